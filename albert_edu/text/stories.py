@@ -1,0 +1,84 @@
+"""A story world with two planted signals: what a story is about, and in which order things happen. Used from notebook 06 on.
+
+Real text hides both signals; here their strength is a knob, so that one can see what an objective learns from which. Every
+story runs through six stages in order. Its nouns come from one topic (NSP can be solved from them), its verbs from the
+stages (SOP can only be solved from them). A script is a topic together with the verb it uses at each stage.
+"""
+
+import itertools
+
+import numpy as np
+from datasets import Dataset
+
+STAGES = (
+    ("planned", "imagined", "sketched", "proposed"),
+    ("bought", "gathered", "borrowed", "unpacked"),
+    ("started", "opened", "tried", "tested"),
+    ("changed", "repaired", "adjusted", "improved"),
+    ("finished", "completed", "cleaned", "labelled"),
+    ("showed", "praised", "shared", "remembered"),
+)
+TOPICS = {
+    "baking": ("flour", "oven", "dough", "cake", "butter", "sugar", "recipe", "crust"),
+    "garden": ("seed", "soil", "fence", "rose", "spade", "hedge", "compost", "pond"),
+    "sailing": ("mast", "anchor", "rope", "deck", "harbour", "sail", "rudder", "tide"),
+    "music": ("violin", "melody", "drum", "choir", "piano", "chord", "rhythm", "flute"),
+    "football": ("goal", "pitch", "whistle", "scarf", "jersey", "corner", "keeper", "trophy"),
+    "hospital": ("nurse", "bandage", "fever", "pill", "ward", "stretcher", "surgeon", "pulse"),
+    "farming": ("tractor", "barn", "cow", "hay", "plough", "orchard", "wool", "fodder"),
+    "painting": ("brush", "canvas", "easel", "palette", "portrait", "varnish", "pigment", "frame"),
+    "travel": ("suitcase", "ticket", "passport", "hotel", "map", "airport", "luggage", "guide"),
+    "school": ("teacher", "lesson", "pencil", "exam", "notebook", "classroom", "essay", "homework"),
+    "astronomy": ("planet", "telescope", "comet", "orbit", "galaxy", "moon", "crater", "lens"),
+    "tailoring": ("needle", "thread", "button", "collar", "fabric", "pocket", "sleeve", "zip"),
+}
+NAMES = ("anna", "ben", "carla", "david", "ella", "frank", "grace", "henry", "ida", "jonas", "kate", "leo")
+PLAIN_NOUNS = ("thing", "box", "part", "piece", "item", "object", "bag", "table")  # say nothing about the topic
+PLAIN_VERBS = ("moved", "held", "watched", "carried", "touched", "noticed")  # say nothing about the stage
+PLACES = ("at home", "in town", "with care", "on monday", "after lunch", "before dinner", "for hours", "at last")
+
+
+def stories(
+    num_documents: int = 3000,
+    num_scripts: int = 60,
+    sentences_per_stage: int = 2,
+    topic_strength: float = 0.9,
+    order_strength: float = 0.9,
+    seed: int = 0,
+) -> Dataset:
+    """Documents of 6 * sentences_per_stage sentences with columns ``topic`` and ``script``.
+
+    ``topic_strength`` is the chance that a noun belongs to the topic, ``order_strength`` the chance that a verb belongs to
+    the stage; at 0 the signal is gone and the task it carries cannot be learnt. Every sentence has the same number of
+    words, so lengths give nothing away. Hold out with ``hold_out(corpus)`` (new stories of known scripts) or
+    ``hold_out(corpus, by="script")`` (scripts never seen).
+    """
+    for name, value in (("topic_strength", topic_strength), ("order_strength", order_strength)):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} is a probability, got {value}.")
+    rng = np.random.default_rng(seed)
+    topics = list(TOPICS)
+    every_script = len(topics) * len(STAGES[0]) ** len(STAGES)
+    scripts = [
+        (topics[number % len(topics)], np.unravel_index(number // len(topics), [len(verbs) for verbs in STAGES]))
+        for number in rng.choice(every_script, size=num_scripts, replace=False)
+    ]
+
+    def sentence(topic: str, verb: str) -> str:
+        noun = rng.choice(TOPICS[topic] if rng.random() < topic_strength else PLAIN_NOUNS)
+        verb = verb if rng.random() < order_strength else rng.choice(PLAIN_VERBS)
+        return f"{rng.choice(NAMES)} {verb} the {noun} {rng.choice(PLACES)}."
+
+    def document(index: int) -> dict:
+        number = int(rng.integers(num_scripts))
+        topic, verbs = scripts[number]
+        plot = [STAGES[stage][verb] for stage, verb in enumerate(verbs) for _ in range(sentences_per_stage)]
+        return {"id": f"story-{index}", "topic": topic, "script": number, "sentences": [sentence(topic, verb) for verb in plot]}
+
+    return Dataset.from_list([document(index) for index in range(num_documents)])
+
+
+def vocabulary() -> set[str]:
+    """Every word the stories can contain."""
+    groups = (*STAGES, *TOPICS.values(), NAMES, PLAIN_NOUNS, PLAIN_VERBS, *(place.split() for place in PLACES), ("the",))
+    return set(itertools.chain.from_iterable(groups))

@@ -1,0 +1,140 @@
+"""Text to piece ids and back, as the original does it: normalise, then SentencePiece unigram. Built in notebook 01.
+
+Known differences from the original, each with a test: a piece ending in a digit and a comma is left as SentencePiece made
+it (the original encodes it again without the comma); our own vocabularies reserve no pieces for ( ) " - . and currency
+signs (the released one does, and transformers then splits the text around them differently from SentencePiece).
+From transformers' AlbertTokenizer: control symbols in running text, such as "[MASK]", are text to us and ids to it.
+"""
+
+import hashlib
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import sentencepiece
+
+PAD, UNK, CLS, SEP, MASK = range(5)
+CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
+WORD_START = "▁"
+
+
+class TokenizerError(ValueError):
+    """The tokenizer cannot be trained or read; the message says why and what to change."""
+
+
+def normalise(text: str) -> str:
+    """NFKD, drop accents, lower-case, straight double quotes, single spaces.
+
+    >>> normalise("  Crème   BRÛLÉE, ``quoted''")
+    'creme brulee, "quoted"'
+    """
+    text = unicodedata.normalize("NFKD", text.replace("``", '"').replace("''", '"'))
+    return " ".join("".join(c for c in text if not unicodedata.combining(c)).lower().split())
+
+
+class AlbertTokenizer:
+    """A SentencePiece unigram model with ids pad 0, unk 1, [CLS] 2, [SEP] 3, [MASK] 4."""
+
+    def __init__(self, model_proto: bytes):
+        self.model_proto = model_proto
+        self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
+        for wanted, piece in enumerate(("<pad>", "<unk>", *CONTROL_SYMBOLS)):
+            if self.processor.id_to_piece(wanted) != piece:
+                raise TokenizerError(
+                    f"this SentencePiece model has {self.processor.id_to_piece(wanted)!r} at id {wanted}, where ALBERT needs "
+                    f"{piece!r}. It was not trained for ALBERT."
+                )
+
+    @classmethod
+    def train(cls, texts: Iterable[str], vocab_size: int, sample: int = 1_000_000, seed: int = 0) -> "AlbertTokenizer":
+        """Learn ``vocab_size`` pieces from at most ``sample`` texts, in memory and on one thread.
+
+        One thread, because the scores differ with the number of threads. Raises TokenizerError when the text supports
+        fewer pieces, saying how many.
+        """
+        model = io.BytesIO()
+        lines = [line for line in map(normalise, texts) if line]
+        if len(lines) > sample:
+            lines = [lines[i] for i in sorted(np.random.default_rng(seed).choice(len(lines), sample, replace=False))]
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(lines), model_writer=model, model_type="unigram", vocab_size=vocab_size,
+                character_coverage=0.99995, max_sentence_length=1 << 20, num_threads=1, minloglevel=2, pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1,
+                pad_piece="<pad>", control_symbols=CONTROL_SYMBOLS,
+            )  # fmt: skip
+        except (RuntimeError, OSError) as error:
+            raise TokenizerError(_explain(str(error), vocab_size)) from error
+        return cls(model.getvalue())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "AlbertTokenizer":
+        """Read a ``spiece.model`` or a folder that holds one (the layout of transformers and of the Hub)."""
+        path = Path(path)
+        file = path / "spiece.model" if path.is_dir() else path
+        if not file.exists():
+            beside = " It has a tokenizer.json, which alone is not enough: copy the spiece.model it was made from beside it."
+            raise TokenizerError(f"{file} does not exist.{beside if (path / 'tokenizer.json').exists() else ''}")
+        return cls(file.read_bytes())
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``spiece.model`` and ``tokenizer_config.json``, which transformers' AlbertTokenizer loads."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "spiece.model").write_bytes(self.model_proto)
+        settings = {
+            "tokenizer_class": "AlbertTokenizer", "do_lower_case": True, "keep_accents": False, "remove_space": True,
+            "pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]",
+            "bos_token": "[CLS]", "eos_token": "[SEP]",
+        }  # fmt: skip
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
+
+    def __len__(self) -> int:
+        return self.processor.get_piece_size()
+
+    def encode(self, text: str) -> list[int]:
+        """Piece ids of a text, without special ones; "[MASK]" in the text is text, not id 4."""
+        return self.processor.encode(normalise(text))
+
+    def encode_many(self, texts: list[str]) -> list[list[int]]:
+        return self.processor.encode([normalise(text) for text in texts], num_threads=1)
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        return [self.processor.id_to_piece(int(i)) for i in ids]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Text of the ids; special pieces are left out, except [MASK], which one wants to see."""
+        shown = [piece for piece in self.pieces(ids) if piece not in ("<pad>", "[CLS]", "[SEP]")]
+        return re.sub(" +", " ", "".join(shown).replace("[MASK]", f"{WORD_START}[MASK]").replace(WORD_START, " ")).strip()
+
+    @cached_property
+    def starts_word(self) -> np.ndarray:
+        """bool[V]: whether a piece begins a masking unit.
+
+        The original's rule: a piece goes on with the unit before it only if it is made of ASCII letters (with or without
+        punctuation inside) and lacks the word mark. Digits, punctuation and foreign letters are units of their own.
+        """
+        return np.array([not re.fullmatch(r"[!-/:-@\[-`{-~]*[A-Za-z][!-/:-@\[-`{-~A-Za-z]*", piece) for piece in self._all])
+
+    @cached_property
+    def _all(self) -> list[str]:
+        return self.pieces(range(len(self)))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that change with the model."""
+        return hashlib.sha256(self.model_proto).hexdigest()[:16]
+
+
+def _explain(message: str, vocab_size: int) -> str:
+    if limit := re.search(r"set it to a value <= (\d+)", message):
+        return f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} pieces. Use fewer, or more text."
+    if "smaller than required_chars" in message or "Vocabulary size is smaller" in message:
+        return f"vocab_size {vocab_size} is too small: the text's single characters alone need more. {message}"
+    if "sentences" in message or "empty" in message.lower():
+        return f"there is no text to learn a vocabulary from. ({message})"
+    return f"SentencePiece could not learn {vocab_size} pieces: {message}"
