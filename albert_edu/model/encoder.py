@@ -29,6 +29,5 @@ class SharedEncoder(nn.Module):
             yield x
 
     def forward(self, x: Float[Tensor, "B S H"], keep: Bool[Tensor, "B S"] | None = None) -> Float[Tensor, "B S H"]:
-        for x in self.steps(x, keep):  # noqa: B020  the last step is the result
-            pass
-        return x
+        *_, last = self.steps(x, keep)
+        return last

@@ -35,6 +35,14 @@ class PretrainingBatch:
         """The same batch with some of its sequences; rank r of W takes ``slice(r, None, W)``."""
         return self._map(lambda tensor: tensor[rows])
 
+    def unmasked_ids(self) -> Int[Tensor, "B S"]:
+        """The token ids before masking."""
+        used = self.masked_labels != IGNORE
+        rows = torch.arange(len(self), device=used.device)[:, None].expand_as(used)
+        ids = self.token_ids.clone()
+        ids[rows[used], self.masked_positions[used]] = self.masked_labels[used]
+        return ids
+
     def __len__(self) -> int:
         return len(self.token_ids)
 

@@ -26,7 +26,9 @@ def cache_folder() -> Path:
     return Path(os.environ.get("ALBERT_EDU_CACHE") or Path.home() / ".cache" / "albert_edu")
 
 
-def prepare(name: str, vocab_size: int = 4000, held_out: float = 0.1, seed: int = 0, tokenizer: AlbertTokenizer | None = None) -> PreparedText:
+def prepare(
+    name: str, vocab_size: int = 4000, held_out: float = 0.1, seed: int = 0, tokenizer: AlbertTokenizer | None = None
+) -> PreparedText:
     """Load a corpus, hold out whole documents, learn a tokenizer on the rest (unless one is given), tokenise both.
 
     Named corpora (sotu, imdb, stories) are kept in ``cache_folder()``; folders and Hub sets are read afresh, since they
@@ -37,7 +39,8 @@ def prepare(name: str, vocab_size: int = 4000, held_out: float = 0.1, seed: int 
     if folder and folder.exists():
         return load_prepared(folder)
     train, held = hold_out(load_corpus(name), held_out, seed)
-    tokenizer = tokenizer or AlbertTokenizer.train((s for sentences in train["sentences"] for s in sentences), vocab_size, seed=seed)
+    texts = (sentence for sentences in train["sentences"] for sentence in sentences)
+    tokenizer = tokenizer or AlbertTokenizer.train(texts, vocab_size, seed=seed)
     text = PreparedText(tokenizer, TokenizedCorpus.encode(train, tokenizer), TokenizedCorpus.encode(held, tokenizer))
     if folder:
         save_prepared(text, folder)

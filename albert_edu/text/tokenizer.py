@@ -64,8 +64,8 @@ class AlbertTokenizer:
         try:
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(lines), model_writer=model, model_type="unigram", vocab_size=vocab_size,
-                character_coverage=0.99995, max_sentence_length=1 << 20, num_threads=1, minloglevel=2, pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1,
-                pad_piece="<pad>", control_symbols=CONTROL_SYMBOLS,
+                character_coverage=0.99995, max_sentence_length=1 << 20, num_threads=1, minloglevel=2,
+                pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1, pad_piece="<pad>", control_symbols=CONTROL_SYMBOLS,
             )  # fmt: skip
         except (RuntimeError, OSError) as error:
             raise TokenizerError(_explain(str(error), vocab_size)) from error

@@ -1,0 +1,1 @@
+"""From a model to numbers and pictures: counting, similarity, plots."""

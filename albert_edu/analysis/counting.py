@@ -1,0 +1,120 @@
+"""How many parameters, how many operations, how much memory: by formula and by counting. Used in notebooks 03, 04 and 10.
+
+The paper's printed counts mix two conventions (``paper_facts`` of every row: ``albert_edu.paper.published``): rows with any
+sharing include the pooler, not-shared rows leave it out, and nobody counts the pre-training heads.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.sharing import layer_plan
+
+
+@dataclass(frozen=True)
+class ParameterCount:
+    """Parameters of each component; a weight used twice is counted once."""
+
+    embeddings: int  # tables and their norm, all of width E
+    projection: int  # E to H, 0 where E == H
+    encoder: int
+    pooler: int
+    masked_token_head: int  # without the table it shares with the embeddings
+    sentence_order_head: int
+
+    @property
+    def without_pooler(self) -> int:
+        """The paper's convention for rows without sharing."""
+        return self.embeddings + self.projection + self.encoder
+
+    @property
+    def total(self) -> int:
+        """With the pooler: the paper's convention for rows with any sharing."""
+        return self.without_pooler + self.pooler
+
+    @property
+    def with_heads(self) -> int:
+        """Everything pre-training updates."""
+        return self.total + self.masked_token_head + self.sentence_order_head
+
+
+def count_parameters(config: AlbertConfig) -> ParameterCount:
+    """Build the model without memory and count what is there.
+
+    >>> count_parameters(AlbertConfig.named("albert-base-v2")).total
+    11683584
+    """
+    with torch.device("meta"):
+        model = AlbertForPretraining(config)
+    embeddings = model.albert.embeddings
+    projection = _size(embeddings.project)
+    return ParameterCount(
+        embeddings=_size(embeddings) - projection, projection=projection, encoder=_size(model.albert.encoder),
+        pooler=_size(model.albert.pooler), masked_token_head=_size(model.masked_token_head) - _size(embeddings.word),
+        sentence_order_head=_size(model.sentence_order_head),
+    )  # fmt: skip
+
+
+def _size(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def closed_form(config: AlbertConfig) -> ParameterCount:
+    """The same by arithmetic, so that one can see where each number comes from."""
+    V, E, H, F = config.vocab_size, config.embedding_size, config.hidden_size, config.ffn_size
+    plan = layer_plan(config.num_layers, config.share, config.num_groups)
+    attention_blocks, ffn_blocks = len({slot.attention for slot in plan}), len({slot.ffn for slot in plan})
+    return ParameterCount(
+        embeddings=(V + config.max_positions + config.num_segments) * E + 2 * E,
+        projection=E * H + H if E != H else 0,
+        encoder=attention_blocks * (4 * (H * H + H) + 2 * H) + ffn_blocks * (2 * H * F + F + H + 2 * H),
+        pooler=H * H + H,
+        masked_token_head=H * E + E + 2 * E + V,
+        sentence_order_head=2 * H + 2,
+    )
+
+
+def flops_per_token(config: AlbertConfig, sequence_length: int, masked_rate: float = 0.0, training: bool = False) -> float:
+    """Operations for one token of a sequence, a multiply-add counting as two; training is three times the forward pass.
+
+    Sharing changes nothing here: a shared matrix is multiplied L times all the same. Norms, softmax and GELU are left out.
+    ``masked_rate`` adds that share of the masked-token head.
+    """
+    E, H, F, V, L = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size, config.num_layers
+    layers = L * (8 * H * H + 4 * H * F + 4 * sequence_length * H)
+    projection = 2 * E * H if config.factorised else 0
+    return (3 if training else 1) * (layers + projection + masked_rate * (2 * H * E + 2 * E * V))
+
+
+class TrainingMemory(NamedTuple):
+    """Bytes a training step holds in float32."""
+
+    weights: int
+    gradients: int
+    optimizer: int  # two moments
+    activations: int  # kept for the backward pass: grows with L, shared or not
+    logits: int
+
+    @property
+    def total(self) -> int:
+        return sum(self)
+
+
+def training_memory(
+    config: AlbertConfig, batch_size: int, sequence_length: int, masked_slots: int, explicit_softmax: bool = False
+) -> TrainingMemory:
+    """What a training step must hold, to first order: 16 H floats a token and layer when F = 4H, without dropout.
+
+    ``explicit_softmax`` adds the A S attention weights a token, which fused attention never stores.
+    """
+    parameters = 4 * count_parameters(config).with_heads
+    tokens = batch_size * sequence_length
+    a_layer = 8 * config.hidden_size + 2 * config.ffn_size + explicit_softmax * config.num_heads * sequence_length
+    return TrainingMemory(
+        weights=parameters, gradients=parameters, optimizer=2 * parameters,
+        activations=4 * tokens * config.num_layers * a_layer, logits=2 * 4 * batch_size * masked_slots * config.vocab_size,
+    )  # fmt: skip

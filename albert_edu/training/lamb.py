@@ -1,0 +1,69 @@
+"""LAMB: Adam's direction, with a step as long as each tensor can bear (You et al. 2019). Built in notebook 07."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+
+class Lamb(torch.optim.Optimizer):
+    """LAMB as the original ALBERT trains with it.
+
+    For each tensor w with gradient g:  m <- b1 m + (1-b1) g,  v <- b2 v + (1-b2) g^2,  u = m / (sqrt(v) + eps) + decay * w,
+    w <- w - lr * (|w| / |u|) * u.  The trust ratio |w| / |u| is 1 where a norm is 0 and for groups with ``adapt=False``
+    (``parameter_groups`` puts biases and norms there). There is no bias correction and no upper limit on the ratio;
+    ``bias_correction=True`` gives the form of the LAMB paper. A tensor shared by L layers has one ratio where BERT has L.
+    """
+
+    def __init__(
+        self, params: Iterable, lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6,
+        weight_decay: float = 0.01, bias_correction: bool = False,
+    ):  # fmt: skip
+        if lr < 0 or eps < 0 or weight_decay < 0 or not all(0 <= beta < 1 for beta in betas):
+            raise ValueError(f"LAMB wants lr, eps, weight_decay >= 0, betas in [0, 1): {lr=}, {eps=}, {weight_decay=}, {betas=}.")
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, adapt=True))
+        self.bias_correction = bias_correction
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for w in group["params"]:
+                if w.grad is not None:
+                    self.update(w, group)
+        return loss
+
+    def update(self, w: Tensor, group: dict) -> None:
+        state, (b1, b2) = self.state[w], group["betas"]
+        if not state:
+            state["step"], state["m"], state["v"] = torch.tensor(0.0), torch.zeros_like(w), torch.zeros_like(w)
+        m, v = state["m"], state["v"]
+        m.lerp_(w.grad, 1 - b1)
+        v.mul_(b2).addcmul_(w.grad, w.grad, value=1 - b2)
+        state["step"] += 1
+        if self.bias_correction:
+            t = state["step"].item()
+            m, v = m / (1 - b1**t), v / (1 - b2**t)
+        u = (m / v.sqrt().add_(group["eps"])).add_(w, alpha=group["weight_decay"])
+        ratio = trust_ratio(w, u) if group["adapt"] else 1.0
+        w.sub_(u.mul_(ratio), alpha=group["lr"])
+
+
+def trust_ratio(w: Tensor, u: Tensor) -> Tensor:
+    """|w| / |u|, and 1 where either norm is 0; a scalar tensor, so that nothing waits for the device."""
+    w_norm, u_norm = w.norm(), u.norm()
+    return torch.where((w_norm > 0) & (u_norm > 0), w_norm / u_norm, 1.0)
+
+
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict]:
+    """Matrices and tables in a group that decays and adapts; biases and norms in one that does neither."""
+    decayed, plain = [], []
+    for name, parameter in model.named_parameters():
+        (plain if name.endswith("bias") or ".norm." in name else decayed).append(parameter)
+    return [
+        {"params": decayed, "weight_decay": weight_decay, "adapt": True},
+        {"params": plain, "weight_decay": 0.0, "adapt": False},
+    ]

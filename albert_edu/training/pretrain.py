@@ -1,0 +1,201 @@
+"""The training loop: the same on a laptop, on one card and on several. Read in notebook 07.
+
+Step t uses batch t of the stream and dropout seeded by (seed, t), so a run that was killed and started again ends with the
+very bits of one that was not, and W workers follow one worker's path.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from tqdm.auto import tqdm
+
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingBatch, PretrainingStream
+from albert_edu.text.masking import IGNORE
+from albert_edu.training.checkpoint import CheckpointError, differing, load_checkpoint, newest_checkpoint, save_checkpoint
+from albert_edu.training.evaluate import evaluate, floors, scores, tally
+from albert_edu.training.history import History
+from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+
+
+class NonFiniteLoss(RuntimeError):
+    """Training ran into NaN or infinity; the message says at which step and in which tensor first."""
+
+
+def pick_device(name: str | torch.device | None = "auto") -> torch.device:
+    """``auto`` takes a CUDA card if there is one, else the CPU; Apple's MPS must be asked for, as it is not repeatable."""
+    if name in (None, "auto"):
+        name = f"cuda:{os.environ.get('LOCAL_RANK', 0)}" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+def pretrain(
+    model: AlbertForPretraining, stream: PretrainingStream, settings: PretrainSettings, checkpoint_dir: str | Path | None = None,
+    device: str | torch.device | None = None, held_out: PretrainingStream | None = None, metrics_file: str | Path | None = None,
+    describe: str = "pretrain",
+) -> History:  # fmt: skip
+    """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir`` if it holds one.
+
+    Writes one JSON line a logged step to ``metrics_file``. Under torchrun every worker takes its share of each batch.
+    Raises NonFiniteLoss (the last good checkpoint stays) and CheckpointError (of another run, or the disk is full).
+    """
+    device = pick_device(device)
+    rank, workers = _join_workers(device)
+    model.to(device).train()
+    optimizer = make_optimizer(model, settings)
+    evaluated = held_out or stream
+    history = History(floors(stream.corpus, evaluated.corpus, len(stream.tokenizer)))
+    start = _resume(model, optimizer, stream, settings, checkpoint_dir, history)
+    metrics_file = Path(metrics_file) if metrics_file and rank == 0 else None
+    if metrics_file:
+        history.rewrite(metrics_file)
+    if settings.compile:
+        for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
+            block.compile()
+    # Without an order objective the pooler and its head have no gradient, which DDP must be told to expect.
+    no_order = stream.objective == "none"
+    wrapped = nn.parallel.DistributedDataParallel(model, find_unused_parameters=no_order) if workers > 1 else model
+    parts = [slice(rank + workers * part, None, workers * settings.accumulate) for part in range(settings.accumulate)]
+    watch_every = 1 if device.type == "cpu" else settings.log_every  # looking at a card's numbers makes it wait
+    progress = tqdm(total=settings.steps, initial=start, desc=describe, disable=True if rank else None, leave=False)
+    sums, tokens, clock = torch.zeros(8, dtype=torch.float64, device=device), 0, time.perf_counter()
+
+    for step, batch in _batches(stream, start, settings.steps, device):
+        rate = learning_rate(step, settings)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        sums += _forward_backward(wrapped, batch, parts, settings, step, rank, workers)
+        norm = nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
+        if step % watch_every == 0 or step + 1 == settings.steps:
+            _stop_if_not_finite(model, norm, step)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        tokens += batch.token_ids.numel()
+        progress.update()
+
+        done = step + 1
+        last = done == settings.steps
+        record = {}
+        if done % settings.log_every == 0 or last:
+            if workers > 1:
+                dist.all_reduce(sums)
+            seconds = time.perf_counter() - clock
+            record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item(), **scores(sums)}
+            record["tokens_per_second"] = tokens / seconds
+            progress.set_postfix_str(_short(record), refresh=False)
+            sums.zero_()
+            tokens, clock = 0, time.perf_counter()
+        if held_out and (last or (settings.evaluate_every and done % settings.evaluate_every == 0)):
+            measured = evaluate(model, held_out, settings.evaluate_batches, device)
+            record |= {"step": done} | {f"held_out_{name}": value for name, value in measured.items()}
+            clock = time.perf_counter()
+        if record:
+            history.add(record, metrics_file)
+        if rank == 0 and checkpoint_dir and (last or (settings.checkpoint_every and done % settings.checkpoint_every == 0)):
+            _stop_if_not_finite(model, norm, step)
+            save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, _run_state(stream, settings, history))
+    progress.close()
+    if workers > 1:
+        dist.barrier()
+    return history
+
+
+def _forward_backward(
+    model: nn.Module, batch: PretrainingBatch, parts: list[slice], settings: PretrainSettings, step: int, rank: int, workers: int
+) -> torch.Tensor:
+    """Accumulate the gradient of the whole batch's loss, part by part; return the tally of this worker's rows.
+
+    Each part's mean is weighted by its share of the batch's masked pieces and pairs, so that the sum is the global mean
+    and not a mean of means. DDP averages over workers, hence the factor.
+    """
+    masked, pairs = _count(batch.masked_labels), _count(batch.order_labels).clamp(min=1)
+    total = torch.zeros(8, dtype=torch.float64, device=batch.token_ids.device)
+    torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + rank)  # dropout; torch's dropout knows no other generator
+    for index, rows in enumerate(parts):
+        part = batch.rows(rows)
+        last = index + 1 == len(parts)
+        wait = nullcontext() if last or workers == 1 else model.no_sync()
+        with wait, torch.autocast(part.token_ids.device.type, torch.bfloat16, enabled=settings.precision == "bfloat16"):
+            output = model(part)
+            loss = output.masked_token_loss * (_count(part.masked_labels) / masked)
+            loss = loss + output.sentence_order_loss * (_count(part.order_labels) / pairs)
+        (loss * workers).backward()
+        total += tally(part, output)
+    return total
+
+
+def _batches(stream: PretrainingStream, start: int, stop: int, device: torch.device) -> Iterator[tuple[int, PretrainingBatch]]:
+    """Batches start..stop-1 on the device; for a card they are built ahead by threads, so that it never waits."""
+    if device.type == "cpu":
+        yield from ((step, stream.batch(step)) for step in range(start, stop))
+        return
+    ahead = 8
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(stream.batch, step) for step in range(start, min(start + ahead, stop))]
+        for step in range(start, stop):
+            batch = waiting.pop(0).result()
+            if step + ahead < stop:
+                waiting.append(pool.submit(stream.batch, step + ahead))
+            yield step, batch.to(device)
+
+
+def _count(labels: torch.Tensor) -> torch.Tensor:
+    return (labels != IGNORE).sum()
+
+
+def _join_workers(device: torch.device) -> tuple[int, int]:
+    """(rank, workers); joins the group that torchrun describes in the environment."""
+    if int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        return 0, 1
+    if not dist.is_initialized():
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    return dist.get_rank(), dist.get_world_size()
+
+
+def _run_state(stream: PretrainingStream, settings: PretrainSettings, history: History) -> dict:
+    return {"settings": settings.trajectory(), "stream": stream.settings, "records": history.records}
+
+
+def _resume(model, optimizer, stream, settings, checkpoint_dir, history) -> int:
+    """Go back to the newest whole checkpoint, if there is one of this very run; return the step to go on with."""
+    path = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None
+    if path is None:
+        return 0
+    state = load_checkpoint(path, model, optimizer)
+    now = _run_state(stream, settings, history)
+    if changes := "; ".join(filter(None, (differing(state[part], now[part]) for part in ("settings", "stream")))):
+        raise CheckpointError(f"{path} belongs to another run: {changes}. Give the same settings to go on, or another folder.")
+    history.records[:] = state["records"]
+    return state["step"]
+
+
+def _stop_if_not_finite(model: nn.Module, gradient_norm: torch.Tensor, step: int) -> None:
+    if gradient_norm.isfinite():
+        return
+    for what in ("data", "grad"):
+        for name, parameter in model.named_parameters():
+            tensor = getattr(parameter, what)
+            if tensor is not None and not tensor.isfinite().all():
+                kind = "weights" if what == "data" else "gradient"
+                raise NonFiniteLoss(
+                    f"training stopped at step {step}: the {kind} of {name} are not finite. Earlier checkpoints are untouched. "
+                    f"Usual causes: a learning rate too high, or no warm-up."
+                )
+    raise NonFiniteLoss(f"training stopped at step {step}: the gradient's norm overflows. Lower the learning rate.")
+
+
+def _short(record: dict) -> str:
+    """The part of a record that fits a progress bar."""
+    parts = [f"masked {record['masked_token_loss']:.2f} ({record['masked_token_accuracy']:.0%})"]
+    if "sentence_order_accuracy" in record:
+        parts.append(f"order {record['sentence_order_loss']:.2f} ({record['sentence_order_accuracy']:.0%})")
+    return ", ".join([*parts, f"{record['tokens_per_second']:,.0f} tokens/s"])
