@@ -5,6 +5,7 @@ The paper does not say on which tokens or text its curves were measured; ours ar
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
@@ -35,7 +36,10 @@ class LayerSimilarity:
 
     def as_lists(self) -> dict:
         """Plain numbers, rounded for storing as JSON."""
-        return {name: [round(float(x), 4) for x in value] if isinstance(value, Tensor) else value for name, value in vars(self).items()}
+        return {
+            name: [round(x, 4) for x in value.tolist()] if isinstance(value, Tensor) else value
+            for name, value in vars(self).items()
+        }
 
 
 @torch.no_grad()
@@ -56,7 +60,7 @@ def layer_similarity(model: Albert | AlbertForPretraining, batch: PretrainingBat
     tokens = keep.clone()
     tokens[:, 0] = False  # [CLS] apart
     rows, turns, previous = [], [], None
-    for before, after in zip(hidden, hidden[1:], strict=False):
+    for before, after in pairwise(hidden):
         before, after = before.double(), after.double()  # small angles need more than float32
         distance, cosine = (after - before).norm(dim=-1), F.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
         angle = torch.rad2deg(torch.arccos(cosine))

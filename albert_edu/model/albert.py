@@ -13,8 +13,6 @@ from albert_edu.model.encoder import SharedEncoder
 from albert_edu.model.heads import MaskedTokenHead, SentenceOrderHead
 from albert_edu.text.batches import IGNORE, PretrainingBatch
 
-INIT_STD = 0.02  # of the original's truncated normal, cut at two standard deviations
-
 
 class EncoderOutput(NamedTuple):
     """last_hidden[B,S,H], pooled[B,H], and hidden_states (h_0 .. h_L, each [B,S,H]) when they were asked for."""
@@ -34,10 +32,10 @@ class PretrainingOutput(NamedTuple):
     sentence_order_logits: Tensor  # B 2
 
 
-def initialise(module: nn.Module) -> None:
-    """The original's start: truncated normal matrices and tables, zero biases, unit norms."""
+def initialise(module: nn.Module, std: float) -> None:
+    """The original's start: normal matrices and tables cut at two standard deviations, zero biases, unit norms."""
     if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.trunc_normal_(module.weight, std=INIT_STD, a=-2 * INIT_STD, b=2 * INIT_STD)
+        nn.init.trunc_normal_(module.weight, std=std, a=-2 * std, b=2 * std)
     if isinstance(module, nn.Linear):
         nn.init.zeros_(module.bias)
 
@@ -54,7 +52,7 @@ class Albert(nn.Module):
         self.embeddings = FactorizedEmbedding(config)
         self.encoder = SharedEncoder(config)
         self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
-        self.apply(initialise)
+        self.apply(lambda module: initialise(module, config.init_std))
 
     def forward(
         self,
@@ -85,7 +83,7 @@ class AlbertForPretraining(nn.Module):
         self.sentence_order_head = SentenceOrderHead(config)
         # Not the table again: it is the embeddings', initialised already, and drawing it twice would waste the seed.
         for module in (self.masked_token_head.dense, self.sentence_order_head):
-            initialise(module)
+            initialise(module, config.init_std)
         nn.init.zeros_(self.masked_token_head.decoder.bias)
 
     def forward(self, batch: PretrainingBatch) -> PretrainingOutput:

@@ -117,7 +117,7 @@ def to_transformers(config: AlbertConfig) -> dict:
         "max_position_embeddings": config.max_positions, "type_vocab_size": config.num_segments,
         "hidden_dropout_prob": config.hidden_dropout, "attention_probs_dropout_prob": config.attention_dropout,
         "hidden_act": {"gelu_tanh": "gelu_new", "gelu_erf": "gelu"}[config.activation],
-        "layer_norm_eps": config.layer_norm_eps, "pad_token_id": config.pad_id, "initializer_range": 0.02,
+        "layer_norm_eps": config.layer_norm_eps, "pad_token_id": config.pad_id, "initializer_range": config.init_std,
     }  # fmt: skip
     if is_bert(config):
         return {"architectures": ["BertForPreTraining"], "model_type": "bert", **settings}
@@ -150,6 +150,7 @@ def from_transformers(settings: dict) -> AlbertConfig:
         hidden_dropout=settings.get("hidden_dropout_prob", 0.0 if kind == "albert" else 0.1),
         attention_dropout=settings.get("attention_probs_dropout_prob", 0.0 if kind == "albert" else 0.1),
         activation=ACTIVATIONS[activation], layer_norm_eps=settings.get("layer_norm_eps", 1e-12),
+        init_std=settings.get("initializer_range", 0.02),
         pad_id=settings.get("pad_token_id") or 0,
     )  # fmt: skip
 

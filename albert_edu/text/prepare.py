@@ -26,14 +26,20 @@ def cache_folder() -> Path:
     return Path(os.environ.get("ALBERT_EDU_CACHE") or Path.home() / ".cache" / "albert_edu")
 
 
+def default_vocabulary(name: str) -> int:
+    """Pieces we learn for a corpus unless told otherwise; the stories have some 140 words and no more."""
+    return 200 if name == "stories" else 4000
+
+
 def prepare(
-    name: str, vocab_size: int = 4000, held_out: float = 0.1, seed: int = 0, tokenizer: AlbertTokenizer | None = None
+    name: str, vocab_size: int | None = None, held_out: float = 0.1, seed: int = 0, tokenizer: AlbertTokenizer | None = None
 ) -> PreparedText:
     """Load a corpus, hold out whole documents, learn a tokenizer on the rest (unless one is given), tokenise both.
 
     Named corpora (sotu, imdb, stories) are kept in ``cache_folder()``; folders and Hub sets are read afresh, since they
     may have changed.
     """
+    vocab_size = vocab_size or default_vocabulary(name)
     key = f"{name}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{LAYOUT}"
     folder = cache_folder() / key if name in ("sotu", "imdb", "stories") else None
     if folder and folder.exists():

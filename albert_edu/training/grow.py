@@ -1,8 +1,27 @@
 """Deeper models from shallower ones, as the paper warm-starts its deep ones (footnote 5, appendix A.1)."""
 
+from pathlib import Path
+from typing import NamedTuple
+
 import torch
 
+from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.interchange import save_pretrained
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.prepare import PreparedText
+from albert_edu.training.history import History
+from albert_edu.training.pretrain import pretrain
+from albert_edu.training.settings import PretrainSettings
+
+
+class Stage(NamedTuple):
+    """One depth on the way to the last: train this many steps with this peak learning rate."""
+
+    num_layers: int
+    steps: int
+    learning_rate: float
+
 
 
 @torch.no_grad()
@@ -22,3 +41,33 @@ def grow(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
         new.attention[slot.attention].load_state_dict(old.attention[source.attention].state_dict())
         new.ffn[slot.ffn].load_state_dict(old.ffn[source.ffn].state_dict())
     return deep
+
+
+def pretrain_grown(
+    config: AlbertConfig, stages: tuple[Stage, ...], text: PreparedText, folder: str | Path, *, objective: str = "sop",
+    batch_size: int = 16, sequence_length: int = 128, seed: int = 0, device=None, precision: str = "float32",
+    compile: bool = False, describe: str | None = None,
+) -> tuple[AlbertForPretraining, list[History]]:  # fmt: skip
+    """Train the first stage's depth from scratch and each further one from the one before it; write a model folder.
+
+    ``folder/layers-LL`` holds the checkpoints and metrics of each stage. The same call again goes on where it stopped.
+    Each stage sees other batches, with a warm-up over its first tenth.
+    """
+    folder, model, histories = Path(folder), None, []
+    held_out = PretrainingStream(text.held_out, text.tokenizer, objective, 32, sequence_length, seed=seed + 1_000_000)
+    for index, stage in enumerate(stages):
+        stage_folder = folder / f"layers-{stage.num_layers:02d}"
+        torch.manual_seed(seed)
+        deeper = config.replace(num_layers=stage.num_layers)
+        model = AlbertForPretraining(deeper) if model is None else grow(model, stage.num_layers)
+        stream = PretrainingStream(text.train, text.tokenizer, objective, batch_size, sequence_length, seed=1000 * seed + index)
+        settings = PretrainSettings(
+            steps=stage.steps, learning_rate=stage.learning_rate, warmup_steps=stage.steps // 10, precision=precision,
+            compile=compile, checkpoint_every=100, log_every=10, evaluate_every=max(50, stage.steps // 10), seed=seed,
+        )  # fmt: skip
+        title = describe and f"{describe}, {stage.num_layers} layers"
+        histories.append(
+            pretrain(model, stream, settings, stage_folder / "checkpoints", device, held_out, stage_folder / "metrics.jsonl", title)
+        )
+    save_pretrained(model, text.tokenizer, folder, native=True)
+    return model.eval(), histories

@@ -39,11 +39,12 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
 def pretrain(
     model: AlbertForPretraining, stream: PretrainingStream, settings: PretrainSettings, checkpoint_dir: str | Path | None = None,
     device: str | torch.device | None = None, held_out: PretrainingStream | None = None, metrics_file: str | Path | None = None,
-    describe: str = "pretrain",
+    describe: str | None = "pretrain",
 ) -> History:  # fmt: skip
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir`` if it holds one.
 
-    Writes one JSON line a logged step to ``metrics_file``. Under torchrun every worker takes its share of each batch.
+    Writes one JSON line a logged step to ``metrics_file``; shows a progress bar titled ``describe`` unless that is None.
+    Under torchrun every worker takes its share of each batch, and one of them writes.
     Raises NonFiniteLoss (the last good checkpoint stays) and CheckpointError (of another run, or the disk is full).
     """
     device = pick_device(device)
@@ -52,7 +53,8 @@ def pretrain(
     optimizer = make_optimizer(model, settings)
     evaluated = held_out or stream
     history = History(floors(stream.corpus, evaluated.corpus, len(stream.tokenizer)))
-    start = _resume(model, optimizer, stream, settings, checkpoint_dir, history)
+    sums = torch.zeros(8, dtype=torch.float64, device=device)  # tally of the steps since the last logged one
+    start = _resume(model, optimizer, stream, settings, checkpoint_dir, history, sums)
     metrics_file = Path(metrics_file) if metrics_file and rank == 0 else None
     if metrics_file:
         history.rewrite(metrics_file)
@@ -64,44 +66,47 @@ def pretrain(
     wrapped = nn.parallel.DistributedDataParallel(model, find_unused_parameters=no_order) if workers > 1 else model
     parts = [slice(rank + workers * part, None, workers * settings.accumulate) for part in range(settings.accumulate)]
     watch_every = 1 if device.type == "cpu" else settings.log_every  # looking at a card's numbers makes it wait
-    progress = tqdm(total=settings.steps, initial=start, desc=describe, disable=True if rank else None, leave=False)
-    sums, tokens, clock = torch.zeros(8, dtype=torch.float64, device=device), 0, time.perf_counter()
+    quiet = {"disable": True} if rank or describe is None else {}  # else TQDM_DISABLE in the environment decides
+    progress = tqdm(total=settings.steps, initial=start, desc=describe, leave=False, **quiet)
+    tokens, clock = 0, time.perf_counter()
 
-    for step, batch in _batches(stream, start, settings.steps, device):
-        rate = learning_rate(step, settings)
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        sums += _forward_backward(wrapped, batch, parts, settings, step, rank, workers)
-        norm = nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
-        if step % watch_every == 0 or step + 1 == settings.steps:
-            _stop_if_not_finite(model, norm, step)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        tokens += batch.token_ids.numel()
-        progress.update()
+    # The caller's random state is put back at the end: dropout reseeds the global generator at every step.
+    with progress, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        for step, batch in _batches(stream, start, settings.steps, device):
+            rate = learning_rate(step, settings)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            sums += _forward_backward(wrapped, batch, parts, settings, step, rank, workers)
+            norm = nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
+            if step % watch_every == 0 or step + 1 == settings.steps:
+                _stop_if_not_finite(model, norm, step)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            tokens += batch.token_ids.numel()
+            progress.update()
 
-        done = step + 1
-        last = done == settings.steps
-        record = {}
-        if done % settings.log_every == 0 or last:
-            if workers > 1:
-                dist.all_reduce(sums)
-            seconds = time.perf_counter() - clock
-            record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item(), **scores(sums)}
-            record["tokens_per_second"] = tokens / seconds
-            progress.set_postfix_str(_short(record), refresh=False)
-            sums.zero_()
-            tokens, clock = 0, time.perf_counter()
-        if held_out and (last or (settings.evaluate_every and done % settings.evaluate_every == 0)):
-            measured = evaluate(model, held_out, settings.evaluate_batches, device)
-            record |= {"step": done} | {f"held_out_{name}": value for name, value in measured.items()}
-            clock = time.perf_counter()
-        if record:
-            history.add(record, metrics_file)
-        if rank == 0 and checkpoint_dir and (last or (settings.checkpoint_every and done % settings.checkpoint_every == 0)):
-            _stop_if_not_finite(model, norm, step)
-            save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, _run_state(stream, settings, history))
-    progress.close()
+            done = step + 1
+            last = done == settings.steps
+            record = {}
+            if done % settings.log_every == 0 or last:
+                if workers > 1:
+                    dist.all_reduce(sums)
+                seconds = time.perf_counter() - clock
+                record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item(), **scores(sums)}
+                record["tokens_per_second"] = tokens / seconds
+                progress.set_postfix_str(_short(record), refresh=False)
+                sums.zero_()
+                tokens, clock = 0, time.perf_counter()
+            if held_out and (last or (settings.evaluate_every and done % settings.evaluate_every == 0)):
+                measured = evaluate(model, held_out, settings.evaluate_batches, device)
+                record |= {"step": done} | {f"held_out_{name}": value for name, value in measured.items()}
+                clock = time.perf_counter()
+            if record:
+                history.add(record, metrics_file)
+            if rank == 0 and checkpoint_dir and (last or (settings.checkpoint_every and done % settings.checkpoint_every == 0)):
+                _stop_if_not_finite(model, norm, step)
+                state = _run_state(stream, settings, history, sums)
+                save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, state)
     if workers > 1:
         dist.barrier()
     return history
@@ -161,20 +166,26 @@ def _join_workers(device: torch.device) -> tuple[int, int]:
     return dist.get_rank(), dist.get_world_size()
 
 
-def _run_state(stream: PretrainingStream, settings: PretrainSettings, history: History) -> dict:
-    return {"settings": settings.trajectory(), "stream": stream.settings, "records": history.records}
+def is_first_worker() -> bool:
+    """Whether this process should write and print: true unless torchrun started it as one of the others."""
+    return int(os.environ.get("RANK", 0)) == 0
 
 
-def _resume(model, optimizer, stream, settings, checkpoint_dir, history) -> int:
+def _run_state(stream: PretrainingStream, settings: PretrainSettings, history: History, sums: torch.Tensor) -> dict:
+    return {"settings": settings.trajectory(), "stream": stream.settings, "records": history.records, "sums": sums.tolist()}
+
+
+def _resume(model, optimizer, stream, settings, checkpoint_dir, history, sums) -> int:
     """Go back to the newest whole checkpoint, if there is one of this very run; return the step to go on with."""
     path = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None
     if path is None:
         return 0
     state = load_checkpoint(path, model, optimizer)
-    now = _run_state(stream, settings, history)
+    now = _run_state(stream, settings, history, sums)
     if changes := "; ".join(filter(None, (differing(state[part], now[part]) for part in ("settings", "stream")))):
         raise CheckpointError(f"{path} belongs to another run: {changes}. Give the same settings to go on, or another folder.")
     history.records[:] = state["records"]
+    sums.copy_(torch.tensor(state["sums"], dtype=torch.float64))
     return state["step"]
 
 

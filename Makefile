@@ -1,0 +1,37 @@
+# make reproduce   text, training, Figure 1 and the parameter table (PROFILE=quick by default)
+# make test        every test and every notebook
+# make lab         JupyterLab in the same environment
+# All three make .venv first, when it is missing or older than pyproject.toml. On a machine whose plain torch wheel is
+# CUDA's and large, TORCH_INDEX=URL adds an index to look for a CPU build in.
+
+PYTHON ?= python3
+PROFILE ?= quick
+TORCH_INDEX ?=
+BIN := .venv/bin
+
+.PHONY: reproduce test lab clean
+
+reproduce: .venv/ready
+	$(BIN)/python -m albert_edu reproduce --profile $(PROFILE)
+
+# Two workers, a notebook or a test file each, one thread per worker: two cores, no crowding.
+test: .venv/ready
+	$(BIN)/ruff check .
+	TQDM_DISABLE=1 OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile \
+		--nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 300 \
+		--nbval-kernel-startup-timeout 120 tests notebooks
+
+lab: .venv/ready
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
+
+.venv/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "This needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+		{ echo "Python has no venv module here. On Debian and Ubuntu: sudo apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -e '.[test]'
+	@touch $@
+
+clean:
+	rm -rf .venv runs

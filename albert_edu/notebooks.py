@@ -1,0 +1,94 @@
+"""Execute the notebooks, normalise what is stored, measure minutes and memory, and hand out working copies."""
+
+import re
+import resource
+import shutil
+import time
+from pathlib import Path
+
+import nbformat
+
+from albert_edu.paper.provenance import ROOT
+
+NOTEBOOKS = ROOT / "notebooks"
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+TABLE = re.compile(r"(<!-- notebooks -->\n).*?(<!-- /notebooks -->)", re.DOTALL)
+
+
+def find(names: list[str]) -> list[Path]:
+    """The notebooks whose names start with one of these numbers; all of them for an empty list."""
+    paths = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    chosen = [path for path in paths if not names or path.name.startswith(tuple(names))]
+    if not chosen:
+        raise ValueError(f"no notebook starts with {' or '.join(names)}. There are: {', '.join(path.stem for path in paths)}.")
+    return chosen
+
+
+def start(number: str) -> Path:
+    """Copy a notebook into work/, which git ignores; a copy that is there already is never overwritten."""
+    source = find([number])[0]
+    target = ROOT / "work" / source.name
+    if target.exists():
+        raise ValueError(f"work/{target.name} exists; rename or delete it first, it may hold your answers.")
+    target.parent.mkdir(exist_ok=True)
+    shutil.copy(source, target)
+    return target.relative_to(ROOT)
+
+
+def execute_all(names: list[str], write: bool) -> int:
+    """Run the notebooks in order with a fresh kernel each; returns 1 if one fails."""
+    measured, failed = {}, 0
+    for path in find(names):
+        try:
+            notebook, seconds = execute(path)
+        except Exception as error:
+            failed += 1
+            print(f"FAIL  {path.stem}: {error}")
+            continue
+        if write:
+            nbformat.write(normalise(notebook), path)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        measured[path.stem] = (seconds, peak)
+        print(f"OK    {path.stem}: {seconds:.0f} s; highest memory of a kernel so far {peak:.0f} MB")
+    if write:
+        update_table(measured)
+    return 1 if failed else 0
+
+
+def execute(path: Path) -> tuple[nbformat.NotebookNode, float]:
+    """Run every cell, as nbval will; the notebook's own folder is the working directory."""
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    began = time.perf_counter()
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    return notebook, time.perf_counter() - began
+
+
+def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Keep what a reader sees and nbval compares: drop timings, widget state and ids that change at every run."""
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    count = 0
+    for index, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{index:03d}"
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key in ("tags", "nbgrader")}
+        if cell.cell_type == "code":
+            count += 1
+            cell.execution_count = count
+            for output in cell.outputs:
+                output.metadata = {}
+                if "execution_count" in output:
+                    output.execution_count = count
+    return notebook
+
+
+def update_table(measured: dict[str, tuple[float, float]]) -> None:
+    """Write minutes and memory of the notebooks that ran into the README's table; other rows stay."""
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    lines = TABLE.search(text)[0].splitlines()
+    for index, line in enumerate(lines):
+        for name, (seconds, peak) in measured.items():
+            if f"(notebooks/{name}.ipynb)" in line:
+                lines[index] = re.sub(r"\|[^|]*\|[^|]*\|$", f"| {seconds / 60:.1f} | {peak:.0f} |", line)
+    readme.write_text(TABLE.sub(lambda _: "\n".join(lines), text))

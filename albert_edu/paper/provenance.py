@@ -1,0 +1,58 @@
+"""Where a recorded number comes from: command, commit, device, versions, seconds."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("torch", "numpy", "sentencepiece", "datasets")
+
+
+def provenance(seconds: float, seeds: list[int], device: torch.device | str = "cpu") -> dict:
+    """What a reader needs to do a run again, and what a sceptic asks first."""
+    return {
+        "command": "python -m albert_edu " + " ".join(sys.argv[1:]),
+        "commit": commit(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "device": device_name(device),
+        "seeds": seeds,
+        "seconds": round(seconds, 1),
+        "versions": {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in PACKAGES},
+    }
+
+
+def device_name(device: torch.device | str) -> str:
+    if torch.device(device).type == "cuda":
+        return torch.cuda.get_device_name(device)
+    models = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    return f"CPU, {os.cpu_count()} cores, {models[0] if models else platform.machine()}"
+
+
+def commit() -> str:
+    """The commit's first ten digits, with a + when files have changed since; 'unknown' outside a git checkout."""
+    try:
+        run = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=10", "--dirty=+", "--exclude=*"]
+        return subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def write_json(path: Path, record: dict) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_suffix(".tmp")
+    aside.write_text(json.dumps(record, indent=1) + "\n")
+    aside.replace(path)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,52 @@
+"""Shared fixtures, and run-time checking of every shape annotation in the library while the tests run."""
+
+import os
+import warnings
+
+os.environ.setdefault("TQDM_DISABLE", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+
+from jaxtyping import install_import_hook
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    with install_import_hook("albert_edu", "beartype.beartype"):
+        import albert_edu.analysis.counting
+        import albert_edu.analysis.similarity
+        import albert_edu.model.interchange
+        import albert_edu.training.pretrain
+
+import pytest
+import torch
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.prepare import PreparedText, prepare
+
+
+@pytest.fixture(autouse=True)
+def fixed_seed():
+    torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def text() -> PreparedText:
+    """The default corpus, prepared once for all test runs of this machine."""
+    return prepare("sotu")
+
+
+@pytest.fixture(scope="session")
+def story_text() -> PreparedText:
+    return prepare("stories")
+
+
+@pytest.fixture
+def tiny_model() -> AlbertForPretraining:
+    return AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=200))
+
+
+@pytest.fixture
+def story_stream(story_text) -> PretrainingStream:
+    return PretrainingStream(story_text.train, story_text.tokenizer, "sop", batch_size=8, sequence_length=64)

@@ -1,0 +1,86 @@
+"""The settings of a run: its learning rate at each step, its optimizer, and what is refused."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.training.lamb import Lamb
+from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+
+quick = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+@st.composite
+def runs(draw) -> PretrainSettings:
+    steps = draw(st.integers(1, 60))
+    return PretrainSettings(steps, draw(st.floats(1e-5, 1.0)), warmup_steps=draw(st.integers(0, steps)))
+
+
+def rates(run: PretrainSettings) -> list[float]:
+    return [learning_rate(step, run) for step in range(run.steps)]
+
+
+def test_a_run_of_ten_steps_by_hand():
+    # 2 steps up (a half each), then 8 equal steps down from 1 towards 0.
+    expected = [1 / 2, 1, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8]
+    assert rates(PretrainSettings(10, 1.0, warmup_steps=2)) == pytest.approx(expected)
+    assert rates(PretrainSettings(4, 1.0)) == pytest.approx([1, 3 / 4, 2 / 4, 1 / 4])
+    assert rates(PretrainSettings(4, 1.0, warmup_steps=4)) == pytest.approx([1 / 4, 2 / 4, 3 / 4, 1])
+
+
+@quick
+@given(runs())
+def test_it_rises_in_equal_steps_reaches_its_peak_and_falls_in_equal_steps(run):
+    measured, warm = rates(run), run.warmup_steps
+    assert max(measured) == pytest.approx(run.learning_rate)
+    assert measured[max(warm - 1, 0)] == max(measured)  # the peak ends the warm-up
+    assert min(measured) > 0  # no step is wasted
+    rises = [b - a for a, b in zip([0.0, *measured[:warm]], measured[:warm], strict=False)]
+    assert rises == pytest.approx([run.learning_rate / max(warm, 1)] * warm)
+    falls = [a - b for a, b in zip(measured[warm:], [*measured[warm + 1 :], 0.0], strict=False)]
+    assert falls == pytest.approx([run.learning_rate / max(run.steps - warm, 1)] * (run.steps - warm))
+
+
+@quick
+@given(runs(), st.floats(0.1, 10))
+def test_it_is_proportional_to_the_peak_and_has_no_jump(run, factor):
+    higher = PretrainSettings(run.steps, run.learning_rate * factor, warmup_steps=run.warmup_steps)
+    assert rates(higher) == pytest.approx([factor * rate for rate in rates(run)])
+    steepest = run.learning_rate / max(min(run.warmup_steps or run.steps, (run.steps - run.warmup_steps) or run.steps), 1)
+    measured = rates(run)
+    assert all(abs(b - a) <= steepest * (1 + 1e-9) for a, b in zip(measured, measured[1:], strict=False))
+
+
+@pytest.mark.parametrize("wrong, said", [
+    ({"warmup_steps": 11}, "warmup_steps 11 must lie between 0 and steps 10"),
+    ({"warmup_steps": -1}, "warmup_steps -1 must lie between 0 and steps 10"),
+    ({"optimizer": "sgd"}, "optimizer is lamb or adamw.*got sgd"),
+    ({"precision": "float16"}, "precision float32 or bfloat16.*float16"),
+    ({"accumulate": 0}, "accumulate"),  # no part of the batch: training would run and change nothing
+    ({"log_every": 0}, "log_every"),
+    ({"clip_norm": -1.0}, "clip_norm"),  # would climb the loss
+    ({"steps": -1}, "steps.* -1"),
+])  # fmt: skip
+def test_impossible_settings_are_refused_by_name(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        PretrainSettings(**{"steps": 10, **wrong})
+
+
+def test_the_trajectory_is_every_setting_but_what_only_watches():
+    run = PretrainSettings(10)
+    watching = {"checkpoint_every", "log_every", "evaluate_every", "evaluate_batches"}
+    assert set(vars(run)) - set(run.trajectory()) == watching
+
+
+def test_both_optimizers_decay_matrices_and_neither_decays_biases_and_norms():
+    model = AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=50))
+    for name in ("lamb", "adamw"):
+        optimizer = make_optimizer(model, PretrainSettings(10, 0.3, optimizer=name, weight_decay=0.07))
+        assert isinstance(optimizer, Lamb) == (name == "lamb")
+        matrices, plain = optimizer.param_groups
+        assert (matrices["weight_decay"], plain["weight_decay"]) == (0.07, 0.0)
+        assert matrices["lr"] == plain["lr"] == 0.3 and matrices["eps"] == plain["eps"] == 1e-6
+        assert matrices["betas"] == (0.9, 0.999)
+        assert {p.ndim for p in plain["params"]} == {1}
