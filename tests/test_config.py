@@ -36,6 +36,7 @@ def test_albert_presets_are_table_1_with_the_released_heads_and_dropout(size, la
         assert (config.embedding_size, config.ffn_size, config.vocab_size) == (128, 4 * hidden, 30_000)
         assert (config.hidden_dropout, config.attention_dropout) == (dropout, dropout)
         assert (config.share, config.num_groups, config.factorised, config.activation) == ("all", 1, True, "gelu_tanh")
+        assert config.init_std == 0.02
 
 
 @pytest.mark.parametrize(("name", "layers", "hidden"), BERTS)
@@ -100,6 +101,8 @@ def test_sizes_are_whole_numbers_of_at_least_one(as_users_have_it, field, value)
         (dict(hidden_dropout=1.0), "hidden_dropout is a probability below 1, got 1.0"),
         (dict(attention_dropout=-0.1), "attention_dropout is a probability below 1, got -0.1"),
         (dict(hidden_dropout=float("nan")), "hidden_dropout is a probability below 1, got nan"),
+        (dict(init_std=0.0), "init_std"),
+        (dict(init_std=-0.02), "init_std"),
         (dict(pad_id=-1), "pad_id -1 is not one of the 30000 pieces"),
         (dict(vocab_size=50, pad_id=50), "pad_id 50 is not one of the 50 pieces"),
     ],

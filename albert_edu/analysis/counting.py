@@ -1,6 +1,6 @@
 """How many parameters, how many operations, how much memory: by formula and by counting. Used in notebooks 03, 04 and 10.
 
-The paper's printed counts mix two conventions (``paper_facts`` of every row: ``albert_edu.paper.published``): rows with any
+The paper's printed counts mix two conventions (row by row: ``albert_edu.paper.published.printed_and_counted``): rows with any
 sharing include the pooler, not-shared rows leave it out, and nobody counts the pre-training heads.
 """
 

@@ -10,6 +10,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, train_pair
 from albert_edu.paper.provenance import provenance, write_json
+from albert_edu.paper.published import TABLES
 from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pick_device
 
@@ -41,18 +42,16 @@ def reproduce(profile: str, figures: Path, runs: Path, device: str | None = None
 
 def parameter_table(figures: Path) -> list[dict]:
     """Exact counts of every published size beside the paper's print; writes parameter_counts.{json,md,png}."""
-    from albert_edu.paper.published import TABLES
-
     began, rows = time.perf_counter(), []
     for name, preset in SIZES.items():
         config = AlbertConfig.named(preset)
         count = count_parameters(config)
         if count != closed_form(config):
             raise RuntimeError(f"{name}: the counted parameters differ from the closed formula.")
-        table = TABLES["early-1"] if name == "BERT-xlarge" else TABLES["1"]
+        table = TABLES["early-main" if name == "BERT-xlarge" else "1"]
         rows.append({
             "model": name, **dataclasses.asdict(count), "without_pooler": count.without_pooler, "total": count.total,
-            "with_heads": count.with_heads, "paper_millions": printed(table, name),
+            "with_heads": count.with_heads, "paper_millions": table.value("params", name),
         })  # fmt: skip
     record = {"rows": rows, "provenance": provenance(time.perf_counter() - began, [])}
     write_json(figures / "results" / "parameter_counts.json", record)
@@ -76,11 +75,6 @@ def markdown_table(rows: list[dict]) -> str:
     for row in rows:
         lines.append(f"| {row['model']} | " + " | ".join(f"{row[name]:,}" for name in columns) + f" | {row['paper_millions']:g}M |")
     return "\n".join(lines) + "\n"
-
-
-def printed(table, name: str) -> float:
-    """The count that the paper prints for a model, in millions."""
-    return table.value("params", name)
 
 
 def figure_of_pair(profile: str, figures: Path, folder: Path, seconds: float, device: str | None) -> dict:

@@ -41,9 +41,9 @@ PLACES = ("at home", "in town", "with care", "on monday", "after lunch", "before
 def stories(
     num_documents: int = 3000,
     num_scripts: int = 60,
-    sentences_per_stage: int = 2,
+    sentences_per_stage: int = 1,
     topic_strength: float = 0.9,
-    order_strength: float = 0.9,
+    order_strength: float = 1.0,
     seed: int = 0,
 ) -> Dataset:
     """Documents of 6 * sentences_per_stage sentences with columns ``topic`` and ``script``.
@@ -52,6 +52,10 @@ def stories(
     the stage; at 0 the signal is gone and the task it carries cannot be learnt. Every sentence has the same number of
     words, so lengths give nothing away. Hold out with ``hold_out(corpus)`` (new stories of known scripts) or
     ``hold_out(corpus, by="script")`` (scripts never seen).
+
+    How hard is it? ``albert-tiny``, batches of 32 x 64, AdamW at 2e-3, one core, held-out scripts: as it stands SOP
+    reaches 0.96 to 0.99 in 500 steps (20 s, three seeds); with ``order_strength=0.7`` 0.87; with
+    ``sentences_per_stage=2``, where neighbours often share a stage, it is still at chance after 400 steps.
     """
     for name, value in (("topic_strength", topic_strength), ("order_strength", order_strength)):
         if not 0 <= value <= 1:
@@ -76,6 +80,15 @@ def stories(
         return {"id": f"story-{index}", "topic": topic, "script": number, "sentences": [sentence(topic, verb) for verb in plot]}
 
     return Dataset.from_list([document(index) for index in range(num_documents)])
+
+
+def spelling_lesson() -> list[str]:
+    """Every word with a full stop: lines to add to the text a tokenizer learns from.
+
+    SentencePiece considers a piece only if it stands in two different words. In this small world most words look like no
+    other and would be spelt out, two pieces where one will do, and a sequence would hold three sentences instead of seven.
+    """
+    return [f"{word}." for word in sorted(vocabulary())]
 
 
 def vocabulary() -> set[str]:

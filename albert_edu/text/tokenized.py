@@ -24,8 +24,8 @@ class TokenizedCorpus:
     """
 
     tokens: UInt16[np.ndarray, "tokens"]
-    sentences: Int[np.ndarray, "sentences+1"]
-    documents: Int[np.ndarray, "documents+1"]
+    sentences: Int[np.ndarray, "sentences_plus_1"]
+    documents: Int[np.ndarray, "documents_plus_1"]
     topics: Int[np.ndarray, "documents"]
 
     FILES = ("tokens", "sentences", "documents", "topics")
@@ -88,5 +88,5 @@ class TokenizedCorpus:
         return f"{len(self.documents) - 1:,} documents, {len(self.lengths):,} sentences, {len(self.tokens):,} pieces"
 
 
-def _offsets(lengths: list[int]) -> Int[np.ndarray, "n+1"]:
+def _offsets(lengths: list[int]) -> Int[np.ndarray, "n_plus_1"]:
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)

@@ -4,6 +4,7 @@ A checkpoint is a model folder (``transformers``' own where it can express the m
 ``training_state.json``. Nothing is pickled.
 """
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -38,7 +39,8 @@ def save_checkpoint(
         aside.mkdir(parents=True)
         save_pretrained(model, tokenizer, aside, native=True)
         save_file(_flatten(optimizer), aside / OPTIMIZER)
-        (aside / STATE).write_text(json.dumps({"step": step, **state}, indent=1) + "\n")
+        state = {"step": step, "config": dataclasses.asdict(model.config), **state}
+        (aside / STATE).write_text(json.dumps(state, indent=1) + "\n")
         (aside / CHECKSUMS).write_text(json.dumps({path.name: _sha256(path) for path in sorted(aside.iterdir())}, indent=1) + "\n")
         for path in aside.iterdir():
             _flush(path)
@@ -52,7 +54,8 @@ def save_checkpoint(
             f"could not write the checkpoint of step {step} to {folder}: {error}. Checkpoints kept: {kept}. Free some space and "
             f"give the same command again; training goes on from the newest one."
         ) from error
-    for old in _checkpoints(folder)[:-KEEP]:
+    earlier = [path for path in _checkpoints(folder) if path <= target]  # damaged ones of later steps must not crowd it out
+    for old in earlier[:-KEEP]:
         shutil.rmtree(old)
     return target
 
@@ -87,7 +90,9 @@ def load_checkpoint(path: Path, model: AlbertForPretraining, optimizer: torch.op
     Raises CheckpointError when the checkpoint is of a model of another shape.
     """
     saved, _ = load_pretrained(path)
-    if differences := differing(vars(saved.config), vars(model.config)):
+    training_state = read_state(path)
+    # Our own words for it: transformers has one for "one group a layer" and "nothing shared".
+    if differences := differing(training_state["config"], dataclasses.asdict(model.config)):
         raise CheckpointError(f"{path} is a checkpoint of another config: {differences}. Use another --out, or that config.")
     model.load_state_dict(saved.state_dict())
     flat = load_file(path / OPTIMIZER)
@@ -97,6 +102,11 @@ def load_checkpoint(path: Path, model: AlbertForPretraining, optimizer: torch.op
         index, name = key.split(".", 1)
         state["state"].setdefault(int(index), {})[name] = tensor
     optimizer.load_state_dict(state)
+    return training_state
+
+
+def read_state(path: Path) -> dict:
+    """The training state of a checkpoint: its step, its config, and what the run left there."""
     return json.loads((path / STATE).read_text())
 
 

@@ -36,10 +36,12 @@ def grow(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
     deep = AlbertForPretraining(model.config.replace(num_layers=num_layers))
     old, new = model.albert.encoder, deep.albert.encoder
     deep.load_state_dict({k: v for k, v in model.state_dict().items() if ".encoder." not in k}, strict=False)
-    for i, slot in enumerate(new.plan):
-        source = old.plan[i * len(old.plan) // num_layers]
-        new.attention[slot.attention].load_state_dict(old.attention[source.attention].state_dict())
-        new.ffn[slot.ffn].load_state_dict(old.ffn[source.ffn].state_dict())
+    for half in ("attention", "ffn"):
+        ours, theirs = getattr(new, half), getattr(old, half)
+        for i, slot in enumerate(new.plan):
+            block, source = getattr(slot, half), getattr(old.plan[i * len(old.plan) // num_layers], half)
+            # As many blocks as before: groups, and each keeps its own, wherever the deeper stack draws their borders.
+            ours[block].load_state_dict(theirs[block if len(ours) == len(theirs) else source].state_dict())
     return deep
 
 
@@ -51,7 +53,7 @@ def pretrain_grown(
     """Train the first stage's depth from scratch and each further one from the one before it; write a model folder.
 
     ``folder/layers-LL`` holds the checkpoints and metrics of each stage. The same call again goes on where it stopped.
-    Each stage sees other batches, with a warm-up over its first tenth.
+    Each stage trains with LAMB, as the paper does, on batches of its own, with a warm-up over its first tenth.
     """
     folder, model, histories = Path(folder), None, []
     held_out = PretrainingStream(text.held_out, text.tokenizer, objective, 32, sequence_length, seed=seed + 1_000_000)
@@ -62,8 +64,9 @@ def pretrain_grown(
         model = AlbertForPretraining(deeper) if model is None else grow(model, stage.num_layers)
         stream = PretrainingStream(text.train, text.tokenizer, objective, batch_size, sequence_length, seed=1000 * seed + index)
         settings = PretrainSettings(
-            steps=stage.steps, learning_rate=stage.learning_rate, warmup_steps=stage.steps // 10, precision=precision,
-            compile=compile, checkpoint_every=100, log_every=10, evaluate_every=max(50, stage.steps // 10), seed=seed,
+            steps=stage.steps, learning_rate=stage.learning_rate, warmup_steps=stage.steps // 10, optimizer="lamb",
+            precision=precision, compile=compile, checkpoint_every=100, log_every=10,
+            evaluate_every=max(50, stage.steps // 10), seed=seed,
         )  # fmt: skip
         title = describe and f"{describe}, {stage.num_layers} layers"
         histories.append(

@@ -1,7 +1,7 @@
 """The training loop: the same on a laptop, on one card and on several. Read in notebook 07.
 
 Step t uses batch t of the stream and dropout seeded by (seed, t), so a run that was killed and started again ends with the
-very bits of one that was not, and W workers follow one worker's path.
+very bits of one that was not, and (without dropout) W workers follow one worker's path.
 """
 
 import os
@@ -19,7 +19,14 @@ from tqdm.auto import tqdm
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
-from albert_edu.training.checkpoint import CheckpointError, differing, load_checkpoint, newest_checkpoint, save_checkpoint
+from albert_edu.training.checkpoint import (
+    CheckpointError,
+    differing,
+    load_checkpoint,
+    newest_checkpoint,
+    read_state,
+    save_checkpoint,
+)
 from albert_edu.training.evaluate import evaluate, floors, scores, tally
 from albert_edu.training.history import History
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
@@ -47,6 +54,11 @@ def pretrain(
     Under torchrun every worker takes its share of each batch, and one of them writes.
     Raises NonFiniteLoss (the last good checkpoint stays) and CheckpointError (of another run, or the disk is full).
     """
+    if len(stream.tokenizer) > model.config.vocab_size:
+        raise ValueError(
+            f"the tokenizer has {len(stream.tokenizer)} pieces, but the model's vocab_size is {model.config.vocab_size}: build "
+            f"the model with vocab_size={len(stream.tokenizer)}."
+        )
     device = pick_device(device)
     rank, workers = _join_workers(device)
     model.to(device).train()
@@ -55,15 +67,19 @@ def pretrain(
     history = History(floors(stream.corpus, evaluated.corpus, len(stream.tokenizer)))
     sums = torch.zeros(8, dtype=torch.float64, device=device)  # tally of the steps since the last logged one
     start = _resume(model, optimizer, stream, settings, checkpoint_dir, history, sums)
+    if rank:
+        sums.zero_()  # a checkpoint holds the tally of all workers; the first one goes on with it
     metrics_file = Path(metrics_file) if metrics_file and rank == 0 else None
     if metrics_file:
         history.rewrite(metrics_file)
     if settings.compile:
         for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
             block.compile()
-    # Without an order objective the pooler and its head have no gradient, which DDP must be told to expect.
-    no_order = stream.objective == "none"
-    wrapped = nn.parallel.DistributedDataParallel(model, find_unused_parameters=no_order) if workers > 1 else model
+    wrapped = nn.parallel.DistributedDataParallel(model) if workers > 1 else model
+    # Without an order objective nothing teaches the pooler and its head. Their gradient is made of zeros and must be none:
+    # LAMB would turn decay alone into a full step.
+    taught = stream.objective != "none"
+    idle = [] if taught else [*model.albert.pooler.parameters(), *model.sentence_order_head.parameters()]
     parts = [slice(rank + workers * part, None, workers * settings.accumulate) for part in range(settings.accumulate)]
     watch_every = 1 if device.type == "cpu" else settings.log_every  # looking at a card's numbers makes it wait
     quiet = {"disable": True} if rank or describe is None else {}  # else TQDM_DISABLE in the environment decides
@@ -77,9 +93,12 @@ def pretrain(
             for group in optimizer.param_groups:
                 group["lr"] = rate
             sums += _forward_backward(wrapped, batch, parts, settings, step, rank, workers)
-            norm = nn.utils.clip_grad_norm_(model.parameters(), settings.clip_norm)
+            for parameter in idle:
+                parameter.grad = None
+            norm = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
             if step % watch_every == 0 or step + 1 == settings.steps:
-                _stop_if_not_finite(model, norm, step)
+                _stop_if_not_finite(model, norm, step)  # before clipping, which would spread one NaN over all gradients
+            nn.utils.clip_grads_with_norm_(model.parameters(), settings.clip_norm, norm)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
             tokens += batch.token_ids.numel()
@@ -103,8 +122,13 @@ def pretrain(
                 clock = time.perf_counter()
             if record:
                 history.add(record, metrics_file)
-            if rank == 0 and checkpoint_dir and (last or (settings.checkpoint_every and done % settings.checkpoint_every == 0)):
-                _stop_if_not_finite(model, norm, step)
+            due = last or (settings.checkpoint_every and done % settings.checkpoint_every == 0)
+            if due:  # the step itself may have ruined the weights, and what is kept must be good
+                _stop_if_not_finite(model, nn.utils.get_total_norm(list(model.parameters())), step)
+                if workers > 1:
+                    dist.all_reduce(sums)
+                    sums *= rank == 0
+            if rank == 0 and checkpoint_dir and due:
                 state = _run_state(stream, settings, history, sums)
                 save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, state)
     if workers > 1:
@@ -180,17 +204,18 @@ def _resume(model, optimizer, stream, settings, checkpoint_dir, history, sums) -
     path = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None
     if path is None:
         return 0
-    state = load_checkpoint(path, model, optimizer)
+    state = read_state(path)
     now = _run_state(stream, settings, history, sums)
     if changes := "; ".join(filter(None, (differing(state[part], now[part]) for part in ("settings", "stream")))):
         raise CheckpointError(f"{path} belongs to another run: {changes}. Give the same settings to go on, or another folder.")
+    load_checkpoint(path, model, optimizer)
     history.records[:] = state["records"]
     sums.copy_(torch.tensor(state["sums"], dtype=torch.float64))
     return state["step"]
 
 
-def _stop_if_not_finite(model: nn.Module, gradient_norm: torch.Tensor, step: int) -> None:
-    if gradient_norm.isfinite():
+def _stop_if_not_finite(model: nn.Module, norm: torch.Tensor, step: int) -> None:
+    if norm.isfinite():
         return
     for what in ("data", "grad"):
         for name, parameter in model.named_parameters():
@@ -198,10 +223,10 @@ def _stop_if_not_finite(model: nn.Module, gradient_norm: torch.Tensor, step: int
             if tensor is not None and not tensor.isfinite().all():
                 kind = "weights" if what == "data" else "gradient"
                 raise NonFiniteLoss(
-                    f"training stopped at step {step}: the {kind} of {name} are not finite. Earlier checkpoints are untouched. "
-                    f"Usual causes: a learning rate too high, or no warm-up."
+                    f"training stopped at step {step}, counted from 0: the {kind} of {name} are not finite. Earlier checkpoints "
+                    f"are untouched. Usual causes: a learning rate too high, or no warm-up."
                 )
-    raise NonFiniteLoss(f"training stopped at step {step}: the gradient's norm overflows. Lower the learning rate.")
+    raise NonFiniteLoss(f"training stopped at step {step}: the norm of gradient or weights overflows. Lower the learning rate.")
 
 
 def _short(record: dict) -> str:

@@ -30,6 +30,9 @@ class PretrainSettings:
     seed: int = 0
 
     def __post_init__(self):
+        for name, least in (("steps", 0), ("accumulate", 1), ("log_every", 1), ("evaluate_batches", 1), ("clip_norm", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}.")
         if not 0 <= self.warmup_steps <= self.steps:
             raise ValueError(f"warmup_steps {self.warmup_steps} must lie between 0 and steps {self.steps}.")
         if self.optimizer not in ("lamb", "adamw") or self.precision not in ("float32", "bfloat16"):
@@ -42,7 +45,7 @@ class PretrainSettings:
 
 
 def learning_rate(step: int, settings: PretrainSettings) -> float:
-    """Linear from 0 over the warm-up, then linear to 0 at the last step; ``step`` counts from 0.
+    """Linear over the warm-up, then linear towards 0, which it would reach one step after the last; ``step`` counts from 0.
 
     >>> settings = PretrainSettings(steps=10, learning_rate=1.0, warmup_steps=2)
     >>> [round(learning_rate(step, settings), 3) for step in (0, 1, 2, 9)]

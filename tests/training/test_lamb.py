@@ -41,16 +41,18 @@ def test_one_step_by_hand():
     expected = [3 - 0.01 * length * u[0], 4 - 0.01 * length * u[1]]
     after = stepped([3.0, 4.0], [[1.0, -2.0]], lr=0.01, eps=0.0, weight_decay=0.1)
     torch.testing.assert_close(after, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=0)
-    assert after.tolist() == pytest.approx([2.96091481, 4.03118336], abs=1e-8)  # the same on a pocket calculator
+    assert after.tolist() == pytest.approx([2.96091505, 4.03118279], abs=1e-8)  # the same on a pocket calculator
 
 
 @pytest.mark.parametrize("dtype, eps, tolerance", [(torch.float64, 1e-12, 1e-10), (torch.float32, 1e-6, 2e-6)])
 def test_twenty_steps_equal_the_reference_implementation(dtype, eps, tolerance):
     # The reference adds eps to the ratio's denominator and clamps |w| at 10; a small eps and small weights take both away.
+    # adam_debias=True takes away its division of the step by 1 - b1^t.
     start = [torch.randn(shape, dtype=dtype) * 0.3 for shape in ((4, 3), (5,), (2, 2, 2))]
     ours, theirs = ([torch.nn.Parameter(w.clone()) for w in start] for _ in range(2))
     one = Lamb(ours, lr=0.02, eps=eps, weight_decay=0.05)
-    other = ReferenceLamb(theirs, lr=0.02, eps=eps, weight_decay=0.05, weight_decouple=False, pre_norm=False)
+    aligned = dict(weight_decouple=False, pre_norm=False, adam_debias=True)
+    other = ReferenceLamb(theirs, lr=0.02, eps=eps, weight_decay=0.05, **aligned)
     for _ in range(20):
         for a, b in zip(ours, theirs, strict=True):
             a.grad = torch.randn_like(a)
@@ -167,9 +169,8 @@ def test_a_closure_is_called_with_gradients_on_and_its_loss_returned():
     assert optimizer.step(closure).item() == 5 and w.norm() < math.sqrt(5)
 
 
-@pytest.mark.parametrize("wrong", [{"lr": -0.1}, {"lr": 0.1, "eps": -1.0}, {"lr": 0.1, "weight_decay": -1.0}, {"lr": 0.1, "betas": (0.9, 1.0)}])
-def test_impossible_constants_are_refused_by_name(wrong):
-    name, value = list(wrong.items())[-1]
+@pytest.mark.parametrize("name, value", [("lr", -0.1), ("eps", -1.0), ("weight_decay", -1.0), ("betas", (0.9, 1.0))])
+def test_impossible_constants_are_refused_by_name(name, value):
     with pytest.raises(ValueError) as caught:
-        Lamb([torch.nn.Parameter(torch.ones(1))], **wrong)
+        Lamb([torch.nn.Parameter(torch.ones(1))], **{"lr": 0.1, name: value})
     assert f"{name}={value}" in str(caught.value)

@@ -1,0 +1,356 @@
+"""Model folders: what transformers writes we read, what we write it reads, and what cannot be said is refused with the reason."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.interchange import (
+    InterchangeError,
+    from_transformers,
+    load_pretrained,
+    save_pretrained,
+    tensor_names,
+    to_transformers,
+    why_not_expressible,
+)
+from albert_edu.model.sharing import layer_plan
+from albert_edu.text.stories import stories
+from albert_edu.text.tokenizer import AlbertTokenizer
+
+V = 150
+SHAPE = dict(vocab_size=V, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16)
+THEIRS = dict(vocab_size=V, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
+              max_position_embeddings=16)  # fmt: skip
+ALBERT, BERT = dict(), dict(embedding_size=16, share="none")
+PROJECTION = "albert.encoder.embedding_hidden_mapping_in.weight"
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> AlbertTokenizer:
+    return AlbertTokenizer.train((sentence for story in stories(40)["sentences"] for sentence in story), V)
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[str]:
+    return [sentence for story in stories(5, seed=1)["sentences"] for sentence in story] + ["Ça, c'est   UNKNOWN: 3,000 £!"]
+
+
+def model_of(**changes) -> AlbertForPretraining:
+    """A model whose every parameter is random, biases and norms too."""
+    model = AlbertForPretraining(AlbertConfig(**(SHAPE | changes)))
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter)
+    return model
+
+
+def their_albert(kind: str = "AlbertForPreTraining", **changes):
+    settings = dict(embedding_size=8) | THEIRS | changes
+    return getattr(transformers, kind)(transformers.AlbertConfig(**settings))
+
+
+def assert_same_parameters(one, other):
+    assert dict(one.named_parameters()).keys() == dict(other.named_parameters()).keys()
+    for name, parameter in one.named_parameters():
+        assert torch.equal(parameter, other.get_parameter(name)), name
+
+
+def edit_config(folder: Path, **changes):
+    """Change keys of a folder's config.json; None removes one."""
+    path = folder / "config.json"
+    kept = {key: value for key, value in (json.loads(path.read_text()) | changes).items() if value is not None}
+    path.write_text(json.dumps(kept))
+
+
+def edit_tensors(folder: Path, change):
+    path = folder / "model.safetensors"
+    save_file(change(load_file(path)), path, metadata={"format": "pt"})
+
+
+@pytest.fixture
+def folder(tmp_path, tokenizer) -> Path:
+    """A folder we wrote, complete and in order."""
+    save_pretrained(model_of(), tokenizer, tmp_path)
+    return tmp_path
+
+
+# What comes back
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [ALBERT, dict(num_groups=2), dict(share="none"), dict(embedding_size=16), dict(embedding_size=16, num_groups=2), BERT,
+     dict(activation="gelu_erf", hidden_dropout=0.1, attention_dropout=0.2, layer_norm_eps=1e-5, pad_id=3, ffn_size=24,
+          num_segments=3)],
+    ids=str,
+)  # fmt: skip
+def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(changes, tokenizer, tmp_path):
+    model = model_of(**changes)
+    save_pretrained(model, tokenizer, tmp_path)
+    loaded, its_tokenizer = load_pretrained(tmp_path)
+    assert loaded.config == model.config
+    assert_same_parameters(loaded, model)
+    assert its_tokenizer.model_proto == tokenizer.model_proto
+
+
+@given(
+    L=st.integers(1, 6), groups=st.integers(1, 6), E=st.sampled_from([8, 16]), share=st.sampled_from(["all", "none"]),
+    rest=st.fixed_dictionaries(dict(
+        num_heads=st.sampled_from([1, 2, 4]), ffn_size=st.integers(1, 100), pad_id=st.integers(0, 5),
+        hidden_dropout=st.sampled_from([0.0, 0.1, 0.5]), attention_dropout=st.sampled_from([0.0, 0.2]),
+        activation=st.sampled_from(["gelu_tanh", "gelu_erf"]), layer_norm_eps=st.sampled_from([1e-12, 1e-5]),
+        init_std=st.sampled_from([0.02, 0.05]),
+    )),
+)  # fmt: skip
+@example(L=4, groups=4, E=16, share="all", rest={})
+@example(L=1, groups=1, E=16, share="all", rest={})
+@settings(max_examples=25, deadline=None, derandomize=True)
+def test_a_config_comes_back_from_transformers_own_class_as_the_same_model(L, groups, E, share, rest):
+    shape = dict(vocab_size=50, embedding_size=E, hidden_size=16, num_layers=L, num_heads=2, max_positions=24, num_segments=3)
+    config = AlbertConfig(**(shape | dict(share=share, num_groups=min(groups, L)) | rest))
+    assert why_not_expressible(config) is None
+    theirs = transformers.AutoConfig.for_model(**to_transformers(config))
+    back = from_transformers(json.loads(theirs.to_json_string(use_diff=False)))
+    # "none" and "as many groups as layers" are two names of one model, so names and plans are what has to agree.
+    assert back.replace(share=config.share, num_groups=config.num_groups) == config
+    assert layer_plan(L, back.share, back.num_groups) == layer_plan(L, config.share, config.num_groups)
+    assert tensor_names(back) == tensor_names(config)
+
+
+def test_transformers_picks_the_right_class_and_finds_every_tensor(tokenizer, tmp_path):
+    for changes, kind in ((ALBERT, "AlbertForPreTraining"), (dict(embedding_size=16), "AlbertForPreTraining"),
+                          (BERT, "BertForPreTraining")):  # fmt: skip
+        save_pretrained(model_of(**changes), tokenizer, tmp_path / kind)
+        theirs, report = transformers.AutoModelForPreTraining.from_pretrained(tmp_path / kind, output_loading_info=True)
+        assert type(theirs).__name__ == kind
+        assert not any(report.values()), report
+
+
+def test_transformers_tokenizer_reads_our_folder_with_the_same_ids(folder, tokenizer, sentences):
+    theirs = transformers.AlbertTokenizer.from_pretrained(folder)
+    assert theirs.get_vocab() == {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
+    assert [getattr(theirs, f"{name}_token_id") for name in ("pad", "unk", "cls", "sep", "mask")] == [0, 1, 2, 3, 4]
+    for sentence in sentences:
+        assert theirs.encode(sentence, add_special_tokens=False) == tokenizer.encode(sentence)
+
+
+def test_what_we_save_after_reading_theirs_is_theirs_again(tmp_path):
+    theirs = their_albert(num_hidden_groups=2)
+    theirs.save_pretrained(tmp_path / "theirs")
+    save_pretrained(load_pretrained(tmp_path / "theirs")[0], None, tmp_path / "ours")
+    before, after = (load_file(tmp_path / name / "model.safetensors") for name in ("theirs", "ours"))
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_folder_without_a_tokenizer_gives_none(tmp_path):
+    save_pretrained(model_of(), None, tmp_path)
+    assert load_pretrained(tmp_path)[1] is None
+
+
+def test_the_decoder_stays_tied_through_saving_and_loading(folder):
+    assert sum(tensor.shape == (V, 8) for tensor in load_file(folder / "model.safetensors").values()) == 1
+    model, _ = load_pretrained(folder)
+    assert model.masked_token_head.decoder.weight is model.albert.embeddings.word.weight
+
+
+def test_weights_stored_in_half_precision_are_read_as_float32(tmp_path):
+    their_albert().bfloat16().save_pretrained(tmp_path)
+    model, _ = load_pretrained(tmp_path)
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+# Folders as the Hub has them
+
+
+def test_a_bare_encoder_is_read_and_its_missing_heads_are_named(tmp_path):
+    theirs = their_albert("AlbertModel")
+    theirs.save_pretrained(tmp_path)
+    assert "embeddings.word_embeddings.weight" in load_file(tmp_path / "model.safetensors")  # no "albert." in front
+    with pytest.warns(UserWarning, match=r"masked_token_head\.dense\.weight.*sentence_order_head\.weight.*start untrained"):
+        ours, _ = load_pretrained(tmp_path)
+    ids = torch.randint(1, V, (2, 9))
+    torch.testing.assert_close(ours.albert.eval()(ids).pooled, theirs.eval()(ids).pooler_output, atol=1e-5, rtol=1e-5)
+
+
+def test_a_bare_bert_is_read_too(tmp_path):
+    theirs = transformers.BertModel(transformers.BertConfig(**THEIRS))
+    theirs.save_pretrained(tmp_path)
+    with pytest.warns(UserWarning, match="start untrained"):
+        ours, _ = load_pretrained(tmp_path)
+    ids = torch.randint(1, V, (2, 9))
+    torch.testing.assert_close(ours.albert.eval()(ids).pooled, theirs.eval()(ids).pooler_output, atol=1e-5, rtol=1e-5)
+
+
+def test_an_albert_without_order_head_is_read_and_the_warning_names_that_head_alone(folder):
+    edit_tensors(folder, lambda tensors: {name: tensor for name, tensor in tensors.items() if "sop" not in name})
+    with pytest.warns(UserWarning) as caught:
+        load_pretrained(folder)
+    assert len(caught) == 1
+    named = re.search("has no (.*): these", str(caught[0].message))[1].split(", ")
+    assert sorted(named) == ["sentence_order_head.bias", "sentence_order_head.weight"]
+
+
+def test_a_masked_language_model_is_read_without_its_pooler(tmp_path):
+    their_albert("AlbertForMaskedLM").save_pretrained(tmp_path)
+    with pytest.warns(UserWarning, match=r"albert\.pooler\.weight.*sentence_order_head"):
+        load_pretrained(tmp_path)
+
+
+def test_a_file_that_repeats_the_tied_decoder_is_read_as_if_it_did_not(folder):
+    before, _ = load_pretrained(folder)
+    edit_tensors(folder, lambda tensors: tensors | {
+        "predictions.decoder.weight": tensors["albert.embeddings.word_embeddings.weight"].clone(),
+        "predictions.decoder.bias": tensors["predictions.bias"].clone(),
+        "albert.embeddings.position_ids": torch.arange(16)[None],
+    })  # fmt: skip
+    after, _ = load_pretrained(folder)
+    assert_same_parameters(after, before)
+
+
+def test_a_decoder_that_is_not_the_embedding_table_is_refused(folder):
+    """transformers would use it untied; dropping it silently would give other logits from the same file."""
+    edit_tensors(folder, lambda tensors: tensors | {"predictions.decoder.weight": torch.randn(V, 8)})
+    with pytest.raises(InterchangeError, match=r"predictions\.decoder\.weight"):
+        load_pretrained(folder)
+
+
+def test_norms_called_gamma_and_beta_are_read_as_in_the_hub_s_oldest_bert(tmp_path):
+    model = model_of(**BERT)
+    save_pretrained(model, None, tmp_path)
+    edit_tensors(tmp_path, lambda tensors: {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+        for name, tensor in tensors.items()
+    })  # fmt: skip
+    transformers.BertForPreTraining.from_pretrained(tmp_path)  # reads them
+    assert_same_parameters(load_pretrained(tmp_path)[0], model)
+
+
+def test_a_config_with_whole_number_dropout_and_unknown_keys_is_read():
+    """As in the Hub's albert-base-v2."""
+    settings = {"model_type": "albert", "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0, "embedding_size": 128,
+                "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
+                "vocab_size": 30000, "hidden_act": "gelu_new", "num_hidden_groups": 1, "inner_group_num": 1, "gap_size": 0,
+                "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0,
+                "initializer_range": 0.02, "net_structure_type": 0, "num_memory_blocks": 0}  # fmt: skip
+    assert from_transformers(settings) == AlbertConfig.named("albert-base-v2")
+    assert from_transformers(settings | {"hidden_act": "gelu_pytorch_tanh"}) == AlbertConfig.named("albert-base-v2")
+
+
+# Refusals when writing
+
+
+@pytest.mark.parametrize("share", ["attention", "ffn"])
+def test_sharing_one_half_is_refused_on_export_saying_why_and_kept_exactly_by_our_own_format(share, tokenizer, tmp_path):
+    model = model_of(share=share, num_groups=2, hidden_dropout=0.1)
+    with pytest.raises(InterchangeError, match=f"only the {share} blocks are shared.*native=True"):
+        save_pretrained(model, tokenizer, tmp_path / "theirs")
+    assert not (tmp_path / "theirs").exists()
+    save_pretrained(model, tokenizer, tmp_path / "ours", native=True)
+    loaded, its_tokenizer = load_pretrained(tmp_path / "ours")
+    assert loaded.config == model.config
+    assert_same_parameters(loaded, model)
+    assert loaded.masked_token_head.decoder.weight is loaded.albert.embeddings.word.weight
+    assert its_tokenizer.fingerprint == tokenizer.fingerprint
+
+
+@pytest.mark.parametrize(("L", "groups"), [(18, 14), (27, 21)])
+def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_export(L, groups, tmp_path):
+    model = model_of(num_layers=L, num_groups=groups)
+    with pytest.raises(InterchangeError, match=f"{L} layers in {groups} groups its float arithmetic"):
+        save_pretrained(model, None, tmp_path / "theirs")
+    assert not (tmp_path / "theirs").exists()
+    save_pretrained(model, None, tmp_path / "ours", native=True)
+    assert_same_parameters(load_pretrained(tmp_path / "ours")[0], model)
+
+
+def test_native_is_a_fallback_and_leaves_an_expressible_model_in_transformers_format(tmp_path):
+    save_pretrained(model_of(), None, tmp_path, native=True)
+    assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert"
+
+
+# Refusals when reading
+
+
+@pytest.mark.parametrize(("L", "groups"), [(18, 14), (27, 21)])
+def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_reading(L, groups, tmp_path):
+    """Their model of these depths is another model than ours, with tensors of the same names and shapes."""
+    their_albert(num_hidden_layers=L, num_hidden_groups=groups).save_pretrained(tmp_path)
+    with pytest.raises(InterchangeError, match=f"{L} layers in {groups} groups"):
+        load_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["weight", "bias"])
+@pytest.mark.parametrize("kind", ["AlbertForPreTraining", "AlbertModel"])
+def test_a_trained_projection_where_e_equals_h_is_refused_and_the_identity_is_not(kind, part, tmp_path):
+    theirs = their_albert(kind, embedding_size=16)
+    projection = getattr(theirs, "albert", theirs).encoder.embedding_hidden_mapping_in
+    torch.nn.init.eye_(projection.weight)
+    torch.nn.init.zeros_(projection.bias)
+    theirs.save_pretrained(tmp_path / "identity")
+    if kind == "AlbertForPreTraining":
+        load_pretrained(tmp_path / "identity")
+    torch.nn.init.normal_(getattr(projection, part))
+    theirs.save_pretrained(tmp_path / "trained")
+    with pytest.raises(InterchangeError, match="E == H and a trained projection"):
+        load_pretrained(tmp_path / "trained")
+
+
+def test_their_albert_with_e_equal_to_h_and_nothing_shared_is_read_as_an_albert(tmp_path):
+    """It has the shape of a BERT, but an ALBERT's tensor names."""
+    theirs = their_albert(embedding_size=16, num_hidden_groups=4)
+    torch.nn.init.eye_(theirs.albert.encoder.embedding_hidden_mapping_in.weight)
+    theirs.save_pretrained(tmp_path)
+    ours, ids = load_pretrained(tmp_path)[0], torch.randint(1, V, (2, 9))
+    torch.testing.assert_close(ours.albert.eval()(ids).pooled, theirs.albert.eval()(ids).pooler_output, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(inner_group_num=2), "inner_group_num above 1"),
+        (dict(hidden_act="relu"), "hidden_act 'relu' is not one of gelu_new, gelu_pytorch_tanh, gelu"),
+        (dict(model_type="roberta"), "model_type 'roberta' is neither albert nor bert"),
+        (dict(model_type=None), "model_type None is neither albert nor bert"),
+        (dict(model_type="bert"), "lacks tensors of the encoder, for example bert."),
+        (dict(num_hidden_groups=2), r"lacks tensors of the encoder, for example albert\.encoder\.albert_layer_groups\.1\."),
+        (dict(vocab_size=151), r"word_embeddings\.weight has shape \(150, 8\), config\.json implies \(151, 8\)"),
+        (dict(intermediate_size=32), r"ffn\.weight has shape \(64, 16\), config\.json implies \(32, 16\)"),
+        (dict(max_position_embeddings=99), r"position_embeddings\.weight has shape \(16, 8\), config\.json implies \(99, 8\)"),
+    ],
+    ids=str,
+)
+def test_a_folder_whose_config_says_something_else_is_refused_by_name(folder, changes, message):
+    edit_config(folder, **changes)
+    with pytest.raises(InterchangeError, match=message):
+        load_pretrained(folder)
+
+
+def test_a_missing_tensor_of_the_encoder_is_named(folder):
+    lost = "albert.encoder.albert_layer_groups.0.albert_layers.0.attention.key.bias"
+    edit_tensors(folder, lambda tensors: {name: tensor for name, tensor in tensors.items() if name != lost})
+    with pytest.raises(InterchangeError, match=re.escape(f"lacks tensors of the encoder, for example {lost}")):
+        load_pretrained(folder)
+
+
+@pytest.mark.parametrize("instead", ["pytorch_model.bin", "model.safetensors.index.json"])
+def test_pickled_or_sharded_weights_are_refused_saying_what_is_there(folder, instead):
+    (folder / "model.safetensors").rename(folder / instead)
+    with pytest.raises(InterchangeError, match=rf"no model\.safetensors .*{instead}.*Pickled or sharded weights are not read"):
+        load_pretrained(folder)
+
+
+def test_a_folder_without_config_and_no_folder_at_all_are_told_apart(folder):
+    (folder / "config.json").unlink()
+    with pytest.raises(InterchangeError, match=r"has no config\.json \(found: model\.safetensors"):
+        load_pretrained(folder)
+    with pytest.raises(InterchangeError, match="no such folder"):
+        load_pretrained(folder / "nowhere")

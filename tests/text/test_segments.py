@@ -1,0 +1,248 @@
+"""Pairs of segments: whole neighbouring sentences, balanced labels, and nothing but the order to tell them by."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+
+from albert_edu.text.corpora import CorpusError
+from albert_edu.text.segments import SPECIALS, Pairs, PairSampler
+from albert_edu.text.tokenized import TokenizedCorpus
+
+DOCUMENTS = st.lists(st.lists(st.integers(1, 12), min_size=1, max_size=7), min_size=1, max_size=6)
+properties = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def corpus_of(lengths: list[list[int]], topics: list[int] | None = None) -> TokenizedCorpus:
+    """A corpus whose sentences have these lengths; pieces are numbered through."""
+    sentences = np.cumsum([0, *(length for document in lengths for length in document)])
+    documents = np.cumsum([0, *map(len, lengths)])
+    topics = [-1] * len(lengths) if topics is None else topics
+    return TokenizedCorpus(np.arange(sentences[-1], dtype=np.uint16), sentences, documents, np.array(topics))
+
+
+def draw(corpus, objective="sop", sequence_length=16, n=40, short=0.1, seed=0, negatives="document") -> Pairs:
+    return PairSampler(corpus, objective, sequence_length, negatives).draw(np.random.default_rng(seed), n, short)
+
+
+def fitting_pairs(lengths: list[list[int]], sequence_length: int) -> set[int]:
+    """Documents in which two neighbouring sentences fit."""
+    return {d for d, ls in enumerate(lengths) for a, b in zip(ls, ls[1:], strict=False) if a + b + 3 <= sequence_length}
+
+
+def pieces(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
+    """Pieces in both segments, n x 2."""
+    return corpus.sentences[pairs.last] - corpus.sentences[pairs.first]
+
+
+def documents_of(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
+    """The document of each segment, n x 2, after making sure that it ends in the one it begins in."""
+    begin, end = corpus.document_of[pairs.first], corpus.document_of[pairs.last - 1]
+    np.testing.assert_array_equal(begin, end)
+    return begin
+
+
+@properties
+@given(lengths=DOCUMENTS, sequence_length=st.integers(5, 32), short=st.sampled_from([0.0, 0.1, 1.0]), n=st.integers(2, 31))
+def test_sop_pairs_are_neighbouring_whole_sentences_of_one_document_that_fit(lengths, sequence_length, short, n):
+    assume(fitting_pairs(lengths, sequence_length))
+    corpus = corpus_of(lengths)
+    pairs = draw(corpus, "sop", sequence_length, n, short)
+    assert (pairs.last > pairs.first).all()
+    home = documents_of(corpus, pairs)
+    assert (home[:, 0] == home[:, 1]).all()
+    swapped = pairs.labels == 1
+    assert (pairs.last[~swapped, 0] == pairs.first[~swapped, 1]).all()
+    assert (pairs.last[swapped, 1] == pairs.first[swapped, 0]).all()
+    assert pieces(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
+    assert len(pairs.labels) == n and pairs.labels.sum() == n // 2
+
+
+@properties
+@given(lengths=DOCUMENTS, sequence_length=st.integers(5, 32), short=st.sampled_from([0.0, 0.1, 1.0]), by_topic=st.booleans())
+def test_nsp_pairs_continue_or_come_from_another_document_or_topic(lengths, sequence_length, short, by_topic):
+    topics = [index // 2 for index in range(len(lengths))]
+    unit = np.array(topics) if by_topic else np.arange(len(lengths))
+    assume(len({unit[d] for d in fitting_pairs(lengths, sequence_length)}) > 1)
+    corpus = corpus_of(lengths, topics)
+    pairs = draw(corpus, "nsp", sequence_length, 20, short, negatives="topic" if by_topic else "document")
+    home = documents_of(corpus, pairs)
+    false = pairs.labels == 1
+    assert false.sum() == 10 and (pairs.last > pairs.first).all()
+    assert (pairs.last[~false, 0] == pairs.first[~false, 1]).all() and (home[~false, 0] == home[~false, 1]).all()
+    assert (unit[home[false, 0]] != unit[home[false, 1]]).all()
+    assert pieces(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
+
+
+@properties
+@given(lengths=DOCUMENTS, sequence_length=st.integers(5, 32))
+def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_and_else_names_the_length_needed(lengths, sequence_length):
+    neighbours = [a + b for document in lengths for a, b in zip(document, document[1:], strict=False)]
+    if fitting_pairs(lengths, sequence_length):
+        draw(corpus_of(lengths), "sop", sequence_length, 2)
+        return
+    says = rf"shortest pair needs {min(neighbours) + 3}\." if neighbours else "every document has a single sentence"
+    with pytest.raises(CorpusError, match=says):
+        PairSampler(corpus_of(lengths), "sop", sequence_length)
+
+
+def test_the_length_that_the_error_names_is_enough():
+    corpus = corpus_of([[9, 8], [7, 20]])
+    with pytest.raises(CorpusError, match="fit 19 pieces; the shortest pair needs 20"):
+        PairSampler(corpus, "sop", 19)
+    assert (pieces(corpus, draw(corpus, "sop", 20)).sum(1) == 17).all()
+
+
+def test_swapping_exchanges_the_two_segments_and_nothing_else(text):
+    in_order, sop = (draw(text.train, objective, 128, 200) for objective in ("none", "sop"))
+    assert (in_order.labels == 0).all() and (in_order.last[:, 0] == in_order.first[:, 1]).all()
+    swapped = sop.labels == 1
+    for name in ("first", "last"):
+        true, ours = getattr(in_order, name), getattr(sop, name)
+        np.testing.assert_array_equal(ours[~swapped], true[~swapped])
+        np.testing.assert_array_equal(ours[swapped], true[swapped][:, ::-1])
+
+
+def test_labels_are_half_of_each_batch_and_not_in_a_fixed_order(text):
+    sampler = PairSampler(text.train, "sop", 64)
+    labels = np.array([sampler.draw(np.random.default_rng(seed), 6).labels for seed in range(400)])
+    assert (labels.sum(1) == 3).all()
+    assert (abs(labels.mean(0) - 0.5) < 4.5 * 0.5 / 400**0.5).all()  # every row of the batch gets both
+
+
+@pytest.mark.parametrize("objective", ["sop", "none"])
+def test_every_start_and_every_cut_is_equally_likely(objective):
+    corpus = corpus_of([[1, 1, 1, 1, 1], [2, 2]])
+    pairs = draw(corpus, objective, 32, 12_000, short=0)
+    low, high = pairs.first.min(1), pairs.last.max(1)
+    cut = np.where(pairs.labels == 0, pairs.last[:, 0], pairs.first[:, 0])
+    starts, counts = np.unique(low, return_counts=True)
+    assert starts.tolist() == [0, 1, 2, 3, 5]
+    assert (abs(counts - 2400) < 4.5 * (12_000 * 0.2 * 0.8) ** 0.5).all()
+    assert (high == np.where(low < 5, 5, 7)).all()
+    _, counts = np.unique(cut[low == 0], return_counts=True)
+    assert len(counts) == 4 and (abs(counts - counts.mean()) < 4.5 * (counts.sum() * 0.25 * 0.75) ** 0.5).all()
+
+
+def test_a_pair_takes_all_that_fits_unless_it_is_drawn_short(text):
+    budget, corpus = 128 - SPECIALS, text.train
+
+    def could_be_longer(short: float, n: int = 4000) -> float:
+        """Share of the pairs to which the next sentence of the document could have been added."""
+        pairs = draw(corpus, "sop", 128, n, short)
+        end, total = pairs.last.max(1), pieces(corpus, pairs).sum(1)
+        inside = end < corpus.documents[corpus.document_of[end - 1] + 1]
+        return (inside & (total + corpus.lengths[np.minimum(end, len(corpus.lengths) - 1)] <= budget)).mean()
+
+    assert could_be_longer(0) == 0
+    always = could_be_longer(1)
+    assert 0.4 < always < 1
+    assert abs(could_be_longer(0.1) - 0.1 * always) < 4.5 * (0.1 / 4000) ** 0.5
+
+
+def test_short_pairs_still_have_two_sentences_and_reach_the_whole_range():
+    corpus = corpus_of([[1] * 60])
+    totals = pieces(corpus, draw(corpus, "sop", 23, 4000, short=1)).sum(1)
+    assert set(totals.tolist()) == set(range(2, 21))
+
+
+def test_a_document_of_one_sentence_is_left_out_and_shows_in_the_coverage():
+    sampler = PairSampler(corpus_of([[5], [3, 4], [8]]), "sop", 32)
+    assert (sampler.draw(np.random.default_rng(0), 50).first >= 1).all()
+    assert sampler.coverage == 7 / 20
+
+
+def test_a_sentence_longer_than_the_sequence_is_left_out_and_shows_in_the_coverage():
+    corpus = corpus_of([[2, 2, 40, 3, 3, 40]])
+    sampler = PairSampler(corpus, "sop", 16)
+    pairs = sampler.draw(np.random.default_rng(0), 50)
+    assert not any(first <= long < last for long in (2, 5) for first, last in zip(pairs.first.flat, pairs.last.flat, strict=True))
+    assert sampler.coverage == 10 / 90
+
+
+def test_little_of_the_real_text_is_lost(text):
+    assert PairSampler(text.train, "sop", 128).coverage > 0.97
+
+
+@pytest.mark.parametrize(
+    ("lengths", "topics", "negatives"),
+    [([[3, 3, 3]], [0], "document"), ([[3, 3], [3]], [0, 1], "document"), ([[3, 3], [3, 3]], [4, 4], "topic"), ([[3, 3], [3, 3]], None, "topic")],
+    ids=["one document", "only one of two has a pair", "one topic", "no topics"],
+)  # fmt: skip
+def test_nsp_needs_a_second_document_or_topic(lengths, topics, negatives):
+    corpus = corpus_of(lengths, topics)
+    with pytest.raises(CorpusError, match=f"negatives from another {negatives}, and this corpus has only one"):
+        PairSampler(corpus, "nsp", 32, negatives)
+    PairSampler(corpus, "sop", 32, negatives)
+
+
+def test_unknown_settings_are_refused_with_those_that_exist():
+    corpus = corpus_of([[3, 3]])
+    with pytest.raises(ValueError, match="sop, nsp, none, got 'mlm'"):
+        PairSampler(corpus, "mlm", 32)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="another 'document' or another 'topic', got 'script'"):
+        PairSampler(corpus, "sop", 32, "script")
+
+
+def test_false_second_segments_have_as_many_sentences_as_true_ones():
+    rng = np.random.default_rng(0)
+    corpus = corpus_of([rng.integers(2, 12, size=30).tolist() for _ in range(100)])
+    pairs = draw(corpus, "nsp", 48, 20_000, short=0)
+    count = pairs.last[:, 1] - pairs.first[:, 1]
+    true, false = count[pairs.labels == 0], count[pairs.labels == 1]
+    error = (true.var() / len(true) + false.var() / len(false)) ** 0.5
+    # Drawn without thinning they have 0.5 sentences more; documents that end soon leave a little of that.
+    assert abs(true.mean() - false.mean()) < 4 * error + 0.08
+
+
+def surface(corpus: TokenizedCorpus, begin: np.ndarray, end: np.ndarray, sentences: np.ndarray, punctuation: np.ndarray):
+    """What one may know of a pair without reading it: lengths, sentence counts, and the piece at the end of each segment."""
+    length, last = end - begin, corpus.tokens[end - 1].astype(np.int64)
+    parts = (length, sentences, length / sentences, length[:, :1] - length[:, 1:], sentences[:, :1] - sentences[:, 1:])
+    return np.concatenate([*parts, last, punctuation[last]], axis=1)
+
+
+def accuracy(features, text, objective: str) -> float:
+    """Fit on 8,000 pairs of the training text, score on 4,000 of the held-out documents."""
+    drawn = [(part, draw(part, objective, 64, n, seed=n)) for part, n in ((text.train, 8000), (text.held_out, 4000))]
+    (x, y), (held_x, held_y) = ((features(corpus, pairs), pairs.labels) for corpus, pairs in drawn)
+    return RandomForestClassifier(40, min_samples_leaf=20, random_state=0).fit(x, y).score(held_x, held_y)
+
+
+@pytest.fixture(scope="module")
+def ends_a_sentence(text) -> np.ndarray:
+    return np.array([piece[-1] in '.!?;:"' for piece in text.tokenizer.pieces(range(len(text.tokenizer)))])
+
+
+CHANCE = 0.5 + 3 * 0.5 / 4000**0.5  # three standard errors of an accuracy over 4,000 balanced pairs
+
+
+def test_neither_length_nor_the_piece_at_the_cut_tells_the_order(text, ends_a_sentence):
+    def features(corpus, pairs):
+        begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last]
+        return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)
+
+    assert accuracy(features, text, "sop") < CHANCE
+
+
+def test_the_same_classifier_finds_the_leak_when_the_last_sentence_is_cut_at_the_length_limit(text, ends_a_sentence):
+    def features(corpus, pairs):
+        """Lets the segment that stands second in the text run on, in mid-sentence, until the sequence is full."""
+        begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last].copy()
+        row, second = np.arange(len(begin)), pairs.first.argmax(1)
+        room = 64 - SPECIALS - (end - begin).sum(1)
+        stop = corpus.sentences[corpus.documents[corpus.document_of[pairs.first[:, 0]] + 1]]
+        end[row, second] = np.minimum(end[row, second] + room, stop)
+        return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)
+
+    assert accuracy(features, text, "sop") > 0.8
+
+
+def test_lengths_hardly_tell_nsp(text, ends_a_sentence):
+    def features(corpus, pairs):
+        begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last]
+        return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)[:, :8]
+
+    # Not chance: presidents differ in the length of their sentences, so a segment of another address may stand out.
+    assert accuracy(features, text, "nsp") < 0.57

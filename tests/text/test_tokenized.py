@@ -1,0 +1,108 @@
+"""The tokenised corpus: rows in one flat array, the same on disk, and a fingerprint that nothing escapes."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from datasets import Dataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from albert_edu.text.corpora import CorpusError
+from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.text.tokenizer import AlbertTokenizer
+
+WORDS = ("the", "Barn", "öld", "burning", "x9", "", "  ", "\u0301")
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    lines = [f"the {a} {b} was {c}ing." for a in ("old", "new") for b in ("barn", "boat") for c in ("burn", "turn")]
+    return AlbertTokenizer.train(lines, 24)
+
+
+@pytest.fixture
+def corpus() -> TokenizedCorpus:
+    """Two documents: [[5 6] [7]] and [[5 5 5]]."""
+    return TokenizedCorpus(
+        np.array([5, 6, 7, 5, 5, 5], dtype=np.uint16), np.array([0, 2, 3, 6]), np.array([0, 2, 3]), np.array([0, 1])
+    )
+
+
+def rows(corpus: TokenizedCorpus) -> list[list[list[int]]]:
+    """The corpus as nested lists, read slowly by its offsets."""
+    sentences = [corpus.tokens[a:b].tolist() for a, b in zip(corpus.sentences[:-1], corpus.sentences[1:], strict=True)]
+    return [sentences[a:b] for a, b in zip(corpus.documents[:-1], corpus.documents[1:], strict=True)]
+
+
+SENTENCES = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(documents=st.lists(st.lists(SENTENCES, min_size=1, max_size=5), min_size=1, max_size=6))
+def test_the_flat_arrays_hold_every_sentence_in_its_document(tokenizer, documents):
+    expected = [[ids for sentence in document if (ids := tokenizer.encode(sentence))] for document in documents]
+    dataset = Dataset.from_list([{"id": str(i), "sentences": document} for i, document in enumerate(documents)])
+    if not any(expected):
+        with pytest.raises(CorpusError, match="empty"):
+            TokenizedCorpus.encode(dataset, tokenizer)
+        return
+    corpus = TokenizedCorpus.encode(dataset, tokenizer)
+    assert rows(corpus) == expected
+    assert corpus.sentences[0] == corpus.documents[0] == 0
+    assert corpus.sentences[-1] == len(corpus.tokens) and corpus.documents[-1] == len(corpus.sentences) - 1
+    assert corpus.document_of.tolist() == [d for d, document in enumerate(expected) for _ in document]
+    assert corpus.lengths.tolist() == [len(ids) for document in expected for ids in document] and corpus.lengths.min() > 0
+    assert corpus.topics.tolist() == [-1] * len(expected)
+
+
+def test_documents_share_a_topic_number_exactly_when_they_share_a_topic(tokenizer):
+    names = ["sea", "barn", "sea", "air"]
+    corpus = TokenizedCorpus.encode(Dataset.from_dict({"topic": names, "sentences": [["the barn."]] * 4}), tokenizer)
+    same = [[a == b for a in names] for b in names]
+    assert (corpus.topics[:, None] == corpus.topics).tolist() == same and corpus.topics.min() >= 0
+
+
+def test_what_is_saved_comes_back_equal_and_mapped_from_disk(corpus, tmp_path):
+    corpus.save(tmp_path / "new" / "folder")
+    loaded = TokenizedCorpus.load(tmp_path / "new" / "folder")
+    for name in TokenizedCorpus.FILES:
+        assert isinstance(getattr(loaded, name), np.memmap) and not getattr(loaded, name).flags.writeable
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(corpus, name), strict=True)
+    assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
+    assert loaded.unigram_entropy() == corpus.unigram_entropy()
+
+
+def test_the_fingerprint_changes_with_any_piece_boundary_or_topic(corpus):
+    changes = [
+        {"tokens": np.array([5, 6, 7, 5, 5, 6], dtype=np.uint16)},
+        {"tokens": np.array([6, 5, 7, 5, 5, 5], dtype=np.uint16)},
+        {"sentences": np.array([0, 1, 3, 6])},
+        {"sentences": np.array([0, 2, 4, 6])},
+        {"documents": np.array([0, 1, 3])},
+        {"topics": np.array([0, 0])},
+        {"documents": np.array([0, 3]), "topics": np.array([0])},
+    ]
+    prints = [dataclasses.replace(corpus, **change).fingerprint for change in [{}, *changes]]
+    assert len(set(prints)) == len(prints) and all(len(print_) == 16 and int(print_, 16) >= 0 for print_ in prints)
+    assert dataclasses.replace(corpus).fingerprint == corpus.fingerprint
+
+
+def test_unigram_entropy_by_hand(corpus):
+    # pieces 5, 6, 7 stand 4, 1 and 1 times among 6
+    expected = 4 / 6 * np.log(6 / 4) + 2 * (1 / 6 * np.log(6))
+    np.testing.assert_allclose(corpus.unigram_entropy(), expected, rtol=1e-12)
+    uniform = dataclasses.replace(corpus, tokens=np.array([9, 8, 7, 6, 5, 4], dtype=np.uint16))
+    np.testing.assert_allclose(uniform.unigram_entropy(), np.log(6), rtol=1e-12)
+    one = dataclasses.replace(corpus, tokens=np.full(6, 3, dtype=np.uint16))
+    assert one.unigram_entropy() == 0
+
+
+def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
+    monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_537)
+    with pytest.raises(CorpusError, match="65537 pieces does not fit the two bytes"):
+        TokenizedCorpus.encode(Dataset.from_dict({"sentences": [["the barn."]]}), tokenizer)
+
+
+def test_it_prints_its_size(corpus):
+    assert str(corpus) == "2 documents, 3 sentences, 6 pieces"

