@@ -1,8 +1,12 @@
-"""What the notebooks themselves need: a guess before a number appears, and fixed conditions for stored outputs."""
+"""What the notebooks themselves need: a guess before a number appears, described figures, fixed conditions for stored outputs."""
 
+import io
 import os
 
 import torch
+from IPython.display import Image, display
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 
 def begin(seed: int = 0) -> None:
@@ -27,3 +31,11 @@ def reveal(guess: float, truth: float, unit: str = "") -> None:
     unit = f" {unit}" if unit else ""
     ratio = "" if not guess or not truth else f" ({truth / guess:.2g} times your guess)"
     print(f"you said {guess:,}{unit}, it is {truth:,}{unit}{ratio}")
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Display a figure as a PNG that carries its description for those who cannot see it."""
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=100, metadata={"Software": None})
+    plt.close(figure)
+    display(Image(png.getvalue(), alt=alt))

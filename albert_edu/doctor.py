@@ -6,6 +6,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 from albert_edu.paper.provenance import ROOT
 from albert_edu.text.prepare import cache_folder
@@ -66,7 +67,7 @@ def check_cache() -> str:
         (folder / ".probe").unlink()
     except OSError as error:
         raise Trouble(f"{folder} cannot be written ({error}). Set ALBERT_EDU_CACHE to a folder that can.") from error
-    return str(folder)
+    return str(folder).replace(str(Path.home()), "~")
 
 
 def check_fonts() -> str:

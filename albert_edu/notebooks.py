@@ -61,7 +61,8 @@ def execute(path: Path) -> tuple[nbformat.NotebookNode, float]:
 
     notebook = nbformat.read(path, as_version=4)
     began = time.perf_counter()
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    where = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where, extra_arguments=["--log-level=ERROR"]).execute()
     return notebook, time.perf_counter() - began
 
 
@@ -76,7 +77,9 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             count += 1
             cell.execution_count = count
             for output in cell.outputs:
-                output.metadata = {}
+                if "metadata" in output:  # nothing but the description of an image
+                    described = output.metadata.get("image/png", {}).get("alt")
+                    output.metadata = {"image/png": {"alt": described}} if described else {}
                 if "execution_count" in output:
                     output.execution_count = count
     return notebook

@@ -62,7 +62,7 @@ PAIRS = {
     # Minutes on two cores, one for each member.
     "quick": PairProfile("sotu", "albert-small", (Stage(2, 700, 1e-2), Stage(4, 200, 5e-3), Stage(12, 150, 3e-3))),
     # About an hour on two cores that do nothing else.
-    "laptop": PairProfile("sotu", "albert-small", (Stage(2, 4000, 1e-2), Stage(4, 1500, 5e-3), Stage(12, 4000, 3e-3))),
+    "laptop": PairProfile("sotu", "albert-small", (Stage(2, 4000, 1e-2), Stage(4, 1500, 5e-3), Stage(12, 2200, 3e-3))),
 }
 
 
@@ -73,7 +73,9 @@ def train_pair(profile: PairProfile, folder: Path, device: str | None = None) ->
     when you like; the same call goes on from the last checkpoint.
     """
     start = multiprocessing.get_context("spawn")
-    workers = {member: start.Process(target=_train_member, args=(profile, member, folder, device)) for member in MEMBERS}
+    workers = {
+        member: start.Process(target=_train_member, args=(profile, member, folder, device), daemon=True) for member in MEMBERS
+    }
     bars = {member: tqdm(total=profile.steps, desc=f"{member:8}", position=i) for i, member in enumerate(MEMBERS)}
     for worker in workers.values():
         worker.start()

