@@ -93,8 +93,9 @@ def run_pretrain(options) -> None:
     from albert_edu.text.batches import PretrainingStream
     from albert_edu.text.prepare import prepare
     from albert_edu.training.grow import grow
-    from albert_edu.training.pretrain import is_first_worker, pick_device, pretrain
+    from albert_edu.training.pretrain import pick_device, pretrain
     from albert_edu.training.settings import PretrainSettings
+    from albert_edu.training.workers import is_first_worker
 
     warm, tokenizer = load_pretrained(options.warm_start) if options.warm_start else (None, None)
     text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)

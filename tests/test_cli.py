@@ -69,7 +69,7 @@ def test_a_folder_of_text_is_a_corpus(tmp_path):
     for number in range(6):
         (tmp_path / f"{number}.txt").write_text("A tale begins here. It goes on for a while. Then it ends. " * 8)
     out = tmp_path / "out"
-    arguments = ["pretrain", "--corpus", str(tmp_path), "--vocab-size", "24", *QUICK, "--out", str(out)]
+    arguments = ["pretrain", "--corpus", str(tmp_path), "--vocab-size", "24", *QUICK, "--sequence-length", "64", "--out", str(out)]
     assert main(arguments) == 0 and (out / "spiece.model").exists()
 
 

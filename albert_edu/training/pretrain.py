@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import torch
-import torch.distributed as dist
 from torch import nn
 from tqdm.auto import tqdm
 
@@ -30,6 +29,7 @@ from albert_edu.training.checkpoint import (
 from albert_edu.training.evaluate import evaluate, floors, scores, tally
 from albert_edu.training.history import History
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+from albert_edu.training.workers import Workers
 
 
 class NonFiniteLoss(RuntimeError):
@@ -60,31 +60,30 @@ def pretrain(
             f"the model with vocab_size={len(stream.tokenizer)}."
         )
     device = pick_device(device)
-    rank, workers = _join_workers(device)
+    workers = Workers.join(device)
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
-    evaluated = held_out or stream
-    history = History(floors(stream.corpus, evaluated.corpus, len(stream.tokenizer)))
-    sums = torch.zeros(8, dtype=torch.float64, device=device)  # tally of the steps since the last logged one
+    history = History(floors(stream.corpus, (held_out or stream).corpus, len(stream.tokenizer)))
+    sums = torch.zeros(8, dtype=torch.float64, device=device)  # tally of the steps since the last record
     start = _resume(model, optimizer, stream, settings, checkpoint_dir, history, sums)
-    if rank:
-        sums.zero_()  # a checkpoint holds the tally of all workers; the first one goes on with it
-    metrics_file = Path(metrics_file) if metrics_file and rank == 0 else None
+    sums *= workers.first  # a checkpoint holds the tally of all workers; the first one goes on with it
+    metrics_file = Path(metrics_file) if metrics_file and workers.first else None
     if metrics_file:
         history.rewrite(metrics_file)
     if settings.compile:
         for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
             block.compile()
-    wrapped = nn.parallel.DistributedDataParallel(model) if workers > 1 else model
+    wrapped = workers.wrap(model)
     # Without an order objective nothing teaches the pooler and its head. Their gradient is made of zeros and must be none:
     # LAMB would turn decay alone into a full step.
-    taught = stream.objective != "none"
-    idle = [] if taught else [*model.albert.pooler.parameters(), *model.sentence_order_head.parameters()]
-    parts = [slice(rank + workers * part, None, workers * settings.accumulate) for part in range(settings.accumulate)]
+    idle = [model.albert.pooler, model.sentence_order_head] if stream.objective == "none" else []
     watch_every = 1 if device.type == "cpu" else settings.log_every  # looking at a card's numbers makes it wait
-    quiet = {"disable": True} if rank or describe is None else {}  # else TQDM_DISABLE in the environment decides
+    quiet = {} if workers.first and describe else {"disable": True}  # where not quiet, TQDM_DISABLE can still make it so
     progress = tqdm(total=settings.steps, initial=start, desc=describe, leave=False, **quiet)
     tokens, clock = 0, time.perf_counter()
+
+    def due(done: int, every: int) -> bool:
+        return done == settings.steps or bool(every and done % every == 0)
 
     # The caller's random state is put back at the end: dropout reseeds the global generator at every step.
     with progress, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
@@ -92,52 +91,46 @@ def pretrain(
             rate = learning_rate(step, settings)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            sums += _forward_backward(wrapped, batch, parts, settings, step, rank, workers)
-            for parameter in idle:
-                parameter.grad = None
+            sums += _forward_backward(wrapped, batch, settings, step, workers)
+            for module in idle:
+                module.zero_grad(set_to_none=True)
             norm = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
-            if step % watch_every == 0 or step + 1 == settings.steps:
-                _stop_if_not_finite(model, norm, step)  # before clipping, which would spread one NaN over all gradients
+            if due(step + 1, watch_every):  # before clipping, which would spread one NaN over all gradients
+                _stop_if_not_finite(model, norm, step)
             nn.utils.clip_grads_with_norm_(model.parameters(), settings.clip_norm, norm)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
             tokens += batch.token_ids.numel()
             progress.update()
 
-            done = step + 1
-            last = done == settings.steps
-            record = {}
-            if done % settings.log_every == 0 or last:
-                if workers > 1:
-                    dist.all_reduce(sums)
-                seconds = time.perf_counter() - clock
-                record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item(), **scores(sums)}
-                record["tokens_per_second"] = tokens / seconds
+            done, record = step + 1, {}
+            if due(done, settings.log_every):
+                workers.add_up(sums)
+                speed = tokens / (time.perf_counter() - clock)
+                record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item(), "tokens_per_second": speed}
+                record |= scores(sums)
                 progress.set_postfix_str(_short(record), refresh=False)
                 sums.zero_()
                 tokens, clock = 0, time.perf_counter()
-            if held_out and (last or (settings.evaluate_every and done % settings.evaluate_every == 0)):
+            if held_out and due(done, settings.evaluate_every):
                 measured = evaluate(model, held_out, settings.evaluate_batches, device)
                 record |= {"step": done} | {f"held_out_{name}": value for name, value in measured.items()}
                 clock = time.perf_counter()
             if record:
                 history.add(record, metrics_file)
-            due = last or (settings.checkpoint_every and done % settings.checkpoint_every == 0)
-            if due:  # the step itself may have ruined the weights, and what is kept must be good
+            if due(done, settings.checkpoint_every):  # the step itself may have ruined the weights, and what is kept must be good
                 _stop_if_not_finite(model, nn.utils.get_total_norm(list(model.parameters())), step)
-                if workers > 1:
-                    dist.all_reduce(sums)
-                    sums *= rank == 0
-            if rank == 0 and checkpoint_dir and due:
-                state = _run_state(stream, settings, history, sums)
-                save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, state)
-    if workers > 1:
-        dist.barrier()
+                workers.add_up(sums)
+                sums *= workers.first
+                if checkpoint_dir and workers.first:
+                    state = _run_state(stream, settings, history, sums)
+                    save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, state)
+    workers.wait()
     return history
 
 
 def _forward_backward(
-    model: nn.Module, batch: PretrainingBatch, parts: list[slice], settings: PretrainSettings, step: int, rank: int, workers: int
+    model: nn.Module, batch: PretrainingBatch, settings: PretrainSettings, step: int, workers: Workers
 ) -> torch.Tensor:
     """Accumulate the gradient of the whole batch's loss, part by part; return the tally of this worker's rows.
 
@@ -146,16 +139,16 @@ def _forward_backward(
     """
     masked, pairs = _count(batch.masked_labels), _count(batch.order_labels).clamp(min=1)
     total = torch.zeros(8, dtype=torch.float64, device=batch.token_ids.device)
-    torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + rank)  # dropout; torch's dropout knows no other generator
-    for index, rows in enumerate(parts):
+    torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)  # dropout; torch's dropout knows no other generator
+    parts = workers.parts(settings.accumulate)
+    for rows in parts:
         part = batch.rows(rows)
-        last = index + 1 == len(parts)
-        wait = nullcontext() if last or workers == 1 else model.no_sync()
-        with wait, torch.autocast(part.token_ids.device.type, torch.bfloat16, enabled=settings.precision == "bfloat16"):
+        sending = nullcontext() if workers.count == 1 or rows is parts[-1] else model.no_sync()  # once, with the last part
+        with sending, torch.autocast(part.token_ids.device.type, torch.bfloat16, enabled=settings.precision == "bfloat16"):
             output = model(part)
             loss = output.masked_token_loss * (_count(part.masked_labels) / masked)
             loss = loss + output.sentence_order_loss * (_count(part.order_labels) / pairs)
-        (loss * workers).backward()
+        (loss * workers.count).backward()
         total += tally(part, output)
     return total
 
@@ -177,22 +170,6 @@ def _batches(stream: PretrainingStream, start: int, stop: int, device: torch.dev
 
 def _count(labels: torch.Tensor) -> torch.Tensor:
     return (labels != IGNORE).sum()
-
-
-def _join_workers(device: torch.device) -> tuple[int, int]:
-    """(rank, workers); joins the group that torchrun describes in the environment."""
-    if int(os.environ.get("WORLD_SIZE", 1)) == 1:
-        return 0, 1
-    if not dist.is_initialized():
-        if device.type == "cuda":
-            torch.cuda.set_device(device)
-        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    return dist.get_rank(), dist.get_world_size()
-
-
-def is_first_worker() -> bool:
-    """Whether this process should write and print: true unless torchrun started it as one of the others."""
-    return int(os.environ.get("RANK", 0)) == 0
 
 
 def _run_state(stream: PretrainingStream, settings: PretrainSettings, history: History, sums: torch.Tensor) -> dict:

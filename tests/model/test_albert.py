@@ -156,7 +156,14 @@ def test_the_start_is_a_normal_cut_at_two_deviations_with_zero_biases_and_unit_n
             if parameter.numel() > 1000:  # enough of them to say something about the mean and the deviation
                 assert abs(parameter.mean()) < 0.1 * std, name
                 assert abs(parameter.std() / (0.88 * std) - 1) < 0.05, name  # 0.88: what the cut leaves of the deviation
-    assert (model.albert.embeddings.word.weight[0] != 0).any()  # the padding row is an ordinary row
+
+
+def test_the_padding_row_is_an_ordinary_row_of_the_table():
+    """It starts as the others do and learns where it stands unmasked; transformers zeroes it and cuts its gradient."""
+    albert = Albert(config())
+    assert (albert.embeddings.word.weight[0] != 0).all()
+    albert(torch.zeros(1, 3, dtype=torch.long)).pooled.sum().backward()
+    assert (albert.embeddings.word.weight.grad[0] != 0).all()
 
 
 def test_the_decoder_is_the_embedding_table_itself():

@@ -60,9 +60,9 @@ def trained(stream, model=None, held_out=None, metrics_file=None, **settings) ->
     return weights(model), history
 
 
-def mean_of_means(model, batch, parts, settings, step, rank, workers):
+def mean_of_means(model, batch, settings, step, workers):
     """What many loops do instead: average the parts' means."""
-    total = torch.zeros(8, dtype=torch.float64)
+    total, parts = torch.zeros(8, dtype=torch.float64), workers.parts(settings.accumulate)
     for rows in parts:
         output = model(batch.rows(rows))
         (output.loss / len(parts)).backward()

@@ -1,0 +1,34 @@
+"""The story world teaches what it plants: sentence order is learnt, on new stories and on scripts never seen."""
+
+import pytest
+import torch
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.corpora import hold_out
+from albert_edu.text.stories import spelling_lesson, stories
+from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.training.evaluate import evaluate
+from albert_edu.training.pretrain import pretrain
+from albert_edu.training.settings import PretrainSettings
+
+
+@pytest.mark.slow
+def test_a_two_layer_model_learns_sentence_order_on_new_stories_and_on_new_scripts():
+    rest, new_scripts = hold_out(stories(), 0.2, by="script")
+    train, new_stories = hold_out(rest, 0.1)
+    tokenizer = AlbertTokenizer.train([text for texts in train["sentences"] for text in texts] + spelling_lesson(), 190)
+
+    def stream(corpus, **changes):
+        return PretrainingStream(TokenizedCorpus.encode(corpus, tokenizer), tokenizer, "sop", sequence_length=64, **changes)
+
+    torch.manual_seed(0)
+    model = AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=len(tokenizer), max_positions=64))
+    assert (model.config.num_layers, model.config.hidden_size) == (2, 64)
+    pretrain(model, stream(train, batch_size=32), PretrainSettings(steps=500, learning_rate=2e-3, warmup_steps=50), describe=None)
+    for corpus in (new_stories, new_scripts):
+        scores = evaluate(model, stream(corpus, batch_size=64, seed=1), 16)
+        assert scores["sentence_order_accuracy"] >= 0.95
+        assert min(scores["in_order_recall"], scores["swapped_recall"]) >= 0.9
