@@ -4,7 +4,7 @@ import io
 import os
 
 import torch
-from IPython.display import Image, display
+from IPython.display import Image, Markdown, display
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
@@ -34,8 +34,10 @@ def reveal(guess: float, truth: float, unit: str = "") -> None:
 
 
 def show(figure: Figure, alt: str) -> None:
-    """Display a figure as a PNG that carries its description for those who cannot see it."""
+    """Display a figure, and under it, folded away, its description for those who cannot see it."""
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=100, metadata={"Software": None})
     plt.close(figure)
     display(Image(png.getvalue(), alt=alt))
+    # JupyterLab drops the alt text of an output image, so it stands below as text too.
+    display(Markdown(f"<details><summary>Description of the figure</summary>{alt}</details>"))

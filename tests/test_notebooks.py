@@ -49,6 +49,8 @@ def test_the_file_is_normalised_and_small(path):
 def test_code_cells_are_short(path):
     lengths = [len(cell.source.splitlines()) for cell in cells(path, "code")]
     assert sum(length > 15 for length in lengths) <= 1 and max(lengths) <= 60, lengths
+    for cell in cells(path, "code"):
+        assert max(map(len, cell.source.splitlines())) <= 92, "wider than the page: the cell would need a scroll bar"
 
 
 def test_headings_start_with_one_title_and_skip_no_level(path):
