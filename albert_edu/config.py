@@ -60,6 +60,8 @@ class AlbertConfig:
         for name in ("hidden_dropout", "attention_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} is a probability below 1, got {getattr(self, name)}.")
+        if not self.init_std > 0:
+            raise ValueError(f"init_std must be above 0, got {self.init_std}.")
         if not 0 <= self.pad_id < self.vocab_size:
             raise ValueError(f"pad_id {self.pad_id} is not one of the {self.vocab_size} pieces.")
 

@@ -53,9 +53,11 @@ def layer_similarity(model: Albert | AlbertForPretraining, batch: PretrainingBat
     was_training = albert.training
     albert.eval()
     keep = batch.attention_mask.bool()
-    hidden = [albert.embeddings(batch.unmasked_ids(), batch.segment_ids)]
-    hidden += albert.encoder.steps(hidden[0], keep, beyond)
-    albert.train(was_training)
+    try:
+        hidden = [albert.embeddings(batch.unmasked_ids(), batch.segment_ids)]
+        hidden += albert.encoder.steps(hidden[0], keep, beyond)
+    finally:  # also when a cell is interrupted: a model left in eval mode would train on without dropout
+        albert.train(was_training)
 
     tokens = keep.clone()
     tokens[:, 0] = False  # [CLS] apart

@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -64,12 +65,18 @@ def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, AlbertTok
         if not (folder / file).exists():
             found = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
             raise InterchangeError(f"{folder} has no {file} (found: {found}). Pickled or sharded weights are not read.")
-    settings = json.loads((folder / "config.json").read_text())
+    try:
+        settings = json.loads((folder / "config.json").read_text())
+        tensors = load_file(folder / "model.safetensors")
+    except (ValueError, SafetensorError) as error:
+        file = "config.json" if isinstance(error, ValueError) else "model.safetensors"
+        raise InterchangeError(f"{folder / file} is damaged, perhaps a copy that broke off: {error}") from error
     config = from_transformers(settings)
     model = AlbertForPretraining(config)
     names = {name: name for name in own_names(model)} if settings["model_type"] == OURS else tensor_names(config)
-    tensors = _with_prefix(load_file(folder / "model.safetensors"), settings["model_type"])
+    tensors = _with_prefix(tensors, settings["model_type"])
     _check_identity_projection(config, tensors)
+    _check_tied_decoder(tensors)
     state = {ours: tensors[theirs] for ours, theirs in names.items() if theirs in tensors}
     missing = [ours for ours in names if ours not in state]
     if lost := [names[name] for name in missing if not name.startswith(HEADS)]:
@@ -81,8 +88,11 @@ def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, AlbertTok
         if tensor.shape != wanted:
             raise InterchangeError(f"{names[ours]} has shape {tuple(tensor.shape)}, config.json implies {tuple(wanted)}.")
     model.load_state_dict(state, strict=False)
-    has_tokenizer = (folder / "spiece.model").exists()
-    return model, AlbertTokenizer.load(folder) if has_tokenizer else None
+    if (folder / "spiece.model").exists():
+        return model, AlbertTokenizer.load(folder)
+    if (folder / "tokenizer.json").exists():
+        warnings.warn(f"{folder} has a tokenizer.json and no spiece.model: the tokenizer is not read.", stacklevel=2)
+    return model, None
 
 
 def is_bert(config: AlbertConfig) -> bool:
@@ -95,6 +105,10 @@ def why_not_expressible(config: AlbertConfig) -> str | None:
     if config.share in ("attention", "ffn"):
         return f"its ALBERT shares whole layers, here only the {config.share} blocks are shared."
     L, G = config.num_layers, _groups(config)
+    return _float_mismatch(L, G)
+
+
+def _float_mismatch(L: int, G: int) -> str | None:
     if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
         return f"for {L} layers in {G} groups its float arithmetic puts some layers in another group than integers do."
     return None
@@ -133,6 +147,9 @@ def from_transformers(settings: dict) -> AlbertConfig:
         return AlbertConfig(**{key: value for key, value in settings.items() if key != "model_type"})
     if kind not in ("albert", "bert"):
         raise InterchangeError(f"model_type {kind!r} is neither albert nor bert.")
+    sizes = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    if lacking := [name for name in sizes if name not in settings]:
+        raise InterchangeError(f"config.json lacks {', '.join(lacking)}.")
     if settings.get("inner_group_num", 1) != 1:
         raise InterchangeError("inner_group_num above 1 (different layers repeated as a unit) has no counterpart here.")
     activation = settings.get("hidden_act", "gelu_new" if kind == "albert" else "gelu")
@@ -140,15 +157,19 @@ def from_transformers(settings: dict) -> AlbertConfig:
         raise InterchangeError(f"hidden_act {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
     L = settings["num_hidden_layers"]
     groups = settings.get("num_hidden_groups", 1) if kind == "albert" else L
-    unshared = groups == L and not (kind == "albert" and L == 1)
+    if reason := _float_mismatch(L, groups):
+        raise InterchangeError(f"this is another model in transformers than here: {reason}")
+    # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose tensors have other names.
+    width = settings.get("embedding_size", 128) if kind == "albert" else None
+    unshared = groups == L and not (kind == "albert" and (L == 1 or width == settings["hidden_size"]))
     return AlbertConfig(
         vocab_size=settings["vocab_size"], hidden_size=settings["hidden_size"], num_layers=L,
         embedding_size=settings.get("embedding_size", 128) if kind == "albert" else settings["hidden_size"],
         num_heads=settings["num_attention_heads"], ffn_size=settings["intermediate_size"],
         max_positions=settings.get("max_position_embeddings", 512), num_segments=settings.get("type_vocab_size", 2),
         share="none" if unshared else "all", num_groups=1 if unshared else groups,
-        hidden_dropout=settings.get("hidden_dropout_prob", 0.0 if kind == "albert" else 0.1),
-        attention_dropout=settings.get("attention_probs_dropout_prob", 0.0 if kind == "albert" else 0.1),
+        hidden_dropout=float(settings.get("hidden_dropout_prob", 0.0 if kind == "albert" else 0.1)),
+        attention_dropout=float(settings.get("attention_probs_dropout_prob", 0.0 if kind == "albert" else 0.1)),
         activation=ACTIVATIONS[activation], layer_norm_eps=settings.get("layer_norm_eps", 1e-12),
         init_std=settings.get("initializer_range", 0.02),
         pad_id=settings.get("pad_token_id") or 0,
@@ -188,16 +209,25 @@ def tensor_names(config: AlbertConfig) -> dict[str, str]:
 
 def _with_prefix(tensors: dict[str, Tensor], root: str) -> dict[str, Tensor]:
     """Folders of a bare AlbertModel or BertModel leave the first part of the names out."""
+    for old, new in (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias")):
+        tensors = {name.replace(old, new): tensor for name, tensor in tensors.items()}
     bare = "embeddings.word_embeddings.weight" in tensors
     return {f"{root}.{name}": tensor for name, tensor in tensors.items()} if bare else tensors
 
 
 def _check_identity_projection(config: AlbertConfig, tensors: dict[str, Tensor]) -> None:
     weight = tensors.get("albert.encoder.embedding_hidden_mapping_in.weight")
-    if weight is None or config.factorised:
+    if weight is None or config.factorised or is_bert(config):
         return
     bias = tensors["albert.encoder.embedding_hidden_mapping_in.bias"]
     if not torch.equal(weight, torch.eye(len(weight))) or bias.any():
         raise InterchangeError(
             "this ALBERT has E == H and a trained projection between them, which transformers adds and the original does not."
         )
+
+
+def _check_tied_decoder(tensors: dict[str, Tensor]) -> None:
+    for root, head in (("albert", "predictions"), ("bert", "cls.predictions")):
+        table, decoder = (tensors.get(name) for name in (f"{root}.embeddings.word_embeddings.weight", f"{head}.decoder.weight"))
+        if table is not None and decoder is not None and not torch.equal(table, decoder):
+            raise InterchangeError(f"{head}.decoder.weight is not the embedding table; here the two are one (tied).")

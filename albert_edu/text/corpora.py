@@ -69,7 +69,7 @@ def read_text(path: Path) -> str:
     if b"\0" in raw:
         raise CorpusError(f"{path} is a binary file (a zero byte at position {raw.index(0)}), not text.")
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{path} is not UTF-8: byte 0x{raw[error.start]:02x} at position {error.start}. If it is Latin-1, convert it with "
@@ -84,15 +84,16 @@ def hub_corpus(name: str, split: str = "train", column: str = "text", streaming:
     """
     path, _, subset = name.partition(":")
     rows: Iterable[dict] = load_dataset(path, subset or None, split=split, streaming=streaming)
-    if not streaming and column not in rows.column_names:
-        raise CorpusError(f"{name} has no column {column!r}; it has {', '.join(rows.column_names)}.")
-
     def documents() -> Iterator[dict]:
         kept = 0
         for index, row in enumerate(rows):
             if limit is not None and kept >= limit:
                 return
-            if row[column].strip():
+            if column not in row:
+                raise CorpusError(f"{name} has no column {column!r}; it has {', '.join(row)}.")
+            if not isinstance(row[column], str | None):
+                raise CorpusError(f"column {column!r} of {name} holds {type(row[column]).__name__}, not text.")
+            if (row[column] or "").strip():
                 kept += 1
                 yield {"id": f"{split}-{index}", "sentences": split_sentences(row[column])}
 

@@ -49,14 +49,16 @@ def choose_masked(
     tiled = np.searchsorted(np.cumsum(run_lengths), np.arange(len(size)), side="right")
     run = np.cumsum(np.diff(tiled, prepend=-1).astype(bool) | new_stretch) - 1  # per word
 
+    lengths = maskable.sum(1) + (maskable.any(1) * 3)  # the rate counts the special pieces, as the original does
+    budget = np.minimum(np.maximum(1, np.round(rate * lengths)), mask_slots(S, rate))[word_row]  # per word
+    size = np.where(size <= budget, size, 0)  # a word longer than the whole budget is never hidden and takes nothing of it
+
     order = np.lexsort((np.arange(len(size)), rng.random(len(size))[run], word_row))
     hidden_so_far = np.cumsum(size[order])
     row_start = np.searchsorted(word_row[order], np.arange(B))
     before_row = np.concatenate([[0], hidden_so_far])[row_start][word_row[order]]
-    lengths = maskable.sum(1) + (maskable.any(1) * 3)  # the rate counts the special pieces, as the original does
-    budget = np.minimum(np.maximum(1, np.round(rate * lengths)), mask_slots(S, rate))
     chosen = np.zeros(len(size), dtype=bool)
-    chosen[order] = hidden_so_far - before_row <= budget[word_row[order]]
+    chosen[order] = (hidden_so_far - before_row <= budget[order]) & (size[order] > 0)
 
     masked = np.zeros((B, S), dtype=bool)
     masked[row, column] = chosen[word]

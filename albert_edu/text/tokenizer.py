@@ -21,6 +21,7 @@ import sentencepiece
 PAD, UNK, CLS, SEP, MASK = range(5)
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
 WORD_START = "▁"
+PUNCTUATION = frozenset("!\"#$%&()*+,-./:;?@[\\]^_`{|}~")  # the original's list, which lacks ' < = >
 
 
 class TokenizerError(ValueError):
@@ -37,17 +38,33 @@ def normalise(text: str) -> str:
     return " ".join("".join(c for c in text if not unicodedata.combining(c)).lower().split())
 
 
+def begins_unit(piece: str) -> bool:
+    """Whether a piece begins a unit of whole-word masking: it carries the word mark, is a lone punctuation mark, or holds
+    anything but ASCII letters and punctuation (so digits and foreign letters are units of their own).
+
+    >>> [begins_unit(piece) for piece in ("▁state", "hood", ",", "--", "7")]
+    [True, False, True, False, True]
+    """
+    if piece.startswith((WORD_START, "<")) or piece in PUNCTUATION:
+        return True
+    return any(c not in PUNCTUATION and not (c.isascii() and c.isalpha()) for c in piece)
+
+
 class AlbertTokenizer:
     """A SentencePiece unigram model with ids pad 0, unk 1, [CLS] 2, [SEP] 3, [MASK] 4."""
 
     def __init__(self, model_proto: bytes):
         self.model_proto = model_proto
-        self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
+        try:
+            self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
+            found = self.pieces(range(1 + MASK))
+        except (RuntimeError, IndexError) as error:
+            raise TokenizerError("this is not a whole SentencePiece model; was the file cut short, or is it a pointer?") from error
         for wanted, piece in enumerate(("<pad>", "<unk>", *CONTROL_SYMBOLS)):
-            if self.processor.id_to_piece(wanted) != piece:
+            if found[wanted] != piece:
                 raise TokenizerError(
-                    f"this SentencePiece model has {self.processor.id_to_piece(wanted)!r} at id {wanted}, where ALBERT needs "
-                    f"{piece!r}. It was not trained for ALBERT."
+                    f"this SentencePiece model has {found[wanted]!r} at id {wanted}, where ALBERT needs {piece!r}. It was not "
+                    f"trained for ALBERT."
                 )
 
     @classmethod
@@ -113,16 +130,8 @@ class AlbertTokenizer:
 
     @cached_property
     def starts_word(self) -> np.ndarray:
-        """bool[V]: whether a piece begins a masking unit.
-
-        The original's rule: a piece goes on with the unit before it only if it is made of ASCII letters (with or without
-        punctuation inside) and lacks the word mark. Digits, punctuation and foreign letters are units of their own.
-        """
-        return np.array([not re.fullmatch(r"[!-/:-@\[-`{-~]*[A-Za-z][!-/:-@\[-`{-~A-Za-z]*", piece) for piece in self._all])
-
-    @cached_property
-    def _all(self) -> list[str]:
-        return self.pieces(range(len(self)))
+        """bool[V]: whether a piece begins a masking unit, by the original's rule (``begins_unit``)."""
+        return np.array([begins_unit(piece) for piece in self.pieces(range(len(self)))])
 
     @cached_property
     def fingerprint(self) -> str:

@@ -354,3 +354,17 @@ def test_a_folder_without_config_and_no_folder_at_all_are_told_apart(folder):
         load_pretrained(folder)
     with pytest.raises(InterchangeError, match="no such folder"):
         load_pretrained(folder / "nowhere")
+
+
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors"])
+def test_a_file_that_breaks_off_is_named(folder, file):
+    path = folder / file
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(InterchangeError, match=re.escape(file)):
+        load_pretrained(folder)
+
+
+def test_a_config_without_a_size_is_refused_naming_the_size(folder):
+    edit_config(folder, vocab_size=None)
+    with pytest.raises(InterchangeError, match="vocab_size"):
+        load_pretrained(folder)
