@@ -3,6 +3,7 @@
 Nothing here downloads, except ``hub_corpus``. Notebook 01 looks inside.
 """
 
+import difflib
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -83,7 +84,10 @@ def hub_corpus(name: str, split: str = "train", column: str = "text", streaming:
     With ``streaming`` rows are read until ``limit`` of them are kept, and the rest of a large set is never fetched.
     """
     path, _, subset = name.partition(":")
-    rows: Iterable[dict] = load_dataset(path, subset or None, split=split, streaming=streaming)
+    try:
+        rows: Iterable[dict] = load_dataset(path, subset or None, split=split, streaming=streaming)
+    except Exception as error:  # datasets raises a dozen kinds; for us they all mean that the set cannot be had
+        raise CorpusError(f"{name!r} is neither a corpus of ours nor a folder, and the Hub does not give it: {error}") from error
     def documents() -> Iterator[dict]:
         kept = 0
         for index, row in enumerate(rows):
@@ -115,6 +119,8 @@ def load_corpus(name: str | Path) -> Dataset:
     named = {"sotu": sotu_corpus, "imdb": imdb_corpus, "stories": stories}
     if str(name) in named:
         return named[str(name)]()
+    if not Path(name).exists() and (near := difflib.get_close_matches(str(name), named, n=1)):
+        raise CorpusError(f"there is no corpus {str(name)!r}; did you mean {near[0]!r}?")
     return folder_corpus(name) if Path(name).is_dir() else hub_corpus(str(name))
 
 

@@ -53,7 +53,7 @@ class PairSampler:
 
     @property
     def coverage(self) -> float:
-        """Share of the corpus's pieces that stand in some pair; the rest is in sentences too long for the sequence."""
+        """Share of the corpus's pieces that stand in some pair; the rest fits with neither neighbour into the sequence."""
         used = np.zeros(len(self.corpus.lengths), dtype=bool)
         used[self.starts] = used[self.starts + 1] = True
         return float(self.corpus.lengths[used].sum() / len(self.corpus.tokens))

@@ -3,7 +3,9 @@
 Known differences from the original, each with a test: a piece ending in a digit and a comma is left as SentencePiece made
 it (the original encodes it again without the comma); our own vocabularies reserve no pieces for ( ) " - . and currency
 signs (the released one does, and transformers then splits the text around them differently from SentencePiece).
-From transformers' AlbertTokenizer: control symbols in running text, such as "[MASK]", are text to us and ids to it.
+From transformers' AlbertTokenizer: control symbols in running text, such as "[MASK]", are text to us and ids to it; marks
+that are no accents (Indic vowel signs, enclosing circles) stay with us, as in the original, and are dropped by it; the
+control separators U+001C to U+001F are spaces to us.
 """
 
 import hashlib

@@ -137,7 +137,7 @@ def _forward_backward(
     Each part's mean is weighted by its share of the batch's masked pieces and pairs, so that the sum is the global mean
     and not a mean of means. DDP averages over workers, hence the factor.
     """
-    masked, pairs = _count(batch.masked_labels), _count(batch.order_labels).clamp(min=1)
+    masked, pairs = _count(batch.masked_labels).clamp(min=1), _count(batch.order_labels).clamp(min=1)
     total = torch.zeros(8, dtype=torch.float64, device=batch.token_ids.device)
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)  # dropout; torch's dropout knows no other generator
     parts = workers.parts(settings.accumulate)

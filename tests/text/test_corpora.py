@@ -190,3 +190,13 @@ def test_one_document_or_one_script_cannot_be_split():
         hold_out(stories(num_documents=1))
     with pytest.raises(CorpusError, match="one script cannot be split"):
         hold_out(stories(num_documents=5, num_scripts=1), by="script")
+
+
+def test_a_misspelt_corpus_is_answered_with_the_right_spelling():
+    with pytest.raises(CorpusError, match="did you mean 'sotu'"):
+        load_corpus("soto")
+
+
+def test_a_name_that_nothing_answers_to_is_refused_without_a_traceback_of_the_hub():
+    with pytest.raises(CorpusError, match="neither a corpus of ours nor a folder"):
+        load_corpus("nobody/has-this")
