@@ -107,6 +107,18 @@ def _train_member(profile: PairProfile, member: str, folder: Path, device: str |
     profile.train(member, folder, device)
 
 
+def training_seconds(profile: PairProfile, folder: Path) -> float:
+    """Seconds that a member spent training, over all calls it took: tokens over speed, record by record."""
+    seconds = 0.0
+    for metrics in sorted(folder.glob("layers-*/metrics.jsonl")):
+        before = 0
+        for record in map(json.loads, metrics.read_text().splitlines()):
+            if "tokens_per_second" in record:
+                steps, before = record["step"] - before, record["step"]
+                seconds += steps * profile.batch_size * profile.sequence_length / record["tokens_per_second"]
+    return seconds
+
+
 def _show(bar: tqdm, folder: Path) -> None:
     done, last = 0, ""
     for metrics in sorted(folder.glob("layers-*/metrics.jsonl")):

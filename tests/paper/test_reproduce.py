@@ -1,0 +1,79 @@
+"""``reproduce`` from end to end on a pair small enough for a test: files, provenance, going on, and failing clearly."""
+
+import json
+
+import pytest
+from PIL import Image
+from safetensors.torch import load_file
+
+from albert_edu.config import AlbertConfig
+from albert_edu.paper import experiments, pair
+from albert_edu.paper.pair import MEMBERS, PairProfile, train_pair, training_seconds
+from albert_edu.training.grow import Stage
+
+TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reproduced")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(pair.PAIRS, "quick", TINY)
+        experiments.reproduce("quick", folder / "figures", folder / "runs")
+        before = load_file(folder / "runs/quick/albert/model.safetensors")
+        stamp = (folder / "runs/quick/albert/layers-02/checkpoints/step-00000004/model.safetensors").stat().st_mtime_ns
+        experiments.reproduce("quick", folder / "figures", folder / "runs")
+    return folder, before, stamp
+
+
+@pytest.mark.slow
+def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_models(reproduced):
+    folder, _, _ = reproduced
+    for name in ("figure1_quick", "parameter_counts"):
+        assert len(Image.open(folder / f"figures/{name}.png").text["Description"].split()) > 20
+        record = json.loads((folder / f"figures/results/{name}.json").read_text())
+        assert {"command", "commit", "device", "seeds", "seconds", "versions", "date"} <= set(record["provenance"])
+    members = json.loads((folder / "figures/results/figure1_quick.json").read_text())["members"]
+    assert set(members) == set(MEMBERS)
+    for member in members.values():
+        assert len(member["similarity"]["l2"]) == len(member["similarity_untrained"]["l2"]) == 2
+        assert member["training_seconds"] >= 0 and "unigram plateau" in member["verdict"]
+
+
+@pytest.mark.slow
+def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
+    folder, before, stamp = reproduced
+    after = load_file(folder / "runs/quick/albert/model.safetensors")
+    assert all((before[name] == after[name]).all() for name in before)
+    kept = folder / "runs/quick/albert/layers-02/checkpoints/step-00000004/model.safetensors"
+    assert kept.stat().st_mtime_ns == stamp
+
+
+@pytest.mark.slow
+def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
+    folder, _, _ = reproduced
+    albert, control = (json.loads((folder / f"runs/quick/{member}/config.json").read_text()) for member in MEMBERS)
+    assert {key for key in albert if albert[key] != control[key]} == {"num_hidden_groups"}
+
+
+@pytest.mark.slow
+def test_a_member_that_fails_is_named_with_the_reason_and_its_log(tmp_path):
+    wrong = PairProfile("stories", "albert-no-such-size", TINY.stages)
+    with pytest.raises(RuntimeError, match=r"training \w+ failed: ValueError: there is no preset 'albert-no-such-size'.*log\.txt"):
+        train_pair(wrong, tmp_path)
+
+
+def test_training_seconds_are_tokens_over_speed_whatever_call_they_were_spent_in(tmp_path):
+    (tmp_path / "layers-01").mkdir()
+    speeds = {10: {"tokens_per_second": 96.0}, 15: {"held_out_masked_token_loss": 1.0}, 20: {"tokens_per_second": 192.0}}
+    records = [{"step": step, **rest} for step, rest in speeds.items()]
+    (tmp_path / "layers-01" / "metrics.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert training_seconds(TINY, tmp_path) == pytest.approx(10 * 4 * 48 / 96 + 10 * 4 * 48 / 192)
+
+
+def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
+    rows = {row["model"]: row for row in experiments.parameter_table(tmp_path)}
+    assert rows["ALBERT-xxlarge"]["total"] == 222_595_584 and rows["BERT-large"]["without_pooler"] == 333_557_760
+    lines = (tmp_path / "parameter_counts.md").read_text().splitlines()
+    assert len(lines) == 2 + len(rows) == 9 and "| 17,683,968 |" in lines[6]
+    assert AlbertConfig.named(experiments.SIZES["BERT-xlarge"]).hidden_size == 2048
