@@ -99,3 +99,27 @@ def loss_curves(runs: list[tuple[str, list[int], list[float]]], floors: dict[str
         f"{name} {value:.2f}" for name, value in floors.items()
     )
     return figure, alt + "."
+
+
+def pipeline_diagram(embedding_size: int, hidden_size: int) -> tuple[Figure, str]:
+    """From ids to the two questions of pre-training, with the one shared layer marked (notebook 00)."""
+    style()
+    figure, axis = plt.subplots(figsize=(8.6, 2.1))
+    stages = ["ids", f"table\nE = {embedding_size}", f"project\nH = {hidden_size}", "one layer,\napplied L times"]
+    places = [(0, 0.5), (1.2, 0.5), (2.4, 0.5), (3.9, 0.5), (5.9, 0.88), (5.9, 0.12)]
+    drawn = []
+    for (x, y), text in zip(places, [*stages, "[CLS]: swapped?", "[MASK]: which piece?"], strict=True):
+        edge = (SHARED, 2.5) if "layer" in text else (THIRD, 1.0)
+        box = dict(boxstyle="round,pad=0.5", facecolor="white", edgecolor=edge[0], linewidth=edge[1])
+        drawn.append(axis.text(x, y, text, ha="center", va="center", bbox=box, fontsize=9))
+    for start, end in ((0, 1), (1, 2), (2, 3), (3, 4), (3, 5)):
+        look = dict(arrowstyle="->", color=THIRD, patchA=drawn[start].get_bbox_patch(), patchB=drawn[end].get_bbox_patch())
+        axis.annotate("", xy=places[end], xytext=places[start], arrowprops=look)
+    axis.set(xlim=(-0.4, 6.8), ylim=(-0.15, 1.15))
+    axis.axis("off")
+    alt = (
+        f"Flow diagram: ids go through an embedding table of width {embedding_size}, a projection to width {hidden_size}, one "
+        "layer applied L times, and then to two questions: is the pair swapped, asked at [CLS], and which piece stood here, "
+        "asked at [MASK]."
+    )
+    return figure, alt
