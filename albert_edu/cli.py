@@ -16,7 +16,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return options.run(options) or 0
     except KeyboardInterrupt:
-        print("\ninterrupted; the same command goes on from the last checkpoint.", file=sys.stderr)
+        keeps = options.run in (run_pretrain, run_reproduce)
+        print("\ninterrupted" + ("; the same command goes on from the last checkpoint." if keeps else "."), file=sys.stderr)
         return 130
     except ERRORS as error:
         if os.environ.get("ALBERT_EDU_TRACEBACK"):
@@ -44,7 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     sub = verb("pretrain", run_pretrain, "pre-train a model; the same command again goes on where it stopped")
     sub.add_argument("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt files, or a Hub data set")
-    sub.add_argument("--preset", default="albert-tiny", help=", ".join(PRESETS))
+    sub.add_argument("--preset", help=f"albert-tiny when left out; there are {', '.join(PRESETS)}")
     sub.add_argument("--layers", type=int, help="instead of the preset's")
     sub.add_argument("--share", choices=["all", "attention", "ffn", "none"], help="instead of the preset's")
     sub.add_argument("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
@@ -91,20 +92,27 @@ def run_pretrain(options) -> None:
     from albert_edu.model.albert import AlbertForPretraining
     from albert_edu.model.interchange import load_pretrained, save_pretrained
     from albert_edu.text.batches import PretrainingStream
+    from albert_edu.text.corpora import CorpusError
     from albert_edu.text.prepare import prepare
+    from albert_edu.training.checkpoint import weights_fingerprint
     from albert_edu.training.grow import grow
     from albert_edu.training.pretrain import pick_device, pretrain
     from albert_edu.training.settings import PretrainSettings
     from albert_edu.training.workers import is_first_worker
 
     warm, tokenizer = load_pretrained(options.warm_start) if options.warm_start else (None, None)
+    if warm and tokenizer is None:
+        raise ValueError(f"{options.warm_start} has no spiece.model: without its tokenizer the rows of its table mean nothing.")
+    given = {"--share": options.share, "--vocab-size": options.vocab_size, "--preset": options.preset}
+    if warm and any(given.values()):
+        raise ValueError(f"--warm-start decides what {', '.join(flag for flag in given if given[flag])} would: leave that out.")
     text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
     changes = {"num_layers": options.layers, "share": options.share}
     changes = {name: value for name, value in changes.items() if value is not None}
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     torch.manual_seed(options.seed)
     model = grow(warm, options.layers or warm.config.num_layers) if warm else AlbertForPretraining(
-        AlbertConfig.named(options.preset, **changes, **sizes))  # fmt: skip
+        AlbertConfig.named(options.preset or "albert-tiny", **changes, **sizes))  # fmt: skip
     card = pick_device(options.device).type == "cuda"
     settings = PretrainSettings(
         steps=options.steps, learning_rate=options.learning_rate, optimizer=options.optimizer,
@@ -114,9 +122,13 @@ def run_pretrain(options) -> None:
     )  # fmt: skip
     arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
     stream = PretrainingStream(text.train, *arguments, seed=options.seed)
-    held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + 1_000_000)
+    try:
+        held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + 1_000_000)
+    except CorpusError as error:
+        raise CorpusError(f"in the documents held out ({text.held_out}): {error}") from error
     history = pretrain(
-        model, stream, settings, options.out / "checkpoints", options.device, held_out, options.out / "metrics.jsonl"
+        model, stream, settings, options.out / "checkpoints", options.device, held_out, options.out / "metrics.jsonl",
+        origin=weights_fingerprint(warm) if warm else "scratch",
     )
     if is_first_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)

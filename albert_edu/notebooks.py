@@ -1,8 +1,8 @@
 """Execute the notebooks, normalise what is stored, measure minutes and memory, and hand out working copies."""
 
 import re
-import resource
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -19,8 +19,9 @@ def find(names: list[str]) -> list[Path]:
     """The notebooks whose names start with one of these numbers; all of them for an empty list."""
     paths = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
     chosen = [path for path in paths if not names or path.name.startswith(tuple(names))]
-    if not chosen:
-        raise ValueError(f"no notebook starts with {' or '.join(names)}. There are: {', '.join(path.stem for path in paths)}.")
+    unknown = [name for name in names if len(name) < 2 or not any(path.name.startswith(name) for path in paths)]
+    if unknown or not chosen:
+        raise ValueError(f"no notebook starts with {' or '.join(unknown)}. There are: {', '.join(path.stem for path in paths)}.")
     return chosen
 
 
@@ -37,7 +38,9 @@ def start(number: str) -> Path:
 
 def execute_all(names: list[str], write: bool) -> int:
     """Run the notebooks in order with a fresh kernel each; returns 1 if one fails."""
-    measured, failed = {}, 0
+    import resource  # not on Windows, where `start` must work all the same
+
+    measured, failed, megabyte = {}, 0, 1 << 20 if sys.platform == "darwin" else 1 << 10
     for path in find(names):
         try:
             notebook, seconds = execute(path)
@@ -47,7 +50,7 @@ def execute_all(names: list[str], write: bool) -> int:
             continue
         if write:
             nbformat.write(normalise(notebook), path)
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / megabyte
         measured[path.stem] = (seconds, peak)
         print(f"OK    {path.stem}: {seconds:.0f} s; highest memory of a kernel so far {peak:.0f} MB")
     if write:

@@ -42,8 +42,33 @@ def test_another_setting_in_the_same_folder_is_refused_by_name(tmp_path, capsys)
 
 def test_a_deeper_model_starts_from_a_trained_one(tmp_path):
     pretrain(tmp_path / "two")
-    assert pretrain(tmp_path / "four", "--warm-start", str(tmp_path / "two"), "--layers", "4") == 0
+    warm = ["pretrain", "--corpus", "stories", *QUICK, "--warm-start", str(tmp_path / "two"), "--out", str(tmp_path / "four")]
+    assert main([*warm, "--layers", "4"]) == 0
     assert json.loads((tmp_path / "four" / "config.json").read_text())["num_hidden_layers"] == 4
+
+
+def test_what_a_warm_start_decides_cannot_be_asked_for_beside_it(tmp_path, capsys):
+    pretrain(tmp_path / "two")
+    assert pretrain(tmp_path / "other", "--warm-start", str(tmp_path / "two"), "--share", "none") == 2
+    assert "--warm-start decides what --share, --preset would" in capsys.readouterr().err
+    (tmp_path / "two" / "spiece.model").unlink()
+    assert main(["pretrain", "--corpus", "stories", "--warm-start", str(tmp_path / "two"), "--out", str(tmp_path / "other")]) == 2
+    assert "has no spiece.model" in capsys.readouterr().err
+
+
+def test_a_run_that_started_from_other_weights_is_not_gone_on_with(tmp_path, capsys):
+    pretrain(tmp_path / "one")
+    pretrain(tmp_path / "two", "--seed", "1")
+    for start, code in (("one", 0), ("two", 2)):
+        warm = ["--warm-start", str(tmp_path / start), "--out", str(tmp_path / "three")]
+        assert main(["pretrain", "--corpus", "stories", *QUICK, *warm]) == code
+    assert "belongs to another run: origin was" in capsys.readouterr().err
+
+
+def test_a_card_that_is_not_there_is_said_so(tmp_path, capsys):
+    if not torch.cuda.is_available():
+        assert pretrain(tmp_path, "--device", "cuda") == 2
+        assert "there is no CUDA card" in capsys.readouterr().err
 
 
 def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_same(tmp_path):

@@ -59,11 +59,11 @@ def layer_similarity(model: Albert | AlbertForPretraining, batch: PretrainingBat
     finally:  # also when a cell is interrupted: a model left in eval mode would train on without dropout
         albert.train(was_training)
 
-    tokens = keep.clone()
+    tokens = keep.cpu()
     tokens[:, 0] = False  # [CLS] apart
     rows, turns, previous = [], [], None
     for before, after in pairwise(hidden):
-        before, after = before.double(), after.double()  # small angles need more than float32
+        before, after = before.cpu().double(), after.cpu().double()  # small angles need more than float32
         distance, cosine = (after - before).norm(dim=-1), F.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
         angle = torch.rad2deg(torch.arccos(cosine))
         rows.append([

@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,8 @@ def train_pair(profile: PairProfile, folder: Path, device: str | None = None) ->
     when you like; the same call goes on from the last checkpoint.
     """
     start = multiprocessing.get_context("spawn")
+    for member in MEMBERS:
+        (folder / member).mkdir(parents=True, exist_ok=True)
     workers = {
         member: start.Process(target=_train_member, args=(profile, member, folder, device), daemon=True) for member in MEMBERS
     }
@@ -87,24 +90,32 @@ def train_pair(profile: PairProfile, folder: Path, device: str | None = None) ->
             if any(worker.exitcode for worker in workers.values()):
                 break
     finally:
+        failed = {member: worker.exitcode for member, worker in workers.items() if worker.exitcode}  # before we end the others
         for worker in workers.values():
             worker.terminate()
             worker.join()
         for bar in bars.values():
             bar.close()
-    for member, worker in workers.items():
-        if worker.exitcode > 0:
-            log = folder / member / "log.txt"
-            last = (log.read_text().strip().splitlines() or ["no message"])[-1]
-            raise RuntimeError(f"training {member} failed: {last} (all of it: {log})")
+    for member, code in failed.items():
+        if code < 0:
+            raise RuntimeError(f"training {member} was killed by signal {-code}; 9 is most often the system, out of memory.")
+        log = folder / member / "log.txt"
+        last = (log.read_text().strip().splitlines() or ["no message"])[-1]
+        raise RuntimeError(f"training {member} failed: {last} (all of it: {log})")
 
 
 def _train_member(profile: PairProfile, member: str, folder: Path, device: str | None) -> None:
-    (folder / member).mkdir(parents=True, exist_ok=True)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     log = (folder / member / "log.txt").open("a", buffering=1)
     sys.stdout = sys.stderr = log
     torch.set_num_threads(max(1, (os.cpu_count() or 2) // 2))
     profile.train(member, folder, device)
+
+
+def _end_with_parent() -> None:
+    """A killed parent cannot end its children; trained on, they would write into the folder of the next call."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def training_seconds(profile: PairProfile, folder: Path) -> float:
@@ -159,3 +170,33 @@ def measure_pair(profile: PairProfile, models: dict[str, AlbertForPretraining], 
             "similarity_untrained": layer_similarity(untrained, batch).as_lists(),
         }
     return record
+
+
+def model_card(record: dict) -> str:
+    """What to know before using the trained pair, from its record (figures/results/figure1_PROFILE.json) alone."""
+    profile, made, floor = record["profile"], record["provenance"], record["floors"]
+    stages = ", ".join(f"{steps:,} steps at {layers} layers (peak rate {rate:g})" for layers, steps, rate in profile["stages"])
+    lines = [
+        f"# The {profile['name']} pair: an ALBERT and its not-shared control",
+        "",
+        "Two folders in the format of transformers, with tokenizer: `albert` (one layer, applied 12 times) and `control` (12",
+        "layers of its own). Trained alike on the State of the Union addresses, on masked tokens and order, with LAMB:",
+        f"{stages}, batches of {profile['batch_size']} x {profile['sequence_length']} pieces, seed {profile['seed']}, one run each.",
+        "",
+        "| held-out text | masked-token loss | masked-token accuracy | order accuracy | parameters | training minutes |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, member in record["members"].items():
+        scores = member["scores"]
+        lines.append(
+            f"| {name} | {scores['masked_token_loss']:.3f} | {scores['masked_token_accuracy']:.3f} | "
+            f"{scores['sentence_order_accuracy']:.3f} | {record['parameters'][name]:,} | "
+            f"{member['training_seconds'] / 60:.0f} |"
+        )
+    lines += [
+        f"| floors | {floor['unigram']:.3f} (frequencies alone) | | 0.500 (a coin) | | |",
+        "",
+        "They know the vocabulary and some grammar of presidential speech. They have not learnt sentence order. They are teaching",
+        f"material and good for nothing else. Device: {made['device']}. Date: {made['date']}. Commit: {made['commit']}.",
+    ]
+    return "\n".join(lines) + "\n"

@@ -63,6 +63,8 @@ class PretrainingStream:
         sequence_length: int = 128, seed: int = 0, *, short_probability: float = 0.1, max_ngram: int = MAX_NGRAM,
         mask_rate: float = MASK_RATE, negatives: str = "document",
     ):  # fmt: skip
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {batch_size}.")
         if batch_size < 2 and objective != "none":
             raise ValueError("batch_size must be at least 2: half of the pairs are in order and half are not.")
         if len(corpus.tokens) and int(corpus.tokens.max()) >= len(tokenizer):

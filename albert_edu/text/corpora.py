@@ -119,6 +119,8 @@ def load_corpus(name: str | Path) -> Dataset:
     named = {"sotu": sotu_corpus, "imdb": imdb_corpus, "stories": stories}
     if str(name) in named:
         return named[str(name)]()
+    if Path(name).is_file():
+        raise CorpusError(f"{name} is a file; a corpus is a folder of .txt files, one document each (at least two).")
     if not Path(name).exists() and (near := difflib.get_close_matches(str(name), named, n=1)):
         raise CorpusError(f"there is no corpus {str(name)!r}; did you mean {near[0]!r}?")
     return folder_corpus(name) if Path(name).is_dir() else hub_corpus(str(name))

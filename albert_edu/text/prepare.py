@@ -40,7 +40,7 @@ def prepare(
     Named corpora (sotu, imdb, stories) are kept in ``cache_folder()``; folders and Hub sets are read afresh, since they
     may have changed.
     """
-    vocab_size = vocab_size or default_vocabulary(name)
+    vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
     key = f"{name}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{LAYOUT}"
     folder = cache_folder() / key if name in ("sotu", "imdb", "stories") else None
     if folder and folder.exists():

@@ -110,6 +110,14 @@ def read_state(path: Path) -> dict:
     return json.loads((path / STATE).read_text())
 
 
+def weights_fingerprint(model: AlbertForPretraining) -> str:
+    """Sixteen hex digits that change with any weight."""
+    digest = hashlib.sha256()
+    for name, parameter in model.named_parameters():
+        digest.update(name.encode() + parameter.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
 def differing(saved: dict, now: dict) -> str:
     """The entries in which two flat dicts differ, as text: ``hidden_size was 64, is 128``."""
     keys = [key for key in {**saved, **now} if saved.get(key) != now.get(key)]

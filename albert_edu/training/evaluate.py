@@ -53,7 +53,12 @@ def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
         (guess == label) & (batch.order_labels == label), batch.order_labels == label)]  # fmt: skip
     pairs = per_class[1] + per_class[3]
     sums = [output.masked_token_loss * masked.sum(), right.sum(), masked.sum(), output.sentence_order_loss * pairs, *per_class]
-    return torch.stack([value.detach().double() for value in sums])
+    return torch.stack([value.detach().to(widest_float(value.device)) for value in sums])
+
+
+def widest_float(device: torch.device) -> torch.dtype:
+    """The type that sums are kept in: float64, except on Apple's MPS, which has none."""
+    return torch.float32 if device.type == "mps" else torch.float64
 
 
 def scores(sums: Tensor) -> dict[str, float]:

@@ -10,6 +10,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText
+from albert_edu.training.checkpoint import weights_fingerprint
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
@@ -68,9 +69,9 @@ def pretrain_grown(
             precision=precision, compile=compile, checkpoint_every=100, log_every=10,
             evaluate_every=max(50, stage.steps // 10), seed=seed,
         )  # fmt: skip
+        origin = weights_fingerprint(model)
         title = describe and f"{describe}, {stage.num_layers} layers"
-        histories.append(
-            pretrain(model, stream, settings, stage_folder / "checkpoints", device, held_out, stage_folder / "metrics.jsonl", title)
-        )
+        checkpoints, metrics = stage_folder / "checkpoints", stage_folder / "metrics.jsonl"
+        histories.append(pretrain(model, stream, settings, checkpoints, device, held_out, metrics, title, origin))
     save_pretrained(model, text.tokenizer, folder, native=True)
     return model.eval(), histories

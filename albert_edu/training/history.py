@@ -20,7 +20,10 @@ class History:
         return [row["step"] for row in rows], [row[name] for row in rows]
 
     def last(self, name: str) -> float:
-        return self.column(name)[1][-1]
+        values = self.column(name)[1]
+        if not values:
+            raise ValueError(f"nothing measured {name!r}; the run logged {len(self.records)} records.")
+        return values[-1]
 
     def verdict(self) -> str:
         """Whether the run is still on the unigram plateau, by the held-out loss if there is one."""

@@ -26,7 +26,7 @@ from albert_edu.training.checkpoint import (
     read_state,
     save_checkpoint,
 )
-from albert_edu.training.evaluate import evaluate, floors, scores, tally
+from albert_edu.training.evaluate import evaluate, floors, scores, tally, widest_float
 from albert_edu.training.history import History
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 from albert_edu.training.workers import Workers
@@ -38,20 +38,25 @@ class NonFiniteLoss(RuntimeError):
 
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """``auto`` takes a CUDA card if there is one, else the CPU; Apple's MPS must be asked for, as it is not repeatable."""
+    if isinstance(name, torch.device):
+        return name
     if name in (None, "auto"):
-        name = f"cuda:{os.environ.get('LOCAL_RANK', 0)}" if torch.cuda.is_available() else "cpu"
-    return torch.device(name)
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(f"there is no CUDA card that torch {torch.__version__} can use here; leave --device out for the CPU.")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if name == "cuda" else torch.device(name)
 
 
 def pretrain(
     model: AlbertForPretraining, stream: PretrainingStream, settings: PretrainSettings, checkpoint_dir: str | Path | None = None,
     device: str | torch.device | None = None, held_out: PretrainingStream | None = None, metrics_file: str | Path | None = None,
-    describe: str | None = "pretrain",
+    describe: str | None = "pretrain", origin: str = "",
 ) -> History:  # fmt: skip
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir`` if it holds one.
 
     Writes one JSON line a logged step to ``metrics_file``; shows a progress bar titled ``describe`` unless that is None.
-    Under torchrun every worker takes its share of each batch, and one of them writes.
+    ``origin`` names what the model started from; a checkpoint of another origin is refused. Under torchrun every worker
+    takes its share of each batch, and one of them writes.
     Raises NonFiniteLoss (the last good checkpoint stays) and CheckpointError (of another run, or the disk is full).
     """
     if len(stream.tokenizer) > model.config.vocab_size:
@@ -64,8 +69,9 @@ def pretrain(
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
     history = History(floors(stream.corpus, (held_out or stream).corpus, len(stream.tokenizer)))
-    sums = torch.zeros(8, dtype=torch.float64, device=device)  # tally of the steps since the last record
-    start = _resume(model, optimizer, stream, settings, checkpoint_dir, history, sums)
+    sums = torch.zeros(8, dtype=widest_float(device), device=device)  # tally of the steps since the last record
+    identity = {"settings": settings.trajectory(), "stream": stream.settings, "start": {"origin": origin}}
+    start = _resume(model, optimizer, identity, checkpoint_dir, history, sums)
     sums *= workers.first  # a checkpoint holds the tally of all workers; the first one goes on with it
     metrics_file = Path(metrics_file) if metrics_file and workers.first else None
     if metrics_file:
@@ -113,9 +119,10 @@ def pretrain(
                 sums.zero_()
                 tokens, clock = 0, time.perf_counter()
             if held_out and due(done, settings.evaluate_every):
+                paused = time.perf_counter()
                 measured = evaluate(model, held_out, settings.evaluate_batches, device)
                 record |= {"step": done} | {f"held_out_{name}": value for name, value in measured.items()}
-                clock = time.perf_counter()
+                clock += time.perf_counter() - paused  # not training
             if record:
                 history.add(record, metrics_file)
             if due(done, settings.checkpoint_every):  # the step itself may have ruined the weights, and what is kept must be good
@@ -123,7 +130,7 @@ def pretrain(
                 workers.add_up(sums)
                 sums *= workers.first
                 if checkpoint_dir and workers.first:
-                    state = _run_state(stream, settings, history, sums)
+                    state = identity | {"records": history.records, "sums": sums.tolist()}
                     save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, state)
     workers.wait()
     return history
@@ -138,7 +145,7 @@ def _forward_backward(
     and not a mean of means. DDP averages over workers, hence the factor.
     """
     masked, pairs = _count(batch.masked_labels).clamp(min=1), _count(batch.order_labels).clamp(min=1)
-    total = torch.zeros(8, dtype=torch.float64, device=batch.token_ids.device)
+    total = torch.zeros(8, dtype=widest_float(batch.token_ids.device), device=batch.token_ids.device)
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)  # dropout; torch's dropout knows no other generator
     parts = workers.parts(settings.accumulate)
     for rows in parts:
@@ -172,18 +179,13 @@ def _count(labels: torch.Tensor) -> torch.Tensor:
     return (labels != IGNORE).sum()
 
 
-def _run_state(stream: PretrainingStream, settings: PretrainSettings, history: History, sums: torch.Tensor) -> dict:
-    return {"settings": settings.trajectory(), "stream": stream.settings, "records": history.records, "sums": sums.tolist()}
-
-
-def _resume(model, optimizer, stream, settings, checkpoint_dir, history, sums) -> int:
+def _resume(model, optimizer, identity, checkpoint_dir, history, sums) -> int:
     """Go back to the newest whole checkpoint, if there is one of this very run; return the step to go on with."""
     path = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None
     if path is None:
         return 0
     state = read_state(path)
-    now = _run_state(stream, settings, history, sums)
-    if changes := "; ".join(filter(None, (differing(state[part], now[part]) for part in ("settings", "stream")))):
+    if changes := "; ".join(filter(None, (differing(state[part], identity[part]) for part in identity))):
         raise CheckpointError(f"{path} belongs to another run: {changes}. Give the same settings to go on, or another folder.")
     load_checkpoint(path, model, optimizer)
     history.records[:] = state["records"]

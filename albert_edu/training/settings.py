@@ -30,7 +30,8 @@ class PretrainSettings:
     seed: int = 0
 
     def __post_init__(self):
-        for name, least in (("steps", 0), ("accumulate", 1), ("log_every", 1), ("evaluate_batches", 1), ("clip_norm", 0)):
+        least_of = {"steps": 0, "checkpoint_every": 0, "evaluate_every": 0, "clip_norm": 0}
+        for name, least in (least_of | {"accumulate": 1, "log_every": 1, "evaluate_batches": 1}).items():
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}.")
         if not 0 <= self.warmup_steps <= self.steps:

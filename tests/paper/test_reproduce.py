@@ -77,3 +77,18 @@ def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp
     lines = (tmp_path / "parameter_counts.md").read_text().splitlines()
     assert len(lines) == 2 + len(rows) == 9 and "| 17,683,968 |" in lines[6]
     assert AlbertConfig.named(experiments.SIZES["BERT-xlarge"]).hidden_size == 2048
+
+
+def test_a_member_that_was_killed_is_no_success(tmp_path, monkeypatch):
+    class Killed:
+        exitcode = -9
+
+        def __getattr__(self, name):
+            return lambda *args, **more: False
+
+    class Context:
+        Process = staticmethod(lambda **more: Killed())
+
+    monkeypatch.setattr(pair.multiprocessing, "get_context", lambda kind: Context())
+    with pytest.raises(RuntimeError, match="killed by signal 9"):
+        train_pair(TINY, tmp_path)
