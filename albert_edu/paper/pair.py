@@ -181,7 +181,7 @@ def model_card(record: dict) -> str:
         "",
         "Two folders in the format of transformers, with tokenizer: `albert` (one layer, applied 12 times) and `control` (12",
         "layers of its own). Trained alike on the State of the Union addresses, on masked tokens and order, with LAMB:",
-        f"{stages}, batches of {profile['batch_size']} x {profile['sequence_length']} pieces, seed {profile['seed']}, one run each.",
+        f"{stages}, batches of {profile['batch_size']} x {profile['sequence_length']} pieces, one run each.",
         "",
         "| held-out text | masked-token loss | masked-token accuracy | order accuracy | parameters | training minutes |",
         "|---|---:|---:|---:|---:|---:|",
