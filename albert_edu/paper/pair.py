@@ -198,5 +198,6 @@ def model_card(record: dict) -> str:
         "",
         "They know the vocabulary and some grammar of presidential speech. They have not learnt sentence order. They are teaching",
         f"material and good for nothing else. Device: {made['device']}. Date: {made['date']}. Commit: {made['commit']}.",
+        *([made["note"]] if "note" in made else []),
     ]
     return "\n".join(lines) + "\n"

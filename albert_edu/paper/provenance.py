@@ -36,10 +36,11 @@ def device_name(device: torch.device | str) -> str:
 
 
 def commit() -> str:
-    """The commit's first ten digits, with a + when files have changed since; 'unknown' outside a git checkout."""
+    """The commit's first ten digits, with a + when the library has changed since; 'unknown' outside a git checkout."""
     try:
-        run = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=10", "--dirty=+", "--exclude=*"]
-        return subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip()
+        run = [["git", "-C", str(ROOT), *words] for words in (["rev-parse", "--short=10", "HEAD"], ["status", "-s", "albert_edu"])]
+        digits, changed = (subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in run)
+        return digits + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

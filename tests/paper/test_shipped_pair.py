@@ -1,0 +1,38 @@
+"""The trained pair that travels with the repository is the one its record describes."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.model.interchange import load_pretrained
+from albert_edu.paper.pair import MEMBERS, model_card
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.prepare import prepare
+from albert_edu.training.evaluate import evaluate
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "models" / "laptop"
+RECORD = json.loads((ROOT / "figures" / "results" / "figure1_laptop.json").read_text())
+
+
+def test_it_is_small_and_its_card_is_made_of_its_record():
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 25_000_000
+    assert (FOLDER / "README.md").read_text() == model_card(RECORD)
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+def test_it_scores_and_moves_as_recorded(member, text):
+    model, tokenizer = load_pretrained(FOLDER / member)
+    assert model.config.share == MEMBERS[member]
+    if tokenizer.fingerprint != text.tokenizer.fingerprint:  # SentencePiece learnt other scores on this machine
+        text = prepare("sotu", tokenizer=tokenizer)
+    held_out = PretrainingStream(text.held_out, tokenizer, "sop", 32, 128, seed=1_000_000)
+    recorded = RECORD["members"][member]
+    loss = evaluate(model, held_out, 2)["masked_token_loss"]
+    assert loss == pytest.approx(recorded["scores"]["masked_token_loss"], abs=0.2)  # two batches of the 32
+    angles = layer_similarity(model, held_out.batch(0)).angle_degrees
+    expected = torch.tensor(recorded["similarity"]["angle_degrees"], dtype=angles.dtype)
+    torch.testing.assert_close(angles, expected, atol=0.5, rtol=0)
