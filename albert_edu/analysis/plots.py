@@ -61,7 +61,7 @@ def figure1(shared: dict, separate: dict, names: tuple[str, str], title: str) ->
 
 
 def parameter_bars(rows: list[tuple[str, dict[str, int]]], title: str) -> tuple[Figure, str]:
-    """Stacked bars of parameters by component on a log-free scale, one bar a model: ``(name, {component: parameters})``."""
+    """Stacked bars of parameters by component, one bar a model: ``(name, {component: parameters})``."""
     style()
     figure, axis = plt.subplots(figsize=(8.0, 0.36 * len(rows) + 1.3))
     hatches, colours = ("", "///", "...", "xx"), (SHARED, SEPARATE, "#999999", "#e5c700")

@@ -62,11 +62,13 @@ class Albert(nn.Module):
         return_hidden_states: bool = False,
     ) -> EncoderOutput:
         keep = None if attention_mask is None else attention_mask.bool()
-        hidden_states = [self.embeddings(token_ids, torch.zeros_like(token_ids) if segment_ids is None else segment_ids)]
+        hidden = self.embeddings(token_ids, torch.zeros_like(token_ids) if segment_ids is None else segment_ids)
+        hidden_states = [hidden]
         for hidden in self.encoder.steps(hidden_states[0], keep):
-            hidden_states = [*hidden_states, hidden] if return_hidden_states else [hidden]
-        pooled = torch.tanh(self.pooler(hidden_states[-1][:, 0]))  # B H
-        return EncoderOutput(hidden_states[-1], pooled, tuple(hidden_states) if return_hidden_states else None)
+            if return_hidden_states:
+                hidden_states.append(hidden)
+        pooled = torch.tanh(self.pooler(hidden[:, 0]))  # B H
+        return EncoderOutput(hidden, pooled, tuple(hidden_states) if return_hidden_states else None)
 
 
 class AlbertForPretraining(nn.Module):

@@ -8,7 +8,7 @@ from albert_edu.analysis.counting import closed_form, count_parameters
 from albert_edu.analysis.plots import figure1, parameter_bars, save
 from albert_edu.config import AlbertConfig
 from albert_edu.model.interchange import load_pretrained
-from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, train_pair, training_seconds
+from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, train_pair, training_seconds
 from albert_edu.paper.provenance import provenance, write_json
 from albert_edu.paper.published import TABLES
 from albert_edu.text.prepare import prepare
@@ -34,6 +34,7 @@ def reproduce(profile: str, figures: Path, runs: Path, device: str | None = None
     train_pair(PAIRS[profile], folder, device)
     print("4/4  measuring how far each layer moves its input")
     record = figure_of_pair(profile, figures, folder, time.perf_counter() - began, device)
+    (folder / "README.md").write_text(model_card(record))
     print()
     print(report(rows, record))
     print(f"\nFigures: {figures}/figure1_{profile}.png, {figures}/parameter_counts.png. Models: {folder}/albert, {folder}/control.")

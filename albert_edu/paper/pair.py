@@ -43,16 +43,14 @@ class PairProfile:
         sizes = {"vocab_size": len(text.tokenizer), "max_positions": self.sequence_length}
         return AlbertConfig.named(self.preset, share=MEMBERS[member], **sizes)
 
-    def train(self, member: str, folder: Path, device: str | None = None, describe: str | None = None) -> AlbertForPretraining:
+    def train(self, member: str, folder: Path, device: str | None = None) -> None:
         """Train one member into ``folder/member``, or go on with it; on a card in bfloat16 with compiled blocks."""
         text = prepare(self.corpus)
         card = pick_device(device).type == "cuda"
-        model, _ = pretrain_grown(
+        pretrain_grown(
             self.config(member, text), self.stages, text, folder / member, batch_size=self.batch_size, seed=self.seed,
             sequence_length=self.sequence_length, device=device, precision="bfloat16" if card else "float32", compile=card,
-            describe=describe,
         )  # fmt: skip
-        return model
 
     @property
     def steps(self) -> int:
@@ -152,7 +150,7 @@ def _last_whole_record(lines: list[str]) -> dict:
     return {}
 
 
-def measure_pair(profile: PairProfile, models: dict[str, AlbertForPretraining], beyond: int = 0) -> dict:
+def measure_pair(profile: PairProfile, models: dict[str, AlbertForPretraining]) -> dict:
     """Scores on held-out text, layer by layer distances, and the same distances of both stacks before any training."""
     text = prepare(profile.corpus)
     held_out = PretrainingStream(text.held_out, text.tokenizer, "sop", 32, profile.sequence_length, seed=profile.seed + 1_000_000)
@@ -166,7 +164,7 @@ def measure_pair(profile: PairProfile, models: dict[str, AlbertForPretraining], 
         record["members"][member] = {
             "scores": {name: round(value, 4) for name, value in scores.items()},
             "verdict": floor.verdict(scores["masked_token_loss"]),
-            "similarity": layer_similarity(model, batch, beyond).as_lists(),
+            "similarity": layer_similarity(model, batch).as_lists(),
             "similarity_untrained": layer_similarity(untrained, batch).as_lists(),
         }
     return record

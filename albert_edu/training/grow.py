@@ -49,7 +49,7 @@ def grow(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
 def pretrain_grown(
     config: AlbertConfig, stages: tuple[Stage, ...], text: PreparedText, folder: str | Path, *, objective: str = "sop",
     batch_size: int = 16, sequence_length: int = 128, seed: int = 0, device=None, precision: str = "float32",
-    compile: bool = False, describe: str | None = None,
+    compile: bool = False,
 ) -> tuple[AlbertForPretraining, list[History]]:  # fmt: skip
     """Train the first stage's depth from scratch and each further one from the one before it; write a model folder.
 
@@ -70,8 +70,7 @@ def pretrain_grown(
             evaluate_every=max(50, stage.steps // 10), seed=seed,
         )  # fmt: skip
         origin = weights_fingerprint(model)
-        title = describe and f"{describe}, {stage.num_layers} layers"
         checkpoints, metrics = stage_folder / "checkpoints", stage_folder / "metrics.jsonl"
-        histories.append(pretrain(model, stream, settings, checkpoints, device, held_out, metrics, title, origin))
+        histories.append(pretrain(model, stream, settings, checkpoints, device, held_out, metrics, None, origin))
     save_pretrained(model, text.tokenizer, folder, native=True)
     return model.eval(), histories

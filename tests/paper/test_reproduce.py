@@ -38,6 +38,7 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
     for member in members.values():
         assert len(member["similarity"]["l2"]) == len(member["similarity_untrained"]["l2"]) == 2
         assert member["training_seconds"] >= 0 and "unigram plateau" in member["verdict"]
+    assert "| control |" in (folder / "runs/quick/README.md").read_text()  # the card of the two models beside it
 
 
 @pytest.mark.slow
