@@ -27,7 +27,7 @@ def test_a_two_layer_model_learns_sentence_order_on_new_stories_and_on_new_scrip
     torch.manual_seed(0)
     model = AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=len(tokenizer), max_positions=64))
     assert (model.config.num_layers, model.config.hidden_size) == (2, 64)
-    pretrain(model, stream(train, batch_size=32), PretrainSettings(steps=500, learning_rate=2e-3, warmup_steps=50), describe=None)
+    pretrain(model, stream(train, batch_size=32), PretrainSettings(steps=800, learning_rate=2e-3, warmup_steps=80), describe=None)
     for corpus in (new_stories, new_scripts):
         scores = evaluate(model, stream(corpus, batch_size=64, seed=1), 16)
         assert scores["sentence_order_accuracy"] >= 0.95
