@@ -39,6 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     sub = verb("reproduce", run_reproduce, "train the pair, draw Figure 1, count the parameters of every published size")
     sub.add_argument("--profile", default="quick", choices=["quick", "laptop"], help="quick: minutes; laptop: hours, on two cores")
+    sub.add_argument("--experiment", help="do the runs of one of the paper's tables instead: table5")
     sub.add_argument("--figures", default="figures", type=Path, help="where pictures and results go")
     sub.add_argument("--runs", default="runs", type=Path, help="where models and checkpoints go")
     sub.add_argument("--device", default="auto")
@@ -81,8 +82,12 @@ def run_doctor(options) -> int:
 
 
 def run_reproduce(options) -> None:
-    from albert_edu.paper.experiments import reproduce
+    from albert_edu.paper.experiments import run_experiment
+    from albert_edu.paper.reproduce import reproduce
 
+    if options.experiment:
+        print(run_experiment(options.experiment, options.profile, options.figures, options.runs, options.device))
+        return
     reproduce(options.profile, options.figures, options.runs, options.device)
 
 

@@ -2,7 +2,9 @@
 
 import io
 import os
+from collections.abc import Callable
 
+import ipywidgets as widgets
 import torch
 from IPython.display import Image, Markdown, display
 from matplotlib import pyplot as plt
@@ -35,9 +37,38 @@ def reveal(guess: float, truth: float, unit: str = "") -> None:
 
 def show(figure: Figure, alt: str) -> None:
     """Display a figure, and under it, folded away, its description for those who cannot see it."""
+    display(Image(_png(figure), alt=alt))
+    # JupyterLab drops the alt text of an output image, so it stands below as text too.
+    display(Markdown(f"<details><summary>Description of the figure</summary>{alt}</details>"))
+
+
+def explore(draw: Callable[..., tuple[Figure, str]], **choices: list) -> widgets.VBox:
+    """A slider for each named list of choices above the figure that ``draw(name=choice, ...)`` returns; starts in the middle.
+
+    Run it in JupyterLab and move a slider. The stored notebook shows the same figure once, in the cell before.
+    """
+    sliders = {
+        name: widgets.SelectionSlider(options=values, value=values[len(values) // 2], description=name, continuous_update=False)
+        for name, values in choices.items()
+    }
+    picture = widgets.Image(format="png")
+
+    def redraw(_=None) -> None:
+        figure, alt = draw(**{name: slider.value for name, slider in sliders.items()})
+        picture.value = _png(figure)
+        picture.alt = alt
+
+    for slider in sliders.values():
+        slider.observe(redraw, names="value")
+    redraw()
+    panel = widgets.VBox([*sliders.values(), picture])
+    view = {"application/vnd.jupyter.widget-view+json": {"version_major": 2, "version_minor": 0, "model_id": panel.model_id}}
+    display(view | {"text/plain": f"sliders for {', '.join(choices)}: run this cell to move them"}, raw=True)
+    return panel
+
+
+def _png(figure: Figure) -> bytes:
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=100, metadata={"Software": None})
     plt.close(figure)
-    display(Image(png.getvalue(), alt=alt))
-    # JupyterLab drops the alt text of an output image, so it stands below as text too.
-    display(Markdown(f"<details><summary>Description of the figure</summary>{alt}</details>"))
+    return png.getvalue()

@@ -17,7 +17,8 @@ def style() -> None:
     plt.rcParams.update({
         "figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110,
         "figure.constrained_layout.use": True, "font.size": 10, "axes.titlesize": 11, "axes.titlelocation": "left",
-        "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6,
+        "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
+        "grid.color": "#dddddd", "grid.linewidth": 0.6,
         "lines.linewidth": 1.8, "lines.markersize": 4, "legend.frameon": False, "svg.hashsalt": "albert_edu",
     })  # fmt: skip
 

@@ -103,14 +103,14 @@ def train_pair(profile: PairProfile, folder: Path, device: str | None = None) ->
 
 
 def _train_member(profile: PairProfile, member: str, folder: Path, device: str | None) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     log = (folder / member / "log.txt").open("a", buffering=1)
     sys.stdout = sys.stderr = log
     torch.set_num_threads(max(1, (os.cpu_count() or 2) // 2))
     profile.train(member, folder, device)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """A killed parent cannot end its children; trained on, they would write into the folder of the next call."""
     multiprocessing.parent_process().join()
     os._exit(1)

@@ -7,7 +7,7 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from albert_edu.config import AlbertConfig
-from albert_edu.paper import experiments, pair
+from albert_edu.paper import pair, reproduce
 from albert_edu.paper.pair import MEMBERS, PairProfile, train_pair, training_seconds
 from albert_edu.training.grow import Stage
 
@@ -19,10 +19,10 @@ def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduced")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(pair.PAIRS, "quick", TINY)
-        experiments.reproduce("quick", folder / "figures", folder / "runs")
+        reproduce.reproduce("quick", folder / "figures", folder / "runs")
         before = load_file(folder / "runs/quick/albert/model.safetensors")
         stamp = (folder / "runs/quick/albert/layers-02/checkpoints/step-00000004/model.safetensors").stat().st_mtime_ns
-        experiments.reproduce("quick", folder / "figures", folder / "runs")
+        reproduce.reproduce("quick", folder / "figures", folder / "runs")
     return folder, before, stamp
 
 
@@ -73,11 +73,11 @@ def test_training_seconds_are_tokens_over_speed_whatever_call_they_were_spent_in
 
 
 def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
-    rows = {row["model"]: row for row in experiments.parameter_table(tmp_path)}
+    rows = {row["model"]: row for row in reproduce.parameter_table(tmp_path)}
     assert rows["ALBERT-xxlarge"]["total"] == 222_595_584 and rows["BERT-large"]["without_pooler"] == 333_557_760
     lines = (tmp_path / "parameter_counts.md").read_text().splitlines()
     assert len(lines) == 2 + len(rows) == 9 and "| 17,683,968 |" in lines[6]
-    assert AlbertConfig.named(experiments.SIZES["BERT-xlarge"]).hidden_size == 2048
+    assert AlbertConfig.named(reproduce.SIZES["BERT-xlarge"]).hidden_size == 2048
 
 
 def test_a_member_that_was_killed_is_no_success(tmp_path, monkeypatch):

@@ -1,0 +1,75 @@
+"""What can be read from frozen features with a straight line, class by class. Used in notebook 06.
+
+A trained head answers the question it was trained on; a fresh linear probe asks what the features hold at all. The paper
+does not say which of the two its Table 5 reports off the diagonal, so we report both, with the recall of each class.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingStream
+
+
+class Recall(NamedTuple):
+    """Share of right answers: over all, and within each true class."""
+
+    accuracy: float
+    per_class: tuple[float, ...]
+
+
+def recall(logits: Float[Tensor, "N C"], labels: Int[Tensor, "N"]) -> Recall:
+    """Accuracy, and the recall of each class; NaN for a class that does not occur.
+
+    >>> recall(torch.tensor([[2., 0.], [2., 0.], [0., 2.], [2., 0.]]), torch.tensor([0, 0, 1, 1]))
+    Recall(accuracy=0.75, per_class=(1.0, 0.5))
+    """
+    right = (logits.argmax(-1) == labels).double()
+    return Recall(right.mean().item(), tuple(right[labels == c].mean().item() for c in range(logits.shape[1])))
+
+
+@torch.no_grad()
+def pooled_features(
+    model: AlbertForPretraining, stream: PretrainingStream, batches: int
+) -> tuple[Float[Tensor, "N H"], Int[Tensor, "N"]]:
+    """The pooled [CLS] of the first batches of a stream, and their order labels; dropout off, masked pieces put back."""
+    was_training = model.training
+    model.eval()
+    features, labels = [], []
+    try:
+        for step in range(batches):
+            batch = stream.batch(step)
+            features.append(model.albert(batch.unmasked_ids(), batch.segment_ids, batch.attention_mask).pooled)
+            labels.append(batch.order_labels)
+    finally:
+        model.train(was_training)
+    return torch.cat(features), torch.cat(labels)
+
+
+def linear_probe(
+    features: Float[Tensor, "N D"], labels: Int[Tensor, "N"], test_features: Float[Tensor, "M D"], test_labels: Int[Tensor, "M"],
+    l2: float = 1e-3,
+) -> Recall:  # fmt: skip
+    """Fit a logistic regression on frozen features, score it on others. Convex, so no seed and no learning rate to choose.
+
+    Features are standardised with the training set's mean and spread; ``l2`` is the weight of the squared norm.
+    """
+    mean, spread = features.double().mean(0), features.double().std(0).clamp(min=1e-6)
+    x, x_test = ((part.double() - mean) / spread for part in (features, test_features))
+    weight = torch.zeros(x.shape[1], int(labels.max()) + 1, dtype=torch.double, requires_grad=True)
+    bias = torch.zeros(weight.shape[1], dtype=torch.double, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weight, bias], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        value = F.cross_entropy(x @ weight + bias, labels) + l2 * weight.square().sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    with torch.no_grad():
+        return recall(x_test @ weight + bias, test_labels)

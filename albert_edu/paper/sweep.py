@@ -1,0 +1,161 @@
+"""Many small training runs, each done once: a run's settings name its result, so a sweep goes on where it was left.
+
+Any number of processes, also on several machines with a common folder, may work on the same sweep: a lock keeps two from
+taking the same run, and falls open when its holder dies.
+"""
+
+import dataclasses
+import hashlib
+import json
+import multiprocessing
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+import torch
+from filelock import FileLock, Timeout
+from tqdm.auto import tqdm
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.paper.pair import end_with_parent
+from albert_edu.paper.provenance import commit, device_name, write_json
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.training.evaluate import evaluate
+from albert_edu.training.pretrain import pick_device, pretrain
+from albert_edu.training.settings import PretrainSettings
+
+MEASURED = 32  # batches of 64 that an accuracy is measured on, and as many for a probe to learn from
+HELD_OUT_SEED = 1_000_000  # held-out batches of seed s are drawn with s + this
+
+Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One training from scratch and everything it depends on; ``config`` replaces fields of the preset."""
+
+    row: str  # of the table it belongs to; says nothing about the training
+    steps: int
+    corpus: str = "stories"
+    preset: str = "albert-tiny"
+    config: tuple[tuple[str, object], ...] = ()
+    objective: str = "sop"
+    negatives: str = "document"
+    batch_size: int = 32
+    sequence_length: int = 64
+    optimizer: str = "adamw"
+    learning_rate: float = 2e-3
+    seed: int = 0
+
+    def key(self, measure: Measure) -> str:
+        """Names the result: the same settings and the same measurement have the same key on every machine."""
+        told = json.dumps([measure.__name__, dataclasses.asdict(self) | {"row": None}], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
+        """Its batches, or those of the documents held out; ``changes`` ask for another objective, size or kind of negatives."""
+        arguments = {name: getattr(self, name) for name in ("objective", "batch_size", "sequence_length", "negatives")} | changes
+        part, seed = (text.held_out, self.seed + HELD_OUT_SEED) if held_out else (text.train, self.seed)
+        return PretrainingStream(part, text.tokenizer, seed=seed, **arguments)
+
+    def train(self, folder: Path | None = None, device: str | None = None) -> tuple[AlbertForPretraining, PreparedText]:
+        """Train it, or go on with it; checkpoints lie in ``folder``."""
+        text = prepare(self.corpus)
+        sizes = {"vocab_size": len(text.tokenizer), "max_positions": self.sequence_length}
+        card = pick_device(device).type == "cuda"
+        torch.manual_seed(self.seed)
+        model = AlbertForPretraining(AlbertConfig.named(self.preset, **(sizes | dict(self.config))))
+        settings = PretrainSettings(
+            self.steps, self.learning_rate, warmup_steps=self.steps // 10, optimizer=self.optimizer, checkpoint_every=500,
+            log_every=50, seed=self.seed, precision="bfloat16" if card else "float32",
+        )  # fmt: skip
+        pretrain(model, self.stream(text), settings, folder, device, describe=None)
+        return model.eval(), text
+
+
+def order_cross(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
+    """Table 5's cross: masked tokens, and three order tasks, by the head as it is and by a fresh linear probe."""
+    from albert_edu.analysis.probes import linear_probe, pooled_features
+
+    tasks = {"sop": ("sop", "document"), "nsp-document": ("nsp", "document"), "nsp-topic": ("nsp", "topic")}
+    head, probe = {}, {}
+    for task, (objective, negatives) in tasks.items():
+        kind = {"objective": objective, "negatives": negatives, "batch_size": 64}
+        found = evaluate(model, run.stream(text, held_out=True, **kind), MEASURED)
+        head[task] = {"accuracy": found["sentence_order_accuracy"], "recall": [found["in_order_recall"], found["swapped_recall"]]}
+        features, test = (pooled_features(model, run.stream(text, held_out, **kind), MEASURED) for held_out in (False, True))
+        fitted = linear_probe(*features, *test)
+        probe[task] = {"accuracy": fitted.accuracy, "recall": list(fitted.per_class)}
+    plain = evaluate(model, run.stream(text, held_out=True, objective="none", batch_size=64), 16)
+    return _rounded({"masked_token_accuracy": plain["masked_token_accuracy"], "head": head, "probe": probe})
+
+
+def sweep(
+    runs: Sequence[Run], measure: Measure, folder: Path, device: str | None = None, processes: int | None = None
+) -> list[dict]:
+    """Do what is not done yet, on as many processes as there are cores, and return every result in the order of ``runs``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    processes = processes or (1 if pick_device(device).type == "cuda" else os.cpu_count() or 1)
+    for corpus in {run.corpus for run in runs}:
+        prepare(corpus)  # once, not by every process
+    with tqdm(total=len(runs), desc="runs") as bar:
+        while waiting := [run for run in runs if not _result(folder, run, measure).exists()]:
+            bar.update(len(runs) - len(waiting) - bar.n)
+            if not _do_all(waiting, measure, folder, device, min(processes, len(waiting)), bar):
+                time.sleep(5)  # the rest is in the hands of somebody else
+        bar.update(len(runs) - bar.n)
+    return [json.loads(_result(folder, run, measure).read_text()) | {"row": run.row} for run in runs]
+
+
+def _do_all(runs: list[Run], measure: Measure, folder: Path, device: str | None, processes: int, bar: tqdm) -> int:
+    """Do those of the runs that nobody else has taken; return how many."""
+    done = 0
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare_process) as pool:
+        try:
+            for future in as_completed([pool.submit(_do, run, measure, folder, device) for run in runs]):
+                done += future.result()
+                bar.update(future.result())
+        except BaseException:  # one failed, or Ctrl-C: what runs may finish its last checkpoint, what waits is dropped
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return done
+
+
+def _do(run: Run, measure: Measure, folder: Path, device: str | None) -> bool:
+    """Train and measure one run unless it is done or another process has it; say whether we did."""
+    result = _result(folder, run, measure)
+    try:
+        with FileLock(result.with_suffix(".lock"), timeout=0):
+            if result.exists():
+                return False
+            # A core's own time where we can have it: other programs on the machine do not count.
+            clock = time.perf_counter if pick_device(device).type == "cuda" else time.process_time
+            began, work = clock(), result.with_suffix("")
+            measured = measure(*run.train(work, device), run)
+            made = {"seconds": round(clock() - began, 1), "device": device_name(pick_device(device)), "commit": commit()}
+            write_json(result, {**dataclasses.asdict(run), **measured, **made})
+            shutil.rmtree(work)
+            return True
+    except Timeout:
+        return False
+
+
+def _result(folder: Path, run: Run, measure: Measure) -> Path:
+    return folder / f"{run.key(measure)}.json"
+
+
+def _prepare_process() -> None:
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    torch.set_num_threads(1)
+
+
+def _rounded(value, digits: int = 4):
+    if isinstance(value, dict):
+        return {name: _rounded(inner, digits) for name, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list) else round(value, digits)

@@ -1,0 +1,36 @@
+"""The notebooks' charts: what they refuse, and that the alt text carries the numbers."""
+
+from itertools import pairwise
+
+import pytest
+
+from albert_edu.analysis.charts import bars, grid, lines
+
+
+def test_alt_text_of_lines_names_every_curve_its_ends_and_the_floors():
+    _, alt = lines([("shared", [1, 2], [4.0, 1.5]), ("separate", [1, 2], [4.0, 3.25])], "step", "loss", "It falls", {"coin": 0.69})
+    for part in ("shared from 4 to 1.5", "separate from 4 to 3.25", "coin at 0.69", "It falls"):
+        assert part in alt
+
+
+def test_curves_that_end_together_get_labels_that_do_not_overlap():
+    figure, _ = lines([(name, [0, 1], [0.0, 1.0]) for name in "abcd"], "x", "y", "four curves, one end")
+    heights = sorted(text.get_position()[1] for text in figure.axes[0].texts)
+    assert all(after - before > 0.07 for before, after in pairwise(heights))
+
+
+def test_more_curves_than_a_reader_can_tell_apart_are_refused():
+    with pytest.raises(ValueError, match="split it in two"):
+        lines([("a", [0], [0])] * 5, "x", "y", "too many")
+
+
+def test_bars_write_each_value_on_top():
+    figure, alt = bars(["none", "SOP"], {"accuracy": [0.5, 0.86]}, "accuracy", "Order is learnt")
+    assert {"0.50", "0.86"} <= {text.get_text() for text in figure.axes[0].texts}
+    assert "SOP 0.86" in alt
+
+
+def test_a_grid_writes_each_number_and_keeps_it_readable_on_dark_cells():
+    figure, _ = grid([[0.0, 1.0]], ["row"], ["a", "b"], "two cells")
+    light, dark = figure.axes[0].texts
+    assert (light.get_text(), light.get_color(), dark.get_color()) == ("0.00", "black", "white")

@@ -1,0 +1,34 @@
+"""A linear probe finds what is linear in the features and nothing else."""
+
+import pytest
+import torch
+
+from albert_edu.analysis.probes import linear_probe, pooled_features, recall
+
+
+def test_a_probe_finds_a_linear_signal_whatever_its_scale_and_offset():
+    x = torch.randn(600, 6)
+    labels = (x[:, 2] > 0.1).long()
+    features = x * torch.tensor([1.0, 1e3, 1e-4, 1, 1, 1]) + 50
+    assert linear_probe(features[:400], labels[:400], features[400:], labels[400:]).accuracy > 0.97
+
+
+def test_a_probe_cannot_see_an_exclusive_or_unless_the_features_hold_it():
+    x = torch.randn(2000, 2)
+    labels = (x[:, 0] * x[:, 1] > 0).long()
+    bent = torch.cat([x, x.prod(1, keepdim=True)], dim=1)
+    assert linear_probe(x[:1000], labels[:1000], x[1000:], labels[1000:]).accuracy < 0.65
+    assert linear_probe(bent[:1000], labels[:1000], bent[1000:], labels[1000:]).accuracy > 0.97
+
+
+def test_a_constant_answer_has_recall_one_and_zero():
+    found = recall(torch.tensor([[1.0, 0.0]] * 4), torch.tensor([0, 0, 0, 1]))
+    assert found.accuracy == pytest.approx(0.75) and found.per_class == (1.0, 0.0)
+
+
+def test_pooled_features_come_without_dropout_and_leave_the_mode_alone(tiny_model, story_stream, story_text):
+    model = type(tiny_model)(tiny_model.config.replace(hidden_dropout=0.5, vocab_size=len(story_text.tokenizer)))
+    model.train()
+    (first, labels), (second, _) = (pooled_features(model, story_stream, 2) for _ in range(2))
+    assert torch.equal(first, second) and model.training
+    assert torch.equal(labels, torch.cat([story_stream.batch(0).order_labels, story_stream.batch(1).order_labels]))

@@ -1,0 +1,66 @@
+"""A definition shown in a notebook is the library's own, and no name has two definitions in the course.
+
+Compared are syntax trees, so line breaks may differ; the white space inside docstrings may too.
+"""
+
+import ast
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PATHS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+DEFINITION = ast.FunctionDef | ast.ClassDef
+
+
+def tree(node: ast.AST) -> str:
+    """The node as text, with every run of white space in a docstring made one blank."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant) and isinstance(inner.value.value, str):
+            inner.value.value = " ".join(inner.value.value.split())
+    return ast.dump(node)
+
+
+def definitions(source: str) -> dict[str, str]:
+    return {node.name: tree(node) for node in ast.parse(source).body if isinstance(node, DEFINITION)}
+
+
+def code_cells(path: Path) -> list:
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+
+
+def library() -> dict[str, set[str]]:
+    """Every top-level definition of albert_edu; a private name may stand in two modules."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "albert_edu").rglob("*.py"):
+        for name, text in definitions(path.read_text()).items():
+            found.setdefault(name, set()).add(text)
+    return found
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_definition_named_as_in_the_library_is_the_librarys(path):
+    ours = library()
+    for cell in code_cells(path):
+        shown = definitions(cell.source)
+        for name, text in shown.items():
+            assert name not in ours or text in ours[name], f"{name} in {path.name} has drifted from albert_edu"
+        if "verbatim" in cell.metadata.get("tags", []):
+            assert shown and shown.keys() <= ours.keys(), f"tagged verbatim, but {shown.keys() - ours.keys()} is not the library's"
+
+
+def test_no_name_is_defined_differently_in_two_notebooks():
+    first: dict[str, tuple[str, str]] = {}
+    for path in PATHS:
+        for cell in code_cells(path):
+            for name, text in definitions(cell.source).items():
+                where, known = first.setdefault(name, (path.stem, text))
+                assert text == known, f"{name} is one thing in {where} and another in {path.stem}"
+
+
+def test_drift_is_seen_and_new_line_breaks_are_not():
+    as_written = 'def f(x):\n    """Twice,\n    at once."""\n    return 2 * x\n'
+    folded = 'def f(\n    x,\n):\n    """Twice, at once."""\n    return (2\n            * x)\n'
+    drifted = as_written.replace("2 *", "3 *")
+    assert definitions(as_written) == definitions(folded) != definitions(drifted)
