@@ -14,10 +14,10 @@ BIN := .venv/bin
 reproduce: .venv/ready
 	$(BIN)/python -m albert_edu reproduce --profile $(PROFILE)
 
-# Two workers, a notebook or a test file each, one thread per worker: two cores, no crowding.
+# Two workers, a notebook or a test file each, one thread per worker: two cores, no crowding. tests/offline cuts the network off.
 test: .venv/ready
 	$(BIN)/ruff check .
-	TQDM_DISABLE=1 OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile \
+	PYTHONPATH=$(CURDIR)/tests/offline TQDM_DISABLE=1 OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile \
 		--nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 300 \
 		--nbval-kernel-startup-timeout 120 tests notebooks
 

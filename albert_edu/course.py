@@ -39,7 +39,7 @@ def show(figure: Figure, alt: str) -> None:
     """Display a figure, and under it, folded away, its description for those who cannot see it."""
     display(Image(_png(figure), alt=alt))
     # JupyterLab drops the alt text of an output image, so it stands below as text too.
-    display(Markdown(f"<details><summary>Description of the figure</summary>{alt}</details>"))
+    display(Markdown(_folded(alt)))
 
 
 def explore(draw: Callable[..., tuple[Figure, str]], **choices: list) -> widgets.VBox:
@@ -51,17 +51,16 @@ def explore(draw: Callable[..., tuple[Figure, str]], **choices: list) -> widgets
         name: widgets.SelectionSlider(options=values, value=values[len(values) // 2], description=name, continuous_update=False)
         for name, values in choices.items()
     }
-    picture = widgets.Image(format="png")
+    picture, words = widgets.Image(format="png"), widgets.HTML()
 
     def redraw(_=None) -> None:
         figure, alt = draw(**{name: slider.value for name, slider in sliders.items()})
-        picture.value = _png(figure)
-        picture.alt = alt
+        picture.value, words.value = _png(figure), _folded(alt)
 
     for slider in sliders.values():
         slider.observe(redraw, names="value")
     redraw()
-    panel = widgets.VBox([*sliders.values(), picture])
+    panel = widgets.VBox([*sliders.values(), picture, words])
     view = {"application/vnd.jupyter.widget-view+json": {"version_major": 2, "version_minor": 0, "model_id": panel.model_id}}
     display(view | {"text/plain": f"sliders for {', '.join(choices)}: run this cell to move them"}, raw=True)
     return panel
@@ -72,3 +71,7 @@ def _png(figure: Figure) -> bytes:
     figure.savefig(png, format="png", dpi=100, metadata={"Software": None})
     plt.close(figure)
     return png.getvalue()
+
+
+def _folded(alt: str) -> str:
+    return f"<details><summary>Description of the figure</summary>{alt}</details>"

@@ -1,7 +1,10 @@
 """environment.yml and the README say the same as pyproject.toml and the Makefile."""
 
 import importlib.metadata
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -57,3 +60,13 @@ def test_ci_runs_the_readme_s_test_command_and_nothing_else():
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
     commands = [line for line in lines if line and not line.startswith(("#", "set ", "cd "))]
     assert commands == ["make test"]
+
+
+def test_the_offline_guard_lets_this_machine_through_and_nothing_else():
+    code = (
+        "import socket; server = socket.create_server(('127.0.0.1', 0)); "
+        "socket.create_connection(server.getsockname()).close(); socket.create_connection(('192.0.2.1', 80), timeout=1)"
+    )
+    guard = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "offline")}
+    run = subprocess.run([sys.executable, "-c", code], env=guard, capture_output=True, text=True, check=False)
+    assert "the tests run offline, and something wants to reach 192.0.2.1" in run.stderr

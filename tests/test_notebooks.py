@@ -33,6 +33,13 @@ def test_outputs_hold_no_error_stream_no_warning_and_no_machine_path(path):
             assert not re.search(r"Warning|/(home|Users|root|work|tmp)/", text), text
 
 
+def test_no_widget_is_stored_and_the_kernel_is_the_plain_one(path):
+    notebook = nbformat.read(path, as_version=4)
+    assert "widgets" not in notebook.metadata and notebook.metadata.kernelspec.name == "python3"
+    for cell in cells(path, "code"):
+        assert not any("widget" in kind for output in cell.outputs for kind in output.get("data", {}))
+
+
 def test_a_cell_whose_output_is_not_compared_is_followed_or_ended_by_an_assertion(path):
     code = cells(path, "code")
     for cell, after in zip(code, [*code[1:], None], strict=True):

@@ -26,11 +26,10 @@ from albert_edu.paper.pair import end_with_parent
 from albert_edu.paper.provenance import commit, device_name, write_json
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
-from albert_edu.training.evaluate import evaluate
+from albert_edu.training.grow import grow
 from albert_edu.training.pretrain import pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings
 
-MEASURED = 32  # batches of 64 that an accuracy is measured on, and as many for a probe to learn from
 HELD_OUT_SEED = 1_000_000  # held-out batches of seed s are drawn with s + this
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
@@ -38,24 +37,30 @@ Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One training from scratch and everything it depends on; ``config`` replaces fields of the preset."""
+    """One training and everything it depends on; ``config`` replaces fields of the preset.
+
+    ``grown`` lists shallower depths with their steps, trained before: the model starts from the last of them (footnote 5).
+    """
 
     row: str  # of the table it belongs to; says nothing about the training
     steps: int
     corpus: str = "stories"
     preset: str = "albert-tiny"
     config: tuple[tuple[str, object], ...] = ()
+    grown: tuple[tuple[int, int], ...] = ()
     objective: str = "sop"
     negatives: str = "document"
     batch_size: int = 32
     sequence_length: int = 64
     optimizer: str = "adamw"
     learning_rate: float = 2e-3
+    weight_decay: float = 0.01
     seed: int = 0
 
     def key(self, measure: Measure) -> str:
         """Names the result: the same settings and the same measurement have the same key on every machine."""
-        told = json.dumps([measure.__name__, dataclasses.asdict(self) | {"row": None}], sort_keys=True)
+        chosen = {name: value for name, value in dataclasses.asdict(self).items() if value != DEFAULTS.get(name) and name != "row"}
+        told = json.dumps([measure.__name__, chosen], sort_keys=True)  # without defaults: a new field leaves old results valid
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
@@ -68,32 +73,25 @@ class Run:
         """Train it, or go on with it; checkpoints lie in ``folder``."""
         text = prepare(self.corpus)
         sizes = {"vocab_size": len(text.tokenizer), "max_positions": self.sequence_length}
-        card = pick_device(device).type == "cuda"
+        config = AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
         torch.manual_seed(self.seed)
-        model = AlbertForPretraining(AlbertConfig.named(self.preset, **(sizes | dict(self.config))))
-        settings = PretrainSettings(
-            self.steps, self.learning_rate, warmup_steps=self.steps // 10, optimizer=self.optimizer, checkpoint_every=500,
-            log_every=50, seed=self.seed, precision="bfloat16" if card else "float32",
-        )  # fmt: skip
-        pretrain(model, self.stream(text), settings, folder, device, describe=None)
+        model = None
+        for layers, steps in (*self.grown, (config.num_layers, self.steps)):
+            model = grow(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
+            here = folder and folder / f"layers-{layers:02d}"
+            pretrain(model, self.stream(text), self.settings(steps, device), here, device, describe=None)
         return model.eval(), text
 
+    def settings(self, steps: int, device: str | None = None) -> PretrainSettings:
+        """Warm-up over the first tenth, then linear decay; bfloat16 on a card."""
+        precision = "bfloat16" if pick_device(device).type == "cuda" else "float32"
+        return PretrainSettings(
+            steps, self.learning_rate, warmup_steps=steps // 10, optimizer=self.optimizer, weight_decay=self.weight_decay,
+            checkpoint_every=500, log_every=50, seed=self.seed, precision=precision,
+        )  # fmt: skip
 
-def order_cross(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
-    """Table 5's cross: masked tokens, and three order tasks, by the head as it is and by a fresh linear probe."""
-    from albert_edu.analysis.probes import linear_probe, pooled_features
 
-    tasks = {"sop": ("sop", "document"), "nsp-document": ("nsp", "document"), "nsp-topic": ("nsp", "topic")}
-    head, probe = {}, {}
-    for task, (objective, negatives) in tasks.items():
-        kind = {"objective": objective, "negatives": negatives, "batch_size": 64}
-        found = evaluate(model, run.stream(text, held_out=True, **kind), MEASURED)
-        head[task] = {"accuracy": found["sentence_order_accuracy"], "recall": [found["in_order_recall"], found["swapped_recall"]]}
-        features, test = (pooled_features(model, run.stream(text, held_out, **kind), MEASURED) for held_out in (False, True))
-        fitted = linear_probe(*features, *test)
-        probe[task] = {"accuracy": fitted.accuracy, "recall": list(fitted.per_class)}
-    plain = evaluate(model, run.stream(text, held_out=True, objective="none", batch_size=64), 16)
-    return _rounded({"masked_token_accuracy": plain["masked_token_accuracy"], "head": head, "probe": probe})
+DEFAULTS = {field.name: field.default for field in dataclasses.fields(Run)}
 
 
 def sweep(
@@ -153,9 +151,3 @@ def _result(folder: Path, run: Run, measure: Measure) -> Path:
 def _prepare_process() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     torch.set_num_threads(1)
-
-
-def _rounded(value, digits: int = 4):
-    if isinstance(value, dict):
-        return {name: _rounded(inner, digits) for name, inner in value.items()}
-    return [_rounded(inner) for inner in value] if isinstance(value, list) else round(value, digits)

@@ -7,9 +7,11 @@ import pytest
 import torch
 from filelock import FileLock
 
+from albert_edu.paper import measures
 from albert_edu.paper import sweep as module
 from albert_edu.paper.experiments import EXPERIMENTS, run_experiment
-from albert_edu.paper.sweep import Run, order_cross, sweep
+from albert_edu.paper.measures import order_cross
+from albert_edu.paper.sweep import Run, sweep
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
 
@@ -41,7 +43,7 @@ def in_this_process(monkeypatch):
             return future
 
     monkeypatch.setattr(module, "ProcessPoolExecutor", Here)
-    monkeypatch.setattr(module, "MEASURED", 2)
+    monkeypatch.setattr(measures, "MEASURED", 2)
 
 
 def test_a_run_is_done_once_and_its_result_found_again(tmp_path, monkeypatch):
@@ -83,10 +85,12 @@ def test_the_order_cross_reads_three_tasks_in_two_ways(tmp_path):
 
 def test_an_experiment_leaves_a_record_with_its_claim_and_provenance(tmp_path, monkeypatch):
     experiment = EXPERIMENTS["table5"]
-    monkeypatch.setitem(experiment.profiles, "quick", (Run("SOP", **SHORT),))
+    rows = {"SOP": "sop", "NSP, other topics": "nsp"}
+    monkeypatch.setitem(experiment.profiles, "quick", tuple(Run(row, objective=kind, **SHORT) for row, kind in rows.items()))
     record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path).read_text())
-    assert record["criterion"] == experiment.criterion and record["settings"]["steps"] == 4
-    assert record["runs"][0]["row"] == "SOP" and record["provenance"]["seeds"] == [0]
+    assert record["criterion"] == [str(part) for part in experiment.criterion] and record["settings"]["steps"] == 4
+    assert record["verdict"] == "not at this scale", "one seed decides nothing"
+    assert [run["row"] for run in record["runs"]] == list(rows) and record["provenance"]["seeds"] == [0]
     with pytest.raises(ValueError, match="no experiment 'table6'; there are"):
         run_experiment("table6", "quick", tmp_path, tmp_path)
 

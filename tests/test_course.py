@@ -1,0 +1,52 @@
+"""What notebooks use: the guess, the described figure, the sliders."""
+
+import pytest
+
+from albert_edu import course
+from albert_edu.analysis.charts import lines
+from albert_edu.course import explore, predict, reveal, show
+
+
+@pytest.fixture(autouse=True)
+def shown(monkeypatch) -> list:
+    """What would be displayed, with its keyword arguments."""
+    displayed = []
+    monkeypatch.setattr(course, "display", lambda *objects, **_: displayed.extend(objects))
+    return displayed
+
+
+def draw(width: int, depth: int = 1):
+    return lines([("cost", [0, 1], [0, width * depth])], "x", "y", f"{width} x {depth}")
+
+
+def test_a_guess_and_the_truth_stand_side_by_side(capsys):
+    reveal(predict("rows with a gradient", default=2_000), 1_000, "rows")
+    assert capsys.readouterr().out.splitlines()[-1] == "you said 2,000 rows, it is 1,000 rows (0.5 times your guess)"
+
+
+def test_a_figure_is_shown_with_its_description_also_as_text(shown):
+    show(*draw(3))
+    image, text = shown
+    assert image.alt and image.alt in text.data
+
+
+def test_sliders_start_in_the_middle_and_redraw_when_moved(shown):
+    panel = explore(draw, width=[1, 2, 4], depth=[1, 3])
+    width, depth, picture, words = panel.children
+    assert (width.value, depth.value) == (2, 3) and bytes(picture.value).startswith(b"\x89PNG")
+    before = bytes(picture.value)
+    width.value = 4
+    assert bytes(picture.value) != before and "4 x 3" in words.value
+    assert shown[0]["text/plain"] == "sliders for width, depth: run this cell to move them"
+    assert "application/vnd.jupyter.widget-view+json" in shown[0]
+
+
+def test_an_error_while_drawing_is_not_swallowed():
+    def broken(width: int):
+        if width > 1:
+            raise ValueError("no such width")
+        return draw(width)
+
+    panel = explore(broken, width=[0, 1, 2])
+    with pytest.raises(ValueError, match="no such width"):
+        panel.children[0].value = 2
