@@ -79,6 +79,7 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         if cell.cell_type == "code":
             count += 1
             cell.execution_count = count
+            cell.outputs = _whole_streams(cell.outputs)
             for output in cell.outputs:
                 if "metadata" in output:  # nothing but the description of an image
                     described = output.metadata.get("image/png", {}).get("alt")
@@ -88,6 +89,17 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 if "execution_count" in output:
                     output.execution_count = count
     return notebook
+
+
+def _whole_streams(outputs: list) -> list:
+    """Neighbouring pieces of one stream as one: where it was cut depends on the moment it was sent."""
+    whole: list = []
+    for output in outputs:
+        if whole and output.output_type == whole[-1].output_type == "stream" and output.name == whole[-1].name:
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
 
 
 def update_table(measured: dict[str, tuple[float, float]]) -> None:

@@ -1,0 +1,52 @@
+"""Tests of the checks: every wrong answer is rejected, nearly all by name, and every right one accepted, whatever the seed."""
+
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from albert_edu import checks
+from tests.bug_zoo.zoo import ANIMALS
+
+for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
+    if path.stem not in ("zoo", "test_zoo"):
+        importlib.import_module(f"tests.bug_zoo.{path.stem}")
+
+CHECKS = [getattr(checks, name) for name in checks.__all__ if name.startswith("check_")]
+
+
+def label(animal) -> str:
+    return f"{animal.check.__name__.removeprefix('check_')}-{animal.name}"
+
+
+@pytest.mark.parametrize("seed", [None, 7, 2026])
+@pytest.mark.parametrize("animal", [animal for animal in ANIMALS if animal.right], ids=label)
+def test_a_right_answer_passes(animal, seed):
+    report = animal.check(animal.answer, seed)
+    assert report.passed and report.score == 1, report
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+@pytest.mark.parametrize("animal", [animal for animal in ANIMALS if not animal.right], ids=label)
+def test_a_wrong_answer_is_rejected_by_name(animal, seed):
+    report = animal.check(animal.answer, seed)
+    assert not report.passed and report.score < 1, report
+    assert animal.says in " | ".join(report.reasons), report
+
+
+def test_every_check_has_at_least_two_right_and_four_wrong_answers():
+    kept = Counter((animal.check.__name__, animal.right) for animal in ANIMALS)
+    for check in CHECKS:
+        assert kept[check.__name__, True] >= 2 and kept[check.__name__, False] >= 4, check.__name__
+
+
+def test_four_of_five_mistakes_are_named():
+    wrong = [animal for animal in ANIMALS if not animal.right]
+    assert sum(bool(animal.says) for animal in wrong) >= 0.8 * len(wrong)
+
+
+def test_what_is_still_to_do_scores_nothing():
+    for animal in ANIMALS:
+        if animal.says == "still to do":
+            assert animal.check(animal.answer).score == 0

@@ -1,0 +1,37 @@
+"""How the zoo keeps its animals: wrong answers with the words a report must say of them, and right ones in other styles."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Animal(NamedTuple):
+    """An answer to an exercise. ``says`` is what the report must name; empty for a mistake that is caught but not named."""
+
+    check: Callable
+    name: str
+    answer: object
+    right: bool
+    says: str = ""
+
+
+ANIMALS: list[Animal] = []
+
+
+def wrong(check: Callable, says: str = "") -> Callable:
+    """Keep the decorated function or class as a wrong answer whose report has ``says`` among its reasons."""
+
+    def keep(answer):
+        ANIMALS.append(Animal(check, answer.__name__, answer, False, says))
+        return answer
+
+    return keep
+
+
+def right(check: Callable) -> Callable:
+    """Keep the decorated function or class as a right answer."""
+
+    def keep(answer):
+        ANIMALS.append(Animal(check, answer.__name__, answer, True))
+        return answer
+
+    return keep
