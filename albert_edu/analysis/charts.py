@@ -9,6 +9,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from albert_edu.analysis.plots import SEPARATE, SHARED, THIRD, style
 
@@ -35,13 +36,15 @@ def lines(
             low, high = ys - np.asarray(spread[0], float), ys + np.asarray(spread[0], float)
             axis.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
     axis.set(xlabel=xlabel, ylabel=ylabel, title=title, xscale="log" if logx else "linear", yscale="log" if logy else "linear")
+    if logx:
+        axis.xaxis.set_minor_formatter(NullFormatter())  # labels of a span of a decade would run into each other
     if zero:
         axis.set_ylim(bottom=0)
     for name, value in (floors or {}).items():
         axis.axhline(value, color="#777777", linewidth=1, linestyle=":")
         axis.text(0.01, value, name, transform=axis.get_yaxis_transform(), va="bottom", fontsize=8, color="#555555")
     _label_ends(axis, series)
-    ends = "; ".join(f"{name} from {_short(ys[0])} to {_short(ys[-1])}" for name, _, ys, *_ in series)
+    ends = "; ".join(f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}" for name, _, ys, *_ in series)
     levels = "".join(f"; {name} at {_short(value)}" for name, value in (floors or {}).items())
     scale = {(True, True): ", both axes logarithmic", (True, False): ", x logarithmic", (False, True): ", y logarithmic"}
     return figure, f"Line chart of {ylabel} over {xlabel}{scale.get((logx, logy), '')}. {title}. {ends}{levels}."
@@ -107,9 +110,11 @@ def _label_ends(axis, series: Sequence[tuple]) -> None:
     order = sorted(range(len(series)), key=lambda i: heights[i])
     for before, after in pairwise(order):
         heights[after] = max(heights[after], heights[before] + 0.075)
+    above = max(0.0, max(heights) - 1.0)  # a stack that would stick out at the top goes down as a whole
+    heights = [height - above if height > 1.0 - 0.075 * len(series) else height for height in heights]
     for (name, *_), height, colour in zip(series, heights, COLOURS, strict=False):
         axis.text(1.02, height, name, transform=axis.transAxes, color=colour, va="center", fontsize=9)
 
 
 def _short(value: float) -> str:
-    return f"{float(value):,.3g}" if abs(value) < 1e4 else f"{float(value):,.0f}"
+    return f"{float(value):,.3g}" if abs(value) < 1e3 else f"{float(value):,.0f}"

@@ -113,17 +113,30 @@ def to_dataset(documents: Iterable[dict]) -> Dataset:
 
 
 def load_corpus(name: str | Path) -> Dataset:
-    """``sotu``, ``imdb``, ``stories``, a folder of .txt files, or the name of a Hub data set (``wikitext:wikitext-2-raw-v1``)."""
+    """``sotu``, ``imdb``, ``stories``, a folder of .txt files, or the name of a Hub data set (``wikitext:wikitext-2-raw-v1``).
+
+    ``stories`` takes its strengths after a colon: ``stories:main_person=1,order_strength=0.5``.
+    """
     from albert_edu.text.stories import stories
 
     named = {"sotu": sotu_corpus, "imdb": imdb_corpus, "stories": stories}
     if str(name) in named:
         return named[str(name)]()
+    if str(name).startswith("stories:"):
+        return stories(**_strengths(str(name).removeprefix("stories:")))
     if Path(name).is_file():
         raise CorpusError(f"{name} is a file; a corpus is a folder of .txt files, one document each (at least two).")
     if not Path(name).exists() and (near := difflib.get_close_matches(str(name), named, n=1)):
         raise CorpusError(f"there is no corpus {str(name)!r}; did you mean {near[0]!r}?")
     return folder_corpus(name) if Path(name).is_dir() else hub_corpus(str(name))
+
+
+def _strengths(told: str) -> dict[str, float]:
+    """``a=1,b=0.5`` as numbers by name."""
+    try:
+        return {key.strip(): float(value) for key, value in (part.split("=") for part in told.split(","))}
+    except ValueError:
+        raise CorpusError(f"after 'stories:' come numbers by name, such as main_person=1; got {told!r}.") from None
 
 
 def hold_out(corpus: Dataset, fraction: float = 0.1, seed: int = 0, by: str | None = None) -> tuple[Dataset, Dataset]:

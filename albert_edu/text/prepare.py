@@ -29,7 +29,12 @@ def cache_folder() -> Path:
 
 def default_vocabulary(name: str) -> int:
     """Pieces we learn for a corpus unless told otherwise; the stories have some 140 words and no more."""
-    return 190 if name == "stories" else 4000
+    return 190 if is_story_world(name) else 4000
+
+
+def is_story_world(name: str) -> bool:
+    """Whether a corpus is our generator, with whatever strengths."""
+    return str(name).split(":")[0] == "stories"
 
 
 def prepare(
@@ -41,13 +46,14 @@ def prepare(
     may have changed.
     """
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
-    key = f"{name}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{LAYOUT}"
-    folder = cache_folder() / key if name in ("sotu", "imdb", "stories") else None
+    plain = str(name).replace(":", "-")  # Windows knows no colons
+    key = f"{plain}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{LAYOUT}"
+    folder = cache_folder() / key if name in ("sotu", "imdb") or is_story_world(name) else None
     if folder and folder.exists():
         return load_prepared(folder)
     train, held = hold_out(load_corpus(name), held_out, seed)
     texts = [sentence for sentences in train["sentences"] for sentence in sentences]
-    texts += spelling_lesson() if name == "stories" else []
+    texts += spelling_lesson() if is_story_world(name) else []
     tokenizer = tokenizer or AlbertTokenizer.train(texts, vocab_size, seed=seed)
     text = PreparedText(tokenizer, TokenizedCorpus.encode(train, tokenizer), TokenizedCorpus.encode(held, tokenizer))
     if folder:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from albert_edu.text.corpora import hold_out
+from albert_edu.text.corpora import CorpusError, hold_out, load_corpus
 from albert_edu.text.stories import PLAIN_NOUNS, PLAIN_VERBS, STAGES, TOPICS, spelling_lesson, stories, vocabulary
 from albert_edu.text.tokenizer import AlbertTokenizer
 
@@ -107,3 +107,17 @@ def test_the_spelling_lesson_saves_a_quarter_of_the_pieces():
 def test_a_strength_beyond_a_probability_is_refused(knob, value):
     with pytest.raises(ValueError, match=f"{knob} is a probability, got {value}"):
         stories(2, **{knob: value})
+
+
+def test_a_main_person_returns_through_a_story_and_changes_nothing_else_by_default():
+    names = [[sentence.split()[0] for sentence in document] for document in stories(40, main_person=1)["sentences"]]
+    assert all(len(set(document)) == 1 for document in names) and len({document[0] for document in names}) > 6
+    half = [len(set(document)) for document in ([s.split()[0] for s in d] for d in stories(40, main_person=0.5)["sentences"])]
+    assert 1 < sum(half) / len(half) < 5
+
+
+def test_strengths_can_be_asked_for_by_the_name_of_the_corpus():
+    asked = load_corpus("stories:main_person=1,order_strength=0.5")
+    assert asked["sentences"][:3] == stories(main_person=1, order_strength=0.5)["sentences"][:3]
+    with pytest.raises(CorpusError, match="numbers by name"):
+        load_corpus("stories:main_person")
