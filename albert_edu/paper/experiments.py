@@ -77,7 +77,7 @@ EXPERIMENTS = {
         ),
         measure=order_cross,
         profiles={
-            "quick": _rows(5, STORIES, {
+            "quick": _rows(3, STORIES, {
                 name + world: {"objective": objective, "negatives": negatives, "corpus": corpus}
                 for world, corpus in (("", "stories:main_person=1"), (", topic hard to see", "stories"))
                 for name, objective, negatives in (("none", "none", "document"), ("NSP", "nsp", "document"),

@@ -181,21 +181,25 @@ def model_card(record: dict) -> str:
         "layers of its own). Trained alike on the State of the Union addresses, on masked tokens and order, with LAMB:",
         f"{stages}, batches of {profile['batch_size']} x {profile['sequence_length']} pieces, one run each.",
         "",
-        "| held-out text | masked-token loss | masked-token accuracy | order accuracy | parameters | training minutes |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| held-out text | masked-token loss | behind [MASK] | accuracy there | order accuracy | parameters | minutes |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for name, member in record["members"].items():
         scores = member["scores"]
         lines.append(
-            f"| {name} | {scores['masked_token_loss']:.3f} | {scores['masked_token_accuracy']:.3f} | "
-            f"{scores['sentence_order_accuracy']:.3f} | {record['parameters'][name]:,} | "
+            f"| {name} | {scores['masked_token_loss']:.3f} | {scores['behind_mask_loss']:.3f} | "
+            f"{scores['behind_mask_accuracy']:.3f} | {scores['sentence_order_accuracy']:.3f} | {record['parameters'][name]:,} | "
             f"{member['training_seconds'] / 60:.0f} |"
         )
     lines += [
-        f"| floors | {floor['unigram']:.3f} (frequencies alone) | | 0.500 (a coin) | | |",
+        f"| frequencies alone | {floor['unigram']:.3f} | {floor['unigram']:.3f} | | 0.500 (a coin) | | |",
+        f"| and copying what stands in the slot | {floor['copying']:.3f} | {floor['unigram']:.3f} | | | | |",
         "",
-        "They know the vocabulary and some grammar of presidential speech. They have not learnt sentence order. They are teaching",
-        f"material and good for nothing else. Device: {made['device']}. Date: {made['date']}. Commit: {made['commit']}.",
+        *(f"{name}: {member['verdict']}." for name, member in record["members"].items()),
+        "",
+        "Behind [MASK] is where a model must read; there they are a little better than frequencies, and no more. They have not",
+        "learnt sentence order. They are teaching material and good for nothing else.",
+        f"Device: {made['device']}. Date: {made['date']}. Commit: {made['commit']}.",
         *([made["note"]] if "note" in made else []),
     ]
     return "\n".join(lines) + "\n"

@@ -117,5 +117,6 @@ def report(rows: list[dict], record: dict) -> str:
         )
     floors = record["floors"]
     lines.append(f"  floors             {floors['unigram']:>14.3f} {0.5:>18.3f}   (piece frequencies alone; a coin)")
+    lines.append(f"                     {floors['copying']:>14.3f}                      (and copying: notebook 05)")
     lines.append("Order accuracy near 0.5 is expected here: learning it from real text takes far more of it (see notebook 06).")
     return "\n".join(lines)
