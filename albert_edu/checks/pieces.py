@@ -63,7 +63,7 @@ def check_best_cut(answer, trial: Trial) -> None:
     """``best_cut(word, log_p) -> list[str]``: the cut of ``word`` into keys of the dict ``log_p`` whose values have the largest
     sum; [] for the empty word, None for a word that cannot be cut."""
     # No letter stands twice in a word, so that no two cuts have the same pieces, and with them the same sum.
-    *words, long = ["".join(trial.numpy.permutation([*string.ascii_letters])[:n]) for n in [9] * 12 + [40]]
+    *words, long = ["".join(trial.numpy.permutation([*string.ascii_letters])[:n]) for n in [11] * 16 + [40]]
     parts = sorted({word[i : i + n] for word in (*words, long) for n in (2, 3, 4) for i in range(len(word) - n + 1)})
     pieces = [*string.ascii_letters, *(part for part in parts if trial.numpy.random() < 0.5)]
     log_p = {piece: -1 - 3 * len(piece) + 2 * trial.numpy.standard_normal() for piece in pieces}
@@ -225,7 +225,7 @@ def _three_rows(answered) -> list[list[int]] | None:
     """Three lists of numbers out of lists, arrays or tensors; None if it is something else."""
     try:
         rows = [[int(number) for number in row] for row in answered]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         return None
     return rows if len(rows) == 3 else None
 

@@ -37,6 +37,14 @@ def _config(**fields) -> dict:
     return {"config": tuple(fields.items())}
 
 
+def _objectives(world: str) -> dict[str, dict]:
+    """Table 5's rows, NSP once against any other document and once against other topics only."""
+    return {
+        f"none{world}": {"objective": "none"}, f"NSP{world}": {"objective": "nsp"},
+        f"NSP, other topics{world}": {"objective": "nsp", "negatives": "topic"}, f"SOP{world}": {},
+    }  # fmt: skip
+
+
 STORIES = {"steps": 1200}  # albert-tiny, batches of 32 x 64 on the story world, masked tokens and order: 40 s of one core
 
 EXPERIMENTS = {
@@ -77,16 +85,12 @@ EXPERIMENTS = {
         ),
         measure=order_cross,
         profiles={
-            "quick": _rows(3, STORIES, {
-                name + world: {"objective": objective, "negatives": negatives, "corpus": corpus}
-                for world, corpus in (("", "stories:main_person=1"), (", topic hard to see", "stories"))
-                for name, objective, negatives in (("none", "none", "document"), ("NSP", "nsp", "document"),
-                                                   ("NSP, other topics", "nsp", "topic"), ("SOP", "sop", "document"))
-            }),
+            "quick": _rows(5, {"steps": 600, "corpus": "stories:topic_nouns=3,order_strength=0.5", **_config(embedding_size=64)},
+                           _objectives("")) + _rows(3, STORIES, _objectives(", topic hard to see")),
         },
-        note="Read with the trained heads as they are; the paper does not say how it read the cells off the diagonal. In the story "
-             "world a main person returns in every sentence, as topic words do in real text. The rows 'topic hard to see' lack "
-             "that; they were run first, and in them NSP is learnt from the order itself.",
+        note="Read with the trained heads as they are; the paper does not say how it read the cells off the diagonal. In these "
+             "stories four words of a sentence show the topic, and the verb shows the stage half of the time. In the rows 'topic "
+             "hard to see' it is one word, and always; they were run first, and there NSP is learnt from the order itself.",
     ),
     "table8": Experiment(
         claim="A model trained for long does better without dropout.",

@@ -115,7 +115,7 @@ def to_dataset(documents: Iterable[dict]) -> Dataset:
 def load_corpus(name: str | Path) -> Dataset:
     """``sotu``, ``imdb``, ``stories``, a folder of .txt files, or the name of a Hub data set (``wikitext:wikitext-2-raw-v1``).
 
-    ``stories`` takes its strengths after a colon: ``stories:main_person=1,order_strength=0.5``.
+    ``stories`` takes its strengths after a colon: ``stories:topic_nouns=3,order_strength=0.5``.
     """
     from albert_edu.text.stories import stories
 
@@ -131,12 +131,13 @@ def load_corpus(name: str | Path) -> Dataset:
     return folder_corpus(name) if Path(name).is_dir() else hub_corpus(str(name))
 
 
-def _strengths(told: str) -> dict[str, float]:
-    """``a=1,b=0.5`` as numbers by name."""
+def _strengths(told: str) -> dict[str, int | float]:
+    """``a=1,b=0.5`` as numbers by name; whole ones are counts."""
     try:
-        return {key.strip(): float(value) for key, value in (part.split("=") for part in told.split(","))}
+        pairs = [part.split("=") for part in told.split(",")]
+        return {key.strip(): int(value) if value.isdigit() else float(value) for key, value in pairs}
     except ValueError:
-        raise CorpusError(f"after 'stories:' come numbers by name, such as main_person=1; got {told!r}.") from None
+        raise CorpusError(f"after 'stories:' come numbers by name, such as topic_nouns=3; got {told!r}.") from None
 
 
 def hold_out(corpus: Dataset, fraction: float = 0.1, seed: int = 0, by: str | None = None) -> tuple[Dataset, Dataset]:

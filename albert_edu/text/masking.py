@@ -33,8 +33,8 @@ def choose_masked(
 
     ``maskable`` is False on special pieces and padding, which end a word and a run. Each stretch of words is tiled with
     runs of random length, and runs are taken in random order until the budget is full; a run that does not fit whole
-    gives as many of its words as fit. The original draws runs one after another and rejects overlaps: the same
-    distribution of n, but a loop per sequence.
+    gives as many of its words as fit. The original draws runs one after another and refuses overlaps: nearly the same
+    distribution of n (long runs are refused a little more often), but a loop per sequence.
     """
     B, S = maskable.shape
     after_gap = maskable & ~np.pad(maskable, ((0, 0), (1, 0)))[:, :-1]

@@ -89,7 +89,7 @@ def mask_after_softmax(q, k, v, keep):
     return ((q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) * keep[:, None, None]) @ v
 
 
-@wrong(check_attention, "hiding the rest")
+@wrong(check_attention, "is the mask upside down?")
 def mask_upside_down(q, k, v, keep):
     return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(keep[:, None, None], -1e9).softmax(-1) @ v
 
@@ -109,6 +109,11 @@ def weights_detached(q, k, v, keep):
 @wrong(check_attention, "you return tuple, not a tensor")
 def weights_returned_too(q, k, v, keep):
     return attend(q, k, v, keep), keep
+
+
+@wrong(check_attention, "other queries, keys give the same")
+def values_only(q, k, v, keep):
+    return v
 
 
 @wrong(check_attention, "in mask_of_another_shape, line")
@@ -162,6 +167,6 @@ def heads_squeezed(x, A):
     return torch.stack(x.chunk(A, dim=-1), dim=1).squeeze()
 
 
-@wrong(check_split_heads, "fixed in your code")
+@wrong(check_split_heads, "or their width in the code")
 def heads_four_wide(x, A):
     return torch.stack(x.split(4, dim=-1), dim=1)

@@ -86,7 +86,7 @@ def no_eps(x, gain, bias):
     return normed(x, eps=0) * gain + bias
 
 
-@wrong(check_layer_norm, "loses its digits")
+@wrong(check_layer_norm, "mean of squares minus square of mean")
 def mean_of_squares(x, gain, bias):
     mean = x.mean(-1, keepdim=True)
     variance = x.square().mean(-1, keepdim=True) - mean.square()
@@ -144,7 +144,7 @@ def squared(x):
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**2)))
 
 
-@wrong(check_gelu, "torch.tanh takes care")
+@wrong(check_gelu, "use torch.tanh")
 def tanh_by_hand(x):
     power = torch.exp(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
     return 0.5 * x * (1 + (power - 1) / (power + 1))
@@ -219,7 +219,7 @@ def second_half_not_dropped(x, attend, norm1, think, norm2, drop):
     return norm2(x + think(x))
 
 
-@wrong(check_post_norm_layer, "with it the residual")
+@wrong(check_post_norm_layer, "with them the residuals")
 def residual_dropped(x, attend, norm1, think, norm2, drop):
     x = norm1(drop(x + attend(x)))
     return norm2(drop(x + think(x)))
@@ -234,6 +234,11 @@ def never_dropped(x, attend, norm1, think, norm2, drop):
 def residual_detached(x, attend, norm1, think, norm2, drop):
     x = norm1(x.detach() + drop(attend(x)))
     return norm2(x.detach() + drop(think(x)))
+
+
+@wrong(check_post_norm_layer, "you called attend")
+def never_thought(x, attend, norm1, think, norm2, drop):
+    return norm2(norm1(x + drop(attend(x))))
 
 
 @wrong(check_post_norm_layer, "still to do")

@@ -109,15 +109,16 @@ def test_a_strength_beyond_a_probability_is_refused(knob, value):
         stories(2, **{knob: value})
 
 
-def test_a_main_person_returns_through_a_story_and_changes_nothing_else_by_default():
-    names = [[sentence.split()[0] for sentence in document] for document in stories(40, main_person=1)["sentences"]]
-    assert all(len(set(document)) == 1 for document in names) and len({document[0] for document in names}) > 6
-    half = [len(set(document)) for document in ([s.split()[0] for s in d] for d in stories(40, main_person=0.5)["sentences"])]
-    assert 1 < sum(half) / len(half) < 5
+def test_further_nouns_are_the_topics_and_take_the_place_of_the_place():
+    corpus = stories(40, topic_nouns=3)
+    for document, topic in zip(corpus["sentences"], corpus["topic"], strict=True):
+        for sentence in document:
+            words = sentence.rstrip(".").split()
+            assert len(words) == 7 and set(words[4:]) <= set(TOPICS[topic])
 
 
 def test_strengths_can_be_asked_for_by_the_name_of_the_corpus():
-    asked = load_corpus("stories:main_person=1,order_strength=0.5")
-    assert asked["sentences"][:3] == stories(main_person=1, order_strength=0.5)["sentences"][:3]
+    asked = load_corpus("stories:topic_nouns=3,order_strength=0.5")
+    assert asked["sentences"][:3] == stories(topic_nouns=3, order_strength=0.5)["sentences"][:3]
     with pytest.raises(CorpusError, match="numbers by name"):
-        load_corpus("stories:main_person")
+        load_corpus("stories:topic_nouns")
