@@ -188,7 +188,7 @@ def _wrong_cuts(words: list[str], log_p: dict[str, float]) -> dict[str, list[lis
 
 
 class _GaveUp(Exception):
-    pass
+    """Too many look-ups."""
 
 
 class _Vocabulary(dict):
