@@ -36,7 +36,8 @@ def check_masked_token_loss(answer, trial: Trial) -> None:
     value = trial.call(answer, leaf, labels)
     trial.need("can be trained on", isinstance(value, torch.Tensor) and value.requires_grad,
                "the result carries no gradient: .item(), .detach() or NumPy cut it off")  # fmt: skip
-    (gradient,) = torch.autograd.grad(value, leaf)
+    trial.need("is one number", value.numel() == 1, f"the shape is {tuple(value.shape)}: average over the slots")
+    (gradient,) = torch.autograd.grad(value.sum(), leaf)
     silent = not gradient[~used].any()
     trial.true("gives unused slots a gradient of exactly zero", silent, "they are multiplied by something small, not left out")
 

@@ -73,8 +73,8 @@ class Trial:
                 reason = f"equal to the value you get when {mistake}"
                 break
         else:
-            reason = _shape_reason(got, expected) or reason
-        return self.add(name, False, weight, brief(expected), brief(got), reason)
+            reason = reason or _shape_reason(got, expected)
+        return self.add(name, False, weight, brief(expected), brief(got) + _gap(got, expected), reason)
 
     def true(self, name: str, holds: bool, reason: str = "", weight: float = 1.0, expected: str = "", got: str = "") -> bool:
         """The property that something holds; ``reason`` says what usually breaks it."""
@@ -151,10 +151,10 @@ def same(got: object, expected: object, atol: float = 1e-5) -> bool:
     """Equality for answers: numbers and tensors within ``atol`` (relative 1e-4) and of one shape, the rest exactly."""
     if isinstance(got, torch.Tensor) or isinstance(expected, torch.Tensor):
         try:
-            got, expected = torch.as_tensor(got).detach(), torch.as_tensor(expected).detach()
+            got, expected = torch.as_tensor(got).detach().cpu(), torch.as_tensor(expected).detach().cpu()
         except (TypeError, ValueError, RuntimeError):
             return False
-        if got.shape != expected.shape:
+        if got.shape != expected.shape or got.is_complex():
             return False
         return torch.allclose(got.double(), expected.double(), rtol=1e-4, atol=atol, equal_nan=False)
     if isinstance(got, int | float | np.number) and isinstance(expected, int | float | np.number):
@@ -164,7 +164,7 @@ def same(got: object, expected: object, atol: float = 1e-5) -> bool:
     if isinstance(expected, np.ndarray) or isinstance(got, np.ndarray):
         try:
             return np.shape(got) == np.shape(expected) and bool(np.allclose(got, expected, rtol=1e-4, atol=atol))
-        except TypeError:
+        except (TypeError, ValueError):
             return False
     if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
         return len(got) == len(expected) and all(same(a, b, atol) for a, b in zip(got, expected, strict=True))
@@ -174,11 +174,22 @@ def same(got: object, expected: object, atol: float = 1e-5) -> bool:
         return False
 
 
+def _gap(got: object, expected: object) -> str:
+    """For tensors too large to show: how far apart they are."""
+    if not (isinstance(got, torch.Tensor) and isinstance(expected, torch.Tensor)):
+        return ""
+    if got.shape != expected.shape or expected.numel() <= 8 or got.is_complex():
+        return ""
+    return f", off by up to {(got.detach().cpu().double() - expected.detach().cpu().double()).abs().max():.3g}"
+
+
 def _shape_reason(got: object, expected: object) -> str:
+    if got is None and expected is not None:
+        return "you return NoneType, not a tensor; is the return missing?" if isinstance(expected, torch.Tensor) else "no return?"
     if not isinstance(expected, torch.Tensor):
         return ""
     if not isinstance(got, torch.Tensor):
-        return f"you return {type(got).__name__}, not a tensor" + ("; is the return missing?" if got is None else "")
+        return "" if isinstance(got, list | tuple | float | np.ndarray) else f"you return {type(got).__name__}, not a tensor"
     if got.shape != expected.shape:
         return f"the shape is {tuple(got.shape)}, not {tuple(expected.shape)}"
     return "there are NaNs in it" if got.isnan().any() else ""
@@ -201,7 +212,7 @@ def _copy(value):
         return value.copy()
     if isinstance(value, list):
         return [_copy(inner) for inner in value]
-    return value
+    return dict(value) if type(value) is dict else value
 
 
 def _address_space() -> int:
