@@ -12,6 +12,7 @@ from albert_edu.paper.claims import Less, judge
 from albert_edu.paper.measures import order_cross, scores
 from albert_edu.paper.provenance import provenance, write_json
 from albert_edu.paper.sweep import Measure, Run, sweep
+from albert_edu.training.pretrain import pick_device
 
 LOSS = "held_out_masked_token_loss"
 
@@ -163,7 +164,8 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
         "experiment": name, "profile": profile, "claim": experiment.claim, "source": experiment.source,
         "criterion": [str(part) for part in experiment.criterion], "note": experiment.note,
         "verdict": judge(experiment.criterion, results), "settings": _common(wanted), "runs": results,
-        "provenance": provenance(sum(run["seconds"] for run in results), sorted({run.seed for run in wanted}), device or "cpu"),
+        "provenance": provenance(sum(run["seconds"] for run in results), sorted({run.seed for run in wanted}),
+                                 pick_device(device)),
     }  # fmt: skip
     path = figures / "results" / f"{name}_{profile}.json"
     write_json(path, record)

@@ -87,7 +87,7 @@ def test_an_experiment_leaves_a_record_with_its_claim_and_provenance(tmp_path, m
     experiment = EXPERIMENTS["table5"]
     rows = {"SOP": "sop", "NSP, other topics": "nsp"}
     monkeypatch.setitem(experiment.profiles, "quick", tuple(Run(row, objective=kind, **SHORT) for row, kind in rows.items()))
-    record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path).read_text())
+    record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path, "auto").read_text())
     assert record["criterion"] == [str(part) for part in experiment.criterion] and record["settings"]["steps"] == 4
     assert record["verdict"] == "not at this scale", "one seed decides nothing"
     assert [run["row"] for run in record["runs"]] == list(rows) and record["provenance"]["seeds"] == [0]
