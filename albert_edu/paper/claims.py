@@ -68,10 +68,10 @@ class Less:
         low, high = ([side.get(seed, fixed) for seed in seeds] for side, fixed in zip(sides, (self.low, self.high), strict=True))
         return mean([b - a - self.by for a, b in zip(low, high, strict=True)])
 
-    def verdict(self, results: Sequence[dict]) -> Verdict:
+    def verdict(self, results: Sequence[dict], exact: bool = False) -> Verdict:
         """Reproduced or contradicted when the interval lies on one side of 0, else not decided at this scale."""
         found = self.difference(results)
-        if abs(found.value) <= found.half:
+        if not exact and abs(found.value) <= found.half:
             return "not at this scale"
         return "reproduced" if found.value > 0 else "contradicted"
 
@@ -84,9 +84,29 @@ class Less:
         return found
 
 
-def judge(criterion: Sequence[Less], results: Sequence[dict]) -> Verdict:
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that our runs can test, where it stands, and what was asked of the runs before they were done.
+
+    ``exact`` marks what is counted and not trained: one value decides.
+    """
+
+    text: str
+    source: str
+    criterion: tuple[Less, ...]
+    exact: bool = False
+
+    def verdict(self, results: Sequence[dict]) -> Verdict:
+        """Not recorded yet where a row of the criterion has no run."""
+        rows = {result["row"] for result in results}
+        if any(isinstance(side, str) and side not in rows for part in self.criterion for side in (part.low, part.high)):
+            return "not recorded yet"
+        return judge(self.criterion, results, self.exact)
+
+
+def judge(criterion: Sequence[Less], results: Sequence[dict], exact: bool = False) -> Verdict:
     """Contradicted if one comparison is, reproduced if all are, else not at this scale."""
-    verdicts = [comparison.verdict(results) for comparison in criterion]
+    verdicts = [comparison.verdict(results, exact) for comparison in criterion]
     if "contradicted" in verdicts:
         return "contradicted"
     return "reproduced" if set(verdicts) == {"reproduced"} else "not at this scale"

@@ -1,9 +1,12 @@
 """What is measured on a trained run. Each takes (model, text, run) and returns plain numbers to be kept as JSON."""
 
+import statistics
+
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.probes import linear_probe, pooled_features
+from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.text.prepare import PreparedText
+from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.evaluate import evaluate
 
 MEASURED = 32  # batches of 64 that a score is measured on, and as many for a probe to learn from
@@ -16,7 +19,37 @@ def scores(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     for name, held_out in (("held_out", True), ("train", False)):
         measured = evaluate(model, run.stream(text, held_out, batch_size=64), MEASURED)
         found |= {f"{name}_{key}": value for key, value in measured.items()}
+    found["gap"] = found["held_out_masked_token_loss"] - found["train_masked_token_loss"]
     return rounded(found)
+
+
+def scores_by_domain(model: AlbertForPretraining, text: PreparedText, run) -> dict:
+    """``scores``, and the held-out masked-token loss on each part of a joint corpus such as ``sotu+imdb``."""
+    found = scores(model, text, run)
+    for part in (run.vocabulary or run.corpus).split("+"):
+        domain = prepare(part, tokenizer=text.tokenizer)
+        measured = evaluate(model, run.stream(domain, held_out=True, batch_size=64), MEASURED)
+        found[part] = {name: measured[name] for name in ("masked_token_loss", "behind_mask_loss")}
+    return rounded(found)
+
+
+def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
+    """Figure 1 in numbers: how far each layer moves its input, how smooth the curve is, and where it goes beyond L.
+
+    ``roughness`` is the mean absolute second difference of the angles from layer 2 on; ``later_over_last`` is the angle
+    after applying a shared stack twice as often again, over that of the last trained application.
+    """
+    L, batch = model.config.num_layers, run.stream(text, held_out=True, batch_size=64).batch(0)
+    shared = model.config.share == "all"
+    found = layer_similarity(model, batch, beyond=2 * L if shared else 0).as_lists()
+    angles, l2 = found["angle_degrees"], found["l2"]
+    bends = [abs(a - 2 * b + c) for a, b, c in zip(angles[1:L], angles[2:L], angles[3:L], strict=False)]
+    steps = {
+        "angle_degrees": angles, "l2": l2, "mean_angle": statistics.fmean(angles[1:L]), "mean_l2": statistics.fmean(l2[1:L]),
+        "last_angle": angles[L - 1], "roughness": statistics.fmean(bends),
+    }  # fmt: skip
+    steps |= {"later_over_last": angles[-1] / angles[L - 1]} if shared else {}
+    return rounded(scores(model, text, run) | steps)
 
 
 def order_cross(model: AlbertForPretraining, text: PreparedText, run) -> dict:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from filelock import FileLock, Timeout
@@ -31,6 +32,14 @@ from albert_edu.training.pretrain import pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings
 
 HELD_OUT_SEED = 1_000_000  # held-out batches of seed s are drawn with s + this
+
+class Trained(NamedTuple):
+    """A trained model, its text, and the masked-token loss along the way, a mean over each tenth of a stage's steps."""
+
+    model: AlbertForPretraining
+    text: PreparedText
+    curve: list[tuple[int, float]]
+
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 
@@ -55,6 +64,7 @@ class Run:
     optimizer: str = "adamw"
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
+    vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     seed: int = 0
 
     def key(self, measure: Measure) -> str:
@@ -69,25 +79,31 @@ class Run:
         part, seed = (text.held_out, self.seed + HELD_OUT_SEED) if held_out else (text.train, self.seed)
         return PretrainingStream(part, text.tokenizer, seed=seed, **arguments)
 
-    def train(self, folder: Path | None = None, device: str | None = None) -> tuple[AlbertForPretraining, PreparedText]:
+    def text(self) -> PreparedText:
+        """Its corpus in its pieces."""
+        return prepare(self.corpus, tokenizer=prepare(self.vocabulary).tokenizer if self.vocabulary else None)
+
+    def train(self, folder: Path | None = None, device: str | None = None) -> Trained:
         """Train it, or go on with it; checkpoints lie in ``folder``."""
-        text = prepare(self.corpus)
+        text = self.text()
         sizes = {"vocab_size": len(text.tokenizer), "max_positions": self.sequence_length}
         config = AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
         torch.manual_seed(self.seed)
-        model = None
+        model, curve, before = None, [], 0
         for layers, steps in (*self.grown, (config.num_layers, self.steps)):
             model = grow(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
             here = folder and folder / f"layers-{layers:02d}"
-            pretrain(model, self.stream(text), self.settings(steps, device), here, device, describe=None)
-        return model.eval(), text
+            history = pretrain(model, self.stream(text), self.settings(steps, device), here, device, describe=None)
+            curve += [(before + record["step"], round(record["masked_token_loss"], 4)) for record in history.records]
+            before += steps
+        return Trained(model.eval(), text, curve)
 
     def settings(self, steps: int, device: str | None = None) -> PretrainSettings:
         """Warm-up over the first tenth, then linear decay; bfloat16 on a card."""
         precision = "bfloat16" if pick_device(device).type == "cuda" else "float32"
         return PretrainSettings(
             steps, self.learning_rate, warmup_steps=steps // 10, optimizer=self.optimizer, weight_decay=self.weight_decay,
-            checkpoint_every=500, log_every=50, seed=self.seed, precision=precision,
+            checkpoint_every=500, log_every=max(1, steps // 10), seed=self.seed, precision=precision,
         )  # fmt: skip
 
 
@@ -100,8 +116,8 @@ def sweep(
     """Do what is not done yet, on as many processes as there are cores, and return every result in the order of ``runs``."""
     folder.mkdir(parents=True, exist_ok=True)
     processes = processes or (1 if pick_device(device).type == "cuda" else os.cpu_count() or 1)
-    for corpus in {run.corpus for run in runs}:
-        prepare(corpus)  # once, not by every process
+    for run in {(run.corpus, run.vocabulary): run for run in runs}.values():
+        run.text()  # once, not by every process
     with tqdm(total=len(runs), desc="runs") as bar:
         while waiting := [run for run in runs if not _result(folder, run, measure).exists()]:
             bar.update(len(runs) - len(waiting) - bar.n)
@@ -135,7 +151,9 @@ def _do(run: Run, measure: Measure, folder: Path, device: str | None) -> bool:
             # A core's own time where we can have it: other programs on the machine do not count.
             clock = time.perf_counter if pick_device(device).type == "cuda" else time.process_time
             began, work = clock(), result.with_suffix("")
-            measured = measure(*run.train(work, device), run)
+            model, text, curve = run.train(work, device)
+            trained = clock() - began
+            measured = measure(model, text, run) | {"training_curve": curve, "training_seconds": round(trained, 1)}
             made = {"seconds": round(clock() - began, 1), "device": device_name(pick_device(device)), "commit": commit()}
             write_json(result, {**dataclasses.asdict(run), **measured, **made})
             shutil.rmtree(work)

@@ -3,8 +3,11 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from datasets import Dataset, concatenate_datasets
 
 from albert_edu.text.corpora import hold_out, load_corpus
 from albert_edu.text.stories import spelling_lesson
@@ -42,16 +45,18 @@ def prepare(
 ) -> PreparedText:
     """Load a corpus, hold out whole documents, learn a tokenizer on the rest (unless one is given), tokenise both.
 
-    Named corpora (sotu, imdb, stories) are kept in ``cache_folder()``; folders and Hub sets are read afresh, since they
-    may have changed.
+    ``sotu+imdb`` is both, each with the same documents held out as on its own. Named corpora (sotu, imdb, stories) are kept
+    in ``cache_folder()``; folders and Hub sets are read afresh, since they may have changed.
     """
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
     plain = str(name).replace(":", "-")  # Windows knows no colons
     key = f"{plain}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{LAYOUT}"
-    folder = cache_folder() / key if name in ("sotu", "imdb") or is_story_world(name) else None
+    named = all(part in ("sotu", "imdb") or is_story_world(part) for part in str(name).split("+"))
+    folder = cache_folder() / key if named else None
     if folder and folder.exists():
         return load_prepared(folder)
-    train, held = hold_out(load_corpus(name), held_out, seed)
+    parts = [hold_out(load_corpus(part), held_out, seed) for part in (str(name).split("+") if named else [name])]
+    train, held = (_joined(side) for side in zip(*parts, strict=True))
     texts = [sentence for sentences in train["sentences"] for sentence in sentences]
     texts += spelling_lesson() if is_story_world(name) else []
     tokenizer = tokenizer or AlbertTokenizer.train(texts, vocab_size, seed=seed)
@@ -59,6 +64,12 @@ def prepare(
     if folder:
         save_prepared(text, folder)
     return text
+
+
+def _joined(parts: Sequence[Dataset]) -> Dataset:
+    if len(parts) == 1:
+        return parts[0]
+    return concatenate_datasets([part.select_columns(["id", "sentences"]) for part in parts])
 
 
 def save_prepared(text: PreparedText, folder: Path) -> None:

@@ -1,0 +1,92 @@
+"""The rows of each experiment in ``plan.py``: name -> where it departs from the profile's settings, relative to width H."""
+
+from albert_edu.paper.experiments import Rows
+from albert_edu.paper.published import TABLES
+
+EMBEDDINGS = {"H/8": 8, "H/4": 4, "H/2": 2, "H": 1}
+
+
+def model(H: int, layers: int, E: int | None = None, **more) -> dict:
+    """Changes of the configuration: a layer of width H, ``layers`` applications; narrow layers start wider (``config.py``)."""
+    heads = max(1, H // (64 if H >= 256 else 32))
+    sizes = {"hidden_size": H, "ffn_size": 4 * H, "num_heads": heads, "embedding_size": E or H // 2, "num_layers": layers}
+    return {"config": sizes | {"init_std": round(0.02 * (768 / H) ** 0.5, 3)} | more}
+
+
+def deep(H: int) -> int:
+    """Layers of a model that a profile of width H can afford: 4 on a laptop's core, 12 on a card, as the paper has."""
+    return 12 if H >= 512 else 4
+
+
+def table2(H: int) -> Rows:
+    L = deep(H)
+    wide = model(2 * H, L, E=H // 2)
+    steps = {row["model"]: row["steps"] for row in map(TABLES["6"].row, ("BERT-large", "ALBERT-xxlarge"))}
+    return {
+        "BERT, H": model(H, L, E=H, share="none"), "ALBERT, H": model(H, L), "ALBERT, 2H": wide,
+        "ALBERT, 2H, equal time": wide | {"share_of_steps": steps["ALBERT-xxlarge"] / steps["BERT-large"]},
+    }  # fmt: skip
+
+
+def table3(H: int) -> Rows:
+    return {f"{name}, E={told}": model(H, deep(H) if H >= 512 else 2, E=H // part, share=share)
+            for name, share in (("not shared", "none"), ("shared", "all")) for told, part in EMBEDDINGS.items()}  # fmt: skip
+
+
+def table4(H: int) -> Rows:
+    return {f"{share}, E={told}": model(H, deep(H), E=H // EMBEDDINGS[told], share=share)
+            for told in ("H", "H/4") for share in ("all", "attention", "ffn", "none")}  # fmt: skip
+
+
+def objectives(H: int) -> Rows:
+    return {"none": {"objective": "none"}, "NSP": {"objective": "nsp"}, "SOP": {}}
+
+
+def table5(H: int) -> Rows:
+    """NSP once against any other document and once against other topics only; in stories also with a topic hard to see."""
+    if H >= 512:  # real text has no topics to choose from
+        return objectives(H) | {"NSP, other topics": {"objective": "nsp"}}
+    kinds = objectives(H) | {"NSP, other topics": {"objective": "nsp", "negatives": "topic"}}
+    loud = {row: kind | {"config": {"embedding_size": H}} for row, kind in kinds.items()}
+    return loud | {f"{row}, topic hard to see": kind | {"steps": 1200, "corpus": "stories"} for row, kind in kinds.items()}
+
+
+def table7(H: int) -> Rows:
+    size = model(H, deep(H) if H >= 512 else 2, E=H)
+    return {"addresses": size, "addresses and reviews": size | {"corpus": "sotu+imdb"}}
+
+
+def table8(H: int) -> Rows:
+    size = model(H, deep(H) if H >= 512 else 2)["config"]
+    return {"no dropout": {"config": size}, "dropout 0.1": {"config": size | {"hidden_dropout": 0.1, "attention_dropout": 0.1}}}
+
+
+def table11(H: int) -> Rows:
+    depths = (1, 3, 6, 12)
+    cold = {f"L={L}": model(H, L) for L in depths}
+    return cold | {f"L={L}, grown": model(H, L) | {"depths": depths[:i]} for i, L in enumerate(depths) if i}
+
+
+def table12(H: int) -> Rows:
+    return {told: model(width, 3, E=H // 2) for told, width in (("H/2", H // 2), ("H", H), ("2H", 2 * H))}
+
+
+def table13(H: int) -> Rows:
+    L = 12 if H >= 512 else 2
+    return {"2H, L": model(2 * H, L, E=H // 2), "2H, 2L": model(2 * H, 2 * L, E=H // 2)}
+
+
+def early(H: int) -> Rows:
+    L = 12 if H >= 512 else 2
+    wide = model(2 * H, L, E=2 * H, share="none")
+    rate = 1.5e-3 if H >= 512 else 1e-3  # half of the profile's
+    return {"BERT, H": model(H, L, E=H, share="none"), "BERT, 2H": wide, "BERT, 2H, half the rate": wide | {"learning_rate": rate}}
+
+
+def steps(H: int) -> Rows:
+    """Twelve layers, grown as the pair of ``reproduce`` is."""
+    return {name: model(H, 12, share=share) | {"depths": (2, 4)} for name, share in (("shared", "all"), ("separate", "none"))}
+
+
+def gap(H: int) -> Rows:
+    return {name: model(H, deep(H), share=share) for name, share in (("shared", "all"), ("separate", "none"))}

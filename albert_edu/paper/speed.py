@@ -1,0 +1,82 @@
+"""How fast each published size trains, all on one device and in turns: Table 2's speedup column without its network.
+
+Quick has an eighth of every width, so that it takes a minute; laptop and gpu have the published sizes. What is timed is a
+whole step: forward, backward, optimizer.
+"""
+
+import statistics
+import time
+from pathlib import Path
+
+import torch
+
+from albert_edu.analysis.counting import flops_per_token
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingBatch
+from albert_edu.training.pretrain import pick_device
+from albert_edu.training.settings import PretrainSettings, make_optimizer
+
+SIZES = {"BERT-base": "bert-base", "BERT-large": "bert-large", "ALBERT-base": "albert-base-v2", "ALBERT-large": "albert-large-v2",
+         "ALBERT-xlarge": "albert-xlarge-v2", "ALBERT-xxlarge": "albert-xxlarge-v2"}  # fmt: skip
+# profile -> divisor of the widths, rounds, steps timed in a round, sequences, their length
+PLANS = {"quick": (8, 5, 3, 8, 64), "laptop": (1, 3, 1, 2, 128), "gpu": (1, 5, 10, 32, 512)}
+PEAK = {"NVIDIA H200": 989e12, "NVIDIA H100": 989e12, "NVIDIA A100": 312e12}  # dense bfloat16, from the data sheets
+
+
+def speeds(runs: Path, profile: str) -> list[dict]:
+    """A result per size and round: tokens a second, and the same as a ratio to BERT-large's in that round."""
+    divisor, rounds, steps, sequences, length = PLANS[profile]
+    device = pick_device("auto")
+    results = []
+    for seed in range(rounds):
+        this = {name: _timed(_shrunk(preset, divisor), steps, sequences, length, device) for name, preset in SIZES.items()}
+        base = this["BERT-large"]["tokens_per_second"]
+        results += [{"row": name, "seed": seed, "speed": round(found["tokens_per_second"] / base, 4), **found}
+                    for name, found in this.items()]  # fmt: skip
+    return results
+
+
+def _shrunk(preset: str, divisor: int) -> AlbertConfig:
+    config = AlbertConfig.named(preset)
+    return config.replace(vocab_size=config.vocab_size // divisor, embedding_size=config.embedding_size // divisor,
+                          hidden_size=config.hidden_size // divisor, num_heads=max(1, config.num_heads // divisor))  # fmt: skip
+
+
+def _timed(config: AlbertConfig, steps: int, sequences: int, length: int, device: torch.device) -> dict:
+    """Train on random pieces for a warm-up step and ``steps`` timed ones; the median counts."""
+    torch.manual_seed(0)
+    card = device.type == "cuda"
+    model = AlbertForPretraining(config).to(device)
+    if card:
+        for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
+            block.compile()
+    optimizer = make_optimizer(model, PretrainSettings(steps=1, optimizer="adamw"))
+    batch = _random_batch(config.vocab_size, sequences, length).to(device)
+    times = []
+    for _ in range(steps + (3 if card else 1)):
+        began = time.perf_counter()
+        with torch.autocast(device.type, torch.bfloat16, enabled=card):
+            loss = model(batch).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        if card:
+            torch.cuda.synchronize()
+        times.append(time.perf_counter() - began)
+    rate = sequences * length / statistics.median(times[-steps:])
+    flops = rate * flops_per_token(config, length, batch.masked_labels.shape[1] / length, training=True)
+    peak = next((value for name, value in PEAK.items() if card and name in torch.cuda.get_device_name(device)), None)
+    return {"tokens_per_second": round(rate, 1), "model_flops_per_second": round(flops), "seconds": round(sum(times), 1)} | (
+        {"utilisation": round(flops / peak, 3)} if peak else {}
+    )
+
+
+def _random_batch(vocab_size: int, sequences: int, length: int) -> PretrainingBatch:
+    """Random pieces, 20 masked of 512 as in the authors' code."""
+    ids = torch.randint(5, vocab_size, (sequences, length))
+    masked = max(1, length * 20 // 512)
+    positions = torch.rand(sequences, length).argsort(-1)[:, :masked]
+    segments = (torch.arange(length) >= length // 2).long().expand(sequences, length)
+    return PretrainingBatch(token_ids=ids, segment_ids=segments, attention_mask=torch.ones_like(ids), masked_positions=positions,
+                            masked_labels=ids.gather(1, positions), order_labels=torch.randint(2, (sequences,)))  # fmt: skip
