@@ -38,11 +38,14 @@ def build_parser() -> argparse.ArgumentParser:
     verb("doctor", run_doctor, "check this machine: Python, packages, device, disk, fonts, kernel, corpus")
 
     sub = verb("reproduce", run_reproduce, "train the pair, draw Figure 1, count the parameters of every published size")
-    sub.add_argument("--profile", default="quick", choices=["quick", "laptop"], help="quick: minutes; laptop: hours, on two cores")
-    sub.add_argument("--experiment", help="do the runs of one of the paper's tables instead: table5")
+    sub.add_argument("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours, one card")
+    sub.add_argument("--experiment", help="do the runs of one of the paper's tables instead, for example table5, or of all")
     sub.add_argument("--figures", default="figures", type=Path, help="where pictures and results go")
     sub.add_argument("--runs", default="runs", type=Path, help="where models and checkpoints go")
     sub.add_argument("--device", default="auto")
+
+    sub = verb("claims", run_claims, "write figures/CLAIMS.md and its pictures from figures/results alone")
+    sub.add_argument("--figures", default="figures", type=Path, help="the folder that holds results/, and gets the page")
 
     sub = verb("pretrain", run_pretrain, "pre-train a model; the same command again goes on where it stopped")
     sub.add_argument("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt files, or a Hub data set")
@@ -66,6 +69,20 @@ def build_parser() -> argparse.ArgumentParser:
     sub.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     sub.add_argument("--out", type=Path, required=True, help="folder for the model, its checkpoints and metrics.jsonl")
 
+    sub = verb("finetune", run_finetune, "fine-tune a model on a labelled task, and print its scores")
+    sub.add_argument("--model", type=Path, required=True, help="a model folder with its tokenizer")
+    sub.add_argument("--task", required=True, help="sentiment-sentence, sentiment-review, same-address, story-topic, story-gap; "
+                     "or, with --data, SQuAD, RACE or a GLUE task as in Table 14 (SST-2, MNLI ...)")  # fmt: skip
+    sub.add_argument("--data", type=Path, nargs=2, metavar=("TRAIN", "TEST"), help="files of the task (for RACE: folders)")
+    sub.add_argument("--steps", type=int, default=300)
+    sub.add_argument("--batch-size", type=int, default=32)
+    sub.add_argument("--learning-rate", type=float, default=5e-4, help="the paper's, for models of its size: Table 14")
+    sub.add_argument("--warmup-steps", type=int, help="a tenth of the steps when left out")
+    sub.add_argument("--sequence-length", type=int, help="the longest the model has, when left out")
+    sub.add_argument("--frozen", action="store_true", help="train the head alone")
+    sub.add_argument("--seed", type=int, default=0)
+    sub.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
+
     sub = verb("notebooks", run_notebooks, "execute the notebooks and report minutes and memory")
     sub.add_argument("names", nargs="*", help="for example 00 03; all of them when left out")
     sub.add_argument("--write", action="store_true", help="store the outputs, normalised, and update the README's table")
@@ -82,13 +99,25 @@ def run_doctor(options) -> int:
 
 
 def run_reproduce(options) -> None:
-    from albert_edu.paper.experiments import run_experiment
+    if options.experiment:
+        from albert_edu.paper.experiments import run_experiment
+        from albert_edu.paper.plan import EXPERIMENTS
+
+        all_of_them = [name for name, planned in EXPERIMENTS.items() if options.profile in planned.budgets]
+        for name in all_of_them if options.experiment == "all" else [options.experiment]:
+            print(run_experiment(name, options.profile, options.figures, options.runs, options.device))
+        print("Next: 'python -m albert_edu claims' writes figures/CLAIMS.md from all that is recorded.")
+        return
     from albert_edu.paper.reproduce import reproduce
 
-    if options.experiment:
-        print(run_experiment(options.experiment, options.profile, options.figures, options.runs, options.device))
-        return
     reproduce(options.profile, options.figures, options.runs, options.device)
+
+
+def run_claims(options) -> None:
+    from albert_edu.paper.ledger import write_ledger
+
+    readme = Path("README.md")
+    print(write_ledger(options.figures, readme if readme.exists() and options.figures == Path("figures") else None))
 
 
 def run_pretrain(options) -> None:
@@ -142,6 +171,51 @@ def run_pretrain(options) -> None:
         if options.objective != "none":
             print(f"held-out order accuracy: {history.last('held_out_sentence_order_accuracy'):.3f} (chance: 0.500)")
         print(f"model: {options.out}")
+
+
+def run_finetune(options) -> None:
+    import torch
+
+    from albert_edu.model.interchange import load_pretrained
+    from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
+    from albert_edu.text import task_files, tasks
+    from albert_edu.training.finetune import FinetuneSettings, finetune, squad_scores
+    from albert_edu.training.pretrain import pick_device
+
+    pretrained, tokenizer = load_pretrained(options.model)
+    if tokenizer is None:
+        raise ValueError(f"{options.model} has no spiece.model: without its tokenizer the rows of its table mean nothing.")
+    albert, task, length = pretrained.albert, options.task, options.sequence_length or pretrained.config.max_positions
+    if length > pretrained.config.max_positions:
+        raise ValueError(f"--sequence-length {length} is more than the {pretrained.config.max_positions} positions of the model.")
+    at_hand = {
+        "sentiment-sentence": lambda: tasks.sentiment("sentence"), "sentiment-review": lambda: tasks.sentiment("review"),
+        "same-address": tasks.same_address, "story-topic": tasks.story_topic, "story-gap": tasks.story_gap,
+    }  # fmt: skip
+    if (task in at_hand) == bool(options.data):
+        raise ValueError(f"{task} is read from two files: give --data TRAIN TEST. Without files there are {', '.join(at_hand)}."
+                         if not options.data else f"{task} needs no --data.")  # fmt: skip
+    torch.manual_seed(options.seed)
+    spans = None
+    if task == "SQuAD":
+        spans = [task_files.encode_spans(task_files.read_squad(path), tokenizer, length) for path in options.data]
+        model, (train, test) = AlbertForSpan(albert), (part.data for part in spans)
+    elif task == "RACE":
+        model = AlbertForChoice(albert)
+        train, test = (tasks.encode_choices(task_files.read_race(path), tokenizer, length) for path in options.data)
+    else:
+        parts = at_hand[task]() if task in at_hand else [task_files.read_glue(task, path) for path in options.data]
+        train, test = (tasks.encode_pairs(part, tokenizer, length) for part in parts)
+        model = AlbertForClassification(albert, 1 if train.labels.is_floating_point() else int(train.labels.max()) + 1)
+    settings = FinetuneSettings(
+        steps=options.steps, learning_rate=options.learning_rate, batch_size=options.batch_size, seed=options.seed,
+        warmup_steps=options.steps // 10 if options.warmup_steps is None else options.warmup_steps, frozen=options.frozen,
+    )  # fmt: skip
+    model.to(pick_device(options.device))
+    scores = finetune(model, train, test, settings) | (squad_scores(model, spans[1]) if spans else {})
+    print(f"{task}: {len(train)} examples to learn from, {len(test)} to be tested on")
+    for name, score in scores.items():
+        print(f"{name}: {score:.3f}")
 
 
 def run_notebooks(options) -> int:

@@ -1,14 +1,12 @@
 """The printed parameter counts as results: how far each is from what its model really has."""
 
-from pathlib import Path
-
 from albert_edu.paper.published import CountedRow, printed_and_counted
 
 UNEXPLAINED = {("1", "ALBERT-xlarge"), ("1", "ALBERT-xxlarge"), ("12", "H=2048"), ("12", "H=4096"), ("12", "H=6144"),
                ("early-main", "ALBERT-xxlarge")}  # fmt: skip
 
 
-def counted_rows(runs: Path, profile: str) -> list[dict]:
+def counted_rows(profile: str) -> list[dict]:
     """Every printed count, and for each table the one that is furthest off, in millions; 0.5 is what rounding may do."""
     counted = printed_and_counted()
     results = [_result(f"Table {row.table}: {row.row}", row) for row in counted]
@@ -24,5 +22,5 @@ def _off(row: CountedRow) -> float:
 
 def _result(name: str, row: CountedRow) -> dict:
     nearest = min((row.without_pooler, row.total), key=lambda count: abs(row.printed - count / 1e6))
-    return {"row": name, "seed": 0, "off": round(_off(row), 3), "printed": row.printed, "counted": nearest,
+    return {"row": name, "seed": 0, "off": round(_off(row), 3), "printed": row.printed, "parameters": nearest,
             "convention": row.convention}  # fmt: skip

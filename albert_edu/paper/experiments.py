@@ -44,8 +44,12 @@ class Experiment:
     measure: Measure | None = None
     budgets: dict[str, Budget] = field(default_factory=dict)
     published: dict[str, tuple] = field(default_factory=dict)
-    instead: Callable[[Path, str], list[dict]] | None = None
+    instead: Callable[[str], list[dict]] | None = None
     note: str = ""  # where the setting departs from the paper's, and how it was chosen
+    axis: str = "held-out masked-token loss (nats)"  # the column in words, with its unit
+    lower_is_better: bool = True
+    drawn: bool = True
+    curve: str = ""  # a column with a value for each layer, drawn instead: (for example) Figure 1's angles
 
     def runs(self, profile: str) -> tuple[Run, ...]:
         """Every row with every seed."""
@@ -76,7 +80,7 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
     if profile not in experiment.budgets:
         raise ValueError(f"{name} has no profile {profile!r}; it has {', '.join(experiment.budgets)}.")
     if experiment.instead:
-        results, settings = experiment.instead(runs, profile), {}
+        results, settings = experiment.instead(profile), {}
     else:
         wanted = experiment.runs(profile)
         results, settings = sweep(wanted, experiment.measure, runs / "sweeps", device), _common(wanted)

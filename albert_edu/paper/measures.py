@@ -1,14 +1,21 @@
 """What is measured on a trained run. Each takes (model, text, run) and returns plain numbers to be kept as JSON."""
 
 import statistics
+from copy import deepcopy
+
+import torch
 
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.probes import linear_probe, pooled_features
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.model.task_heads import AlbertForClassification
+from albert_edu.text.prepare import PreparedText, is_story_world, prepare
+from albert_edu.text.tasks import encode_pairs, sentiment, story_gap, story_topic
 from albert_edu.training.evaluate import evaluate
+from albert_edu.training.finetune import FinetuneSettings, finetune
 
+EXAMPLES = 4000  # of a downstream task; three quarters to learn from
 MEASURED = 32  # batches of 64 that a score is measured on, and as many for a probe to learn from
 TASKS = {"sop": ("sop", "document"), "nsp-document": ("nsp", "document"), "nsp-topic": ("nsp", "topic")}
 
@@ -30,6 +37,28 @@ def scores_by_domain(model: AlbertForPretraining, text: PreparedText, run) -> di
         domain = prepare(part, tokenizer=text.tokenizer)
         measured = evaluate(model, run.stream(domain, held_out=True, batch_size=64), MEASURED)
         found[part] = {name: measured[name] for name in ("masked_token_loss", "behind_mask_loss")}
+    return rounded(found)
+
+
+def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
+    """Accuracy on a task of a single sentence and on one of several, fine-tuned and with the encoder frozen.
+
+    In stories: the topic of a sentence; whether a stage is missing between two sentences. On real text: is a review
+    favourable, told from one sentence or from its opening.
+    """
+    if is_story_world(run.corpus):
+        tasks = {"single": story_topic(run.corpus, EXAMPLES), "several": story_gap(run.corpus, EXAMPLES)}
+    else:
+        tasks = {"single": sentiment("sentence", EXAMPLES), "several": sentiment("review", EXAMPLES)}
+    found = scores(model, text, run)
+    for name, split in tasks.items():
+        train, test = (encode_pairs(part, text.tokenizer, run.sequence_length) for part in split)
+        found[name] = {}
+        for how, frozen in (("tuned", False), ("frozen", True)):
+            torch.manual_seed(run.seed)
+            task = AlbertForClassification(deepcopy(model.albert), int(train.labels.max()) + 1)
+            settings = FinetuneSettings(steps=200, learning_rate=5e-4, warmup_steps=20, seed=run.seed, frozen=frozen)
+            found[name][how] = finetune(task, train, test, settings)["accuracy"]
     return rounded(found)
 
 

@@ -39,13 +39,14 @@ def table4(H: int) -> Rows:
 
 
 def objectives(H: int) -> Rows:
-    return {"none": {"objective": "none"}, "NSP": {"objective": "nsp"}, "SOP": {}}
+    size = model(H, 12) if H >= 512 else {}
+    return {"none": size | {"objective": "none"}, "NSP": size | {"objective": "nsp"}, "SOP": size}
 
 
 def table5(H: int) -> Rows:
     """NSP once against any other document and once against other topics only; in stories also with a topic hard to see."""
-    if H >= 512:  # real text has no topics to choose from
-        return objectives(H) | {"NSP, other topics": {"objective": "nsp"}}
+    if H >= 512:  # real text: another document is another topic
+        return {row.replace("NSP", "NSP, other topics"): changes for row, changes in objectives(H).items()}
     kinds = objectives(H) | {"NSP, other topics": {"objective": "nsp", "negatives": "topic"}}
     loud = {row: kind | {"config": {"embedding_size": H}} for row, kind in kinds.items()}
     return loud | {f"{row}, topic hard to see": kind | {"steps": 1200, "corpus": "stories"} for row, kind in kinds.items()}
@@ -84,8 +85,10 @@ def early(H: int) -> Rows:
 
 
 def steps(H: int) -> Rows:
-    """Twelve layers, grown as the pair of ``reproduce`` is."""
-    return {name: model(H, 12, share=share) | {"depths": (2, 4)} for name, share in (("shared", "all"), ("separate", "none"))}
+    """Twelve layers, grown as the pair of ``reproduce`` is, and from scratch, where no layer begins as a copy of another."""
+    kinds = (("shared", "all"), ("separate", "none"))
+    grown = {name: model(H, 12, share=share) | {"depths": (2, 4)} for name, share in kinds}
+    return grown | {f"{name}, cold": model(H, 12, share=share) for name, share in kinds}
 
 
 def gap(H: int) -> Rows:

@@ -6,7 +6,6 @@ whole step: forward, backward, optimizer.
 
 import statistics
 import time
-from pathlib import Path
 
 import torch
 
@@ -24,7 +23,7 @@ PLANS = {"quick": (8, 5, 3, 8, 64), "laptop": (1, 3, 1, 2, 128), "gpu": (1, 5, 1
 PEAK = {"NVIDIA H200": 989e12, "NVIDIA H100": 989e12, "NVIDIA A100": 312e12}  # dense bfloat16, from the data sheets
 
 
-def speeds(runs: Path, profile: str) -> list[dict]:
+def speeds(profile: str) -> list[dict]:
     """A result per size and round: tokens a second, and the same as a ratio to BERT-large's in that round."""
     divisor, rounds, steps, sequences, length = PLANS[profile]
     device = pick_device("auto")

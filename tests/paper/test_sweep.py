@@ -1,5 +1,6 @@
 """A sweep does each run once, goes on where it was left, and shares its folder."""
 
+import dataclasses
 import json
 from concurrent.futures import Future
 
@@ -9,8 +10,9 @@ from filelock import FileLock
 
 from albert_edu.paper import measures
 from albert_edu.paper import sweep as module
-from albert_edu.paper.experiments import EXPERIMENTS, run_experiment
-from albert_edu.paper.measures import order_cross
+from albert_edu.paper.experiments import Budget, Experiment, run_experiment
+from albert_edu.paper.measures import downstream, layer_steps, order_cross, scores_by_domain
+from albert_edu.paper.plan import EXPERIMENTS
 from albert_edu.paper.sweep import Run, sweep
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
@@ -83,21 +85,48 @@ def test_the_order_cross_reads_three_tasks_in_two_ways(tmp_path):
         assert task["accuracy"] == pytest.approx(sum(task["recall"]) / 2, abs=1e-3), "classes are balanced"
 
 
-def test_an_experiment_leaves_a_record_with_its_claim_and_provenance(tmp_path, monkeypatch):
-    experiment = EXPERIMENTS["table5"]
-    rows = {"SOP": "sop", "NSP, other topics": "nsp"}
-    monkeypatch.setitem(experiment.profiles, "quick", tuple(Run(row, objective=kind, **SHORT) for row, kind in rows.items()))
+def test_an_experiment_leaves_a_record_with_its_claims_and_provenance(tmp_path, monkeypatch):
+    rows = {"SOP": {}, "NSP, other topics": {"objective": "nsp"}}
+    short = dataclasses.replace(EXPERIMENTS["table5"], rows=lambda H: rows, budgets={"quick": Budget(64, 1, SHORT)})
+    monkeypatch.setitem(EXPERIMENTS, "table5", short)
     record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path, "auto").read_text())
-    assert record["criterion"] == [str(part) for part in experiment.criterion] and record["settings"]["steps"] == 4
-    assert record["verdict"] == "not at this scale", "one seed decides nothing"
-    assert [run["row"] for run in record["runs"]] == list(rows) and record["provenance"]["seeds"] == [0]
-    with pytest.raises(ValueError, match="no experiment 'table6'; there are"):
-        run_experiment("table6", "quick", tmp_path, tmp_path)
+    assert [claim["verdict"] for claim in record["claims"]] == ["not at this scale"] * 2, "one seed decides nothing"
+    assert record["settings"]["steps"] == 4 and record["provenance"]["seeds"] == [0]
+    assert [run["row"] for run in record["runs"]] == list(rows)
+    with pytest.raises(ValueError, match="no experiment 'table9'; there are"):
+        run_experiment("table9", "quick", tmp_path, tmp_path)
+    with pytest.raises(ValueError, match="table5 has no profile 'laptop'; it has quick"):
+        run_experiment("table5", "laptop", tmp_path, tmp_path)
+
+
+def test_a_row_says_where_it_departs_from_its_budget():
+    rows = {"wide": {"config": {"num_layers": 5}, "share_of_steps": 0.5, "depths": (1, 2)}}
+    budget = Budget(64, 2, {"steps": 60, "config": {"share": "none"}})
+    first, second = Experiment("?", (), "loss", rows=lambda H: rows, budgets={"quick": budget}).runs("quick")
+    assert first.steps == 10 and first.grown == ((1, 10), (2, 10)) and dict(first.config) == {"share": "none", "num_layers": 5}
+    assert second == dataclasses.replace(first, seed=1)
+
+
+@pytest.mark.parametrize("measure", [layer_steps, downstream, scores_by_domain])
+def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
+    monkeypatch.setattr(measures, "EXAMPLES", 40)
+    run = Run("a", **SHORT, config=(("num_layers", 5),), vocabulary="stories")
+    (found,) = sweep([run], measure, tmp_path)
+    assert json.loads(json.dumps(found)) == found and found["gap"] == pytest.approx(
+        found["held_out_masked_token_loss"] - found["train_masked_token_loss"], abs=1e-3)  # fmt: skip
+    assert [step for step, _ in found["training_curve"]] == [1, 2, 3, 4] and found["training_seconds"] <= found["seconds"]
+    if measure is layer_steps:
+        a = found["angle_degrees"]
+        assert len(a) == 15 and found["later_over_last"] == pytest.approx(a[14] / a[4], abs=1e-3)
+        bends = [abs(a[1] - 2 * a[2] + a[3]), abs(a[2] - 2 * a[3] + a[4])]
+        assert found["roughness"] == pytest.approx(sum(bends) / 2, abs=1e-3)
+    if measure is scores_by_domain:
+        assert found["stories"]["masked_token_loss"] == pytest.approx(found["held_out_masked_token_loss"], abs=1e-4)
 
 
 def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
     monkeypatch.undo()
     run = Run("SOP", **SHORT)
     (alone,) = sweep([run], order_cross, tmp_path / "processes", processes=1)
-    (here,) = [order_cross(*run.train(), run)]
+    (here,) = [order_cross(*run.train()[:2], run)]
     assert {name: alone[name] for name in here} == here

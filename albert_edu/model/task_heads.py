@@ -1,0 +1,97 @@
+"""Heads for fine-tuning: a class or a value, a span of the text, one of several choices (appendix A.3). Built in notebook 11.
+
+Every model gives logits for a ``TaskData`` batch, the loss of a batch, and its predictions in the form of the labels.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int, Num
+from torch import Tensor, nn
+
+from albert_edu.model.albert import Albert, initialise, mean_loss
+from albert_edu.text.masking import IGNORE
+from albert_edu.text.tasks import TaskData
+
+LONGEST_ANSWER = 30  # pieces, as in the original
+
+
+class AlbertForClassification(nn.Module):
+    """The pooled [CLS], dropout, ``num_labels`` scores. With one label it is a regression with squared error (STS)."""
+
+    def __init__(self, albert: Albert, num_labels: int, dropout: float = 0.1):
+        super().__init__()
+        self.albert = albert
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(albert.config.hidden_size, num_labels)
+        initialise(self.head, albert.config.init_std)
+
+    def forward(self, batch: TaskData) -> Float[Tensor, "B C"]:
+        return self.head(self.dropout(self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask).pooled))
+
+    def loss(self, batch: TaskData) -> Float[Tensor, ""]:
+        logits = self(batch)
+        if self.head.out_features == 1:
+            return F.mse_loss(logits[:, 0], batch.labels)
+        return mean_loss(logits, batch.labels)
+
+    def predict(self, batch: TaskData) -> Num[Tensor, "B"]:
+        logits = self(batch)
+        return logits[:, 0] if self.head.out_features == 1 else logits.argmax(-1)
+
+
+class AlbertForChoice(nn.Module):
+    """One score for each of C sequences that share a passage, and a softmax over the C of an example (RACE)."""
+
+    def __init__(self, albert: Albert, dropout: float = 0.1):
+        super().__init__()
+        self.albert = albert
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(albert.config.hidden_size, 1)
+        initialise(self.head, albert.config.init_std)
+
+    def forward(self, batch: TaskData) -> Float[Tensor, "B C"]:
+        flat = (part.flatten(0, 1) for part in (batch.token_ids, batch.segment_ids, batch.attention_mask))  # B*C S
+        return self.head(self.dropout(self.albert(*flat).pooled)).view(batch.token_ids.shape[:2])
+
+    def loss(self, batch: TaskData) -> Float[Tensor, ""]:
+        return mean_loss(self(batch), batch.labels)
+
+    def predict(self, batch: TaskData) -> Int[Tensor, "B"]:
+        return self(batch).argmax(-1)
+
+
+class AlbertForSpan(nn.Module):
+    """Scores of each piece as first and as last of the answer, and one from the pooled [CLS]: is there no answer?
+
+    Only pieces of the context can answer. The last score is trained jointly, at half weight, and only SQuAD 2.0 needs it.
+    Simpler than the original, whose scores of the last piece also see the first, found by a beam search.
+    """
+
+    def __init__(self, albert: Albert, dropout: float = 0.1):
+        super().__init__()
+        self.albert = albert
+        self.dropout = nn.Dropout(dropout)
+        H = albert.config.hidden_size
+        self.head = nn.ModuleDict({"span": nn.Linear(H, 2), "none": nn.Linear(H, 1)})
+        self.head.apply(lambda module: initialise(module, albert.config.init_std))
+
+    def forward(self, batch: TaskData) -> tuple[Float[Tensor, "B S"], Float[Tensor, "B S"], Float[Tensor, "B"]]:
+        hidden, pooled, _ = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
+        context = batch.segment_ids.bool() & (batch.segment_ids.cumsum(-1) < batch.segment_ids.sum(-1, keepdim=True))  # not [SEP]
+        start, end = self.head["span"](self.dropout(hidden)).masked_fill(~context[..., None], float("-inf")).unbind(-1)
+        return start, end, self.head["none"](self.dropout(pooled))[:, 0]
+
+    def loss(self, batch: TaskData) -> Float[Tensor, ""]:
+        start, end, none = self(batch)
+        span = mean_loss(start, batch.labels[:, 0]) + mean_loss(end, batch.labels[:, 1])
+        unanswerable = (batch.labels[:, 0] == IGNORE).float()
+        return span / 2 + F.binary_cross_entropy_with_logits(none.float(), unanswerable) / 2
+
+    def predict(self, batch: TaskData) -> Int[Tensor, "B 2"]:
+        """The best first and last position with first <= last; (IGNORE, IGNORE) where "no answer" is the likelier."""
+        start, end, none = self(batch)
+        score = start[:, :, None] + end[:, None, :]  # B S S
+        allowed = torch.ones_like(score[0], dtype=torch.bool).triu().tril(LONGEST_ANSWER - 1)
+        best = score.masked_fill(~allowed, float("-inf")).flatten(1).argmax(-1)
+        span = torch.stack((best // score.shape[-1], best % score.shape[-1]), -1)
+        return span.masked_fill(none[:, None] > 0, IGNORE)
