@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
 from albert_edu.config import PRESETS, AlbertConfig
@@ -40,12 +42,16 @@ def build_parser() -> argparse.ArgumentParser:
     sub = verb("reproduce", run_reproduce, "train the pair, draw Figure 1, count the parameters of every published size")
     sub.add_argument("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours, one card")
     sub.add_argument("--experiment", help="do the runs of one of the paper's tables instead, for example table5, or of all")
+    sub.add_argument("--minutes", type=float, help="stop after so many; the same command goes on")
     sub.add_argument("--figures", default="figures", type=Path, help="where pictures and results go")
     sub.add_argument("--runs", default="runs", type=Path, help="where models and checkpoints go")
     sub.add_argument("--device", default="auto")
 
     sub = verb("claims", run_claims, "write figures/CLAIMS.md and its pictures from figures/results alone")
     sub.add_argument("--figures", default="figures", type=Path, help="the folder that holds results/, and gets the page")
+
+    sub = verb("pack", run_pack, "fill a folder for a machine with a card and without a network")
+    sub.add_argument("folder", type=Path)
 
     sub = verb("pretrain", run_pretrain, "pre-train a model; the same command again goes on where it stopped")
     sub.add_argument("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt files, or a Hub data set")
@@ -99,6 +105,10 @@ def run_doctor(options) -> int:
 
 
 def run_reproduce(options) -> None:
+    if options.minutes:
+        stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))  # as Ctrl-C would
+        stop.daemon = True
+        stop.start()
     if options.experiment:
         from albert_edu.paper.experiments import run_experiment
         from albert_edu.paper.plan import EXPERIMENTS
@@ -118,6 +128,13 @@ def run_claims(options) -> None:
 
     readme = Path("README.md")
     print(write_ledger(options.figures, readme if readme.exists() and options.figures == Path("figures") else None))
+
+
+def run_pack(options) -> None:
+    from albert_edu.paper.pack import pack
+
+    pack(options.folder)
+    print(f"Take {options.folder} there and run 'MINUTES=9 ./run.sh'; bring home runs/sweeps and figures/results.")
 
 
 def run_pretrain(options) -> None:

@@ -85,10 +85,12 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
         wanted = experiment.runs(profile)
         results, settings = sweep(wanted, experiment.measure, runs / "sweeps", device), _common(wanted)
     seconds, seeds = sum(run.get("seconds", 0) for run in results), sorted({run["seed"] for run in results})
+    made = provenance(seconds, seeds, pick_device(device))
+    for part in ("device", "commit"):  # where and with what the runs were done, perhaps on another machine and long ago
+        made[part] = "; ".join(sorted({run[part] for run in results if part in run})) or made[part]
     record = {
         "experiment": name, "profile": profile, "claims": [_told(claim, results) for claim in experiment.claims],
-        "note": experiment.note, "settings": settings, "runs": results,
-        "provenance": provenance(seconds, seeds, pick_device(device)),
+        "note": experiment.note, "settings": settings, "runs": results, "provenance": made,
     }  # fmt: skip
     path = figures / "results" / f"{name}_{profile}.json"
     write_json(path, record)

@@ -129,7 +129,7 @@ EXPERIMENTS = {
                   (Less("single.tuned", "SOP", "none", by=-0.02), Less("single.tuned", "none", "SOP", by=-0.02))),
         ),
         column="several.tuned", axis="accuracy, several sentences", lower_is_better=False, rows=rows.objectives, measure=downstream,
-        budgets={"quick": Budget(64, 5, STORIES), "gpu": GPU},
+        budgets={"quick": Budget(64, 5, STORIES)},
         published={"none": ("5", "RACE", "none"), "NSP": ("5", "RACE", "NSP"), "SOP": ("5", "RACE", "SOP")},
         note="In the story world: the topic of a sentence (single), and whether a stage is missing between two sentences of "
              "one story (several). Fine-tuned; accuracy with the encoder frozen stands in the record.",
@@ -204,9 +204,9 @@ EXPERIMENTS = {
         ),
         column="roughness", axis="angle (degrees)", curve="angle_degrees", rows=rows.steps, measure=layer_steps, budgets=BUDGETS,
         note="The third claim's measure: apply the stack for twice its depth again; is the step still half of what it was? The "
-             "paper asks only for a step that is not 0 at layer 24. Notebook 08 had looked at one pair before this was fixed. Growing "
-             "copies layers, and the separate curve jumps where one copy ends and the next begins; the cold rows, added when we "
-             "had seen that, have no copies.",
+             "paper asks only for a step that is not 0 at layer 24. Notebook 08 had looked at one pair before this was fixed. "
+             "Growing copies layers, and the separate curve jumps where one copy ends and the next begins; the cold rows, added "
+             "when we had seen that, have no copies.",
     ),
     "gap": Experiment(
         question="Does sharing regularise?",

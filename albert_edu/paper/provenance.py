@@ -24,8 +24,15 @@ def provenance(seconds: float, seeds: list[int], device: torch.device | str = "c
         "device": device_name(device),
         "seeds": seeds,
         "seconds": round(seconds, 1),
-        "versions": {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in PACKAGES},
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
     }
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
 
 
 def device_name(device: torch.device | str) -> str:
@@ -36,13 +43,13 @@ def device_name(device: torch.device | str) -> str:
 
 
 def commit() -> str:
-    """The commit's first ten digits, with a + when the library has changed since; 'unknown' outside a git checkout."""
+    """The commit's first ten digits, with a + when the library has changed since; outside a checkout what pack wrote down."""
     try:
         run = [["git", "-C", str(ROOT), *words] for words in (["rev-parse", "--short=10", "HEAD"], ["status", "-s", "albert_edu"])]
         digits, changed = (subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in run)
         return digits + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return os.environ.get("ALBERT_EDU_COMMIT", "unknown")
 
 
 def write_json(path: Path, record: dict) -> None:

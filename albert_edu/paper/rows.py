@@ -85,10 +85,11 @@ def early(H: int) -> Rows:
 
 
 def steps(H: int) -> Rows:
-    """Twelve layers, grown as the pair of ``reproduce`` is, and from scratch, where no layer begins as a copy of another."""
+    """Twelve layers (on a card 24), grown as the pair of ``reproduce`` is, and from scratch: no layer begins as a copy."""
+    L, depths = (24, (3, 6, 12)) if H >= 512 else (12, (2, 4))
     kinds = (("shared", "all"), ("separate", "none"))
-    grown = {name: model(H, 12, share=share) | {"depths": (2, 4)} for name, share in kinds}
-    return grown | {f"{name}, cold": model(H, 12, share=share) for name, share in kinds}
+    grown = {name: model(H, L, share=share) | {"depths": depths} for name, share in kinds}
+    return grown | {f"{name}, cold": model(H, L, share=share) for name, share in kinds}
 
 
 def gap(H: int) -> Rows:

@@ -99,11 +99,12 @@ class Run:
         return Trained(model.eval(), text, curve)
 
     def settings(self, steps: int, device: str | None = None) -> PretrainSettings:
-        """Warm-up over the first tenth, then linear decay; bfloat16 on a card."""
-        precision = "bfloat16" if pick_device(device).type == "cuda" else "float32"
+        """Warm-up over the first tenth, then linear decay; on a card bfloat16 and compiled blocks."""
+        card = pick_device(device).type == "cuda"
         return PretrainSettings(
             steps, self.learning_rate, warmup_steps=steps // 10, optimizer=self.optimizer, weight_decay=self.weight_decay,
-            checkpoint_every=500, log_every=max(1, steps // 10), seed=self.seed, precision=precision,
+            checkpoint_every=500, log_every=max(1, steps // 10), seed=self.seed,
+            precision="bfloat16" if card else "float32", compile=card,
         )  # fmt: skip
 
 
