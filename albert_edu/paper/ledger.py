@@ -65,13 +65,17 @@ def write_ledger(figures: Path, readme: Path | None = None) -> Path:
 def summary(ledger: list[Entry]) -> str:
     """One line an experiment: its question and the verdict on each claim."""
     verdicts = Counter(entry.verdict(claim)[0] for entry in ledger for claim in entry.experiment.claims)
-    lines = [", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name]) + ".", "",
-             "| question | where in the paper | verdict |", "|---|---|---|"]  # fmt: skip
-    for name, experiment, _ in ledger:
-        entry = next(e for e in ledger if e.name == name)
-        source = "; ".join(dict.fromkeys(claim.source for claim in experiment.claims))
-        told = "; ".join(entry.verdict(claim)[0] for claim in experiment.claims)
-        lines.append(f"| [{experiment.question}](figures/CLAIMS.md#{name}) | {source} | {told} |")
+    spent = {p: sum(entry.records[p]["provenance"]["seconds"] for entry in ledger if p in entry.records) / 3600 for p in PROFILES}
+    lines = [
+        ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name]) + "."
+        + "".join(f" Recorded with `{p}`: {hours:.1f} core hours." for p, hours in spent.items() if hours), "",
+        "| question | where in the paper | verdicts |", "|---|---|---|",
+    ]  # fmt: skip
+    for entry in ledger:
+        claims = entry.experiment.claims
+        source = "; ".join(dict.fromkeys(claim.source for claim in claims))
+        told = ", ".join(f"{n} {verdict}" for verdict, n in Counter(entry.verdict(claim)[0] for claim in claims).items())
+        lines.append(f"| [{entry.experiment.question}](figures/CLAIMS.md#{entry.name}) | {source} | {told} |")
     return "\n".join(lines)
 
 
