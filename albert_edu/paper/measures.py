@@ -11,7 +11,7 @@ from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.task_heads import AlbertForClassification
 from albert_edu.text.prepare import PreparedText, is_story_world, prepare
-from albert_edu.text.tasks import encode_pairs, sentiment, story_gap, story_topic
+from albert_edu.text.tasks import encode_pairs, same_address, sentiment, story_gap, story_topic
 from albert_edu.training.evaluate import evaluate
 from albert_edu.training.finetune import FinetuneSettings, finetune
 
@@ -44,12 +44,13 @@ def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     """Accuracy on a task of a single sentence and on one of several, fine-tuned and with the encoder frozen.
 
     In stories: the topic of a sentence; whether a stage is missing between two sentences. On real text: is a review
-    favourable, told from one sentence or from its opening.
+    favourable, told from one sentence or from its opening; and are two sentences from the same address (pair).
     """
     if is_story_world(run.corpus):
         tasks = {"single": story_topic(run.corpus, EXAMPLES), "several": story_gap(run.corpus, EXAMPLES)}
     else:
-        tasks = {"single": sentiment("sentence", EXAMPLES), "several": sentiment("review", EXAMPLES)}
+        tasks = {"single": sentiment("sentence", EXAMPLES), "several": sentiment("review", EXAMPLES),
+                 "pair": same_address(EXAMPLES)}  # fmt: skip
     found = scores(model, text, run)
     for name, split in tasks.items():
         train, test = (encode_pairs(part, text.tokenizer, run.sequence_length) for part in split)
