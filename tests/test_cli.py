@@ -1,6 +1,8 @@
 """The command line does what its help says, and says what is wrong without a traceback."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -131,3 +133,25 @@ def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypa
         notebooks.start("00")
     with pytest.raises(ValueError, match="There are: 00_start_here"):
         notebooks.start("77")
+
+
+def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
+    figures = tmp_path / "figures"
+    assert main(["reproduce", "--experiment", "counts", "--figures", str(figures), "--runs", str(tmp_path / "runs")]) == 0
+    assert main(["claims", "--figures", str(figures)]) == 0
+    page = (figures / "CLAIMS.md").read_text()
+    assert "| [The count of ALBERT-xxlarge.](#counts) | Table 1 | contradicted | quick |" in page
+    assert "counts_quick.json" in capsys.readouterr().out
+
+
+def test_an_unknown_experiment_is_named(tmp_path, capsys):
+    assert main(["reproduce", "--experiment", "table99", "--figures", str(tmp_path), "--runs", str(tmp_path)]) == 2
+    assert "there is no experiment 'table99'; there are counts" in capsys.readouterr().err
+
+
+def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
+    command = [sys.executable, "-m", "albert_edu", "reproduce", "--experiment", "table8", "--minutes", "0.15"]
+    told = subprocess.run([*command, "--figures", str(tmp_path), "--runs", str(tmp_path)], capture_output=True, text=True,
+                          timeout=120, check=False)  # fmt: skip
+    assert told.returncode == 130 and "the same command goes on" in told.stderr
+    assert not list(tmp_path.glob("results/*"))

@@ -46,7 +46,7 @@ class Experiment:
     published: dict[str, tuple] = field(default_factory=dict)
     instead: Callable[[str], list[dict]] | None = None
     note: str = ""  # where the setting departs from the paper's, and how it was chosen
-    axis: str = "held-out masked-token loss (nats)"  # the column in words, with its unit
+    axis: str = "held-out loss (nats)"  # the column in words, with its unit
     lower_is_better: bool = True
     drawn: bool = True
     curve: str = ""  # a column with a value for each layer, drawn instead: (for example) Figure 1's angles

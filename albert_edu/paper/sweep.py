@@ -130,14 +130,16 @@ def sweep(
 
 def _do_all(runs: list[Run], measure: Measure, folder: Path, device: str | None, processes: int, bar: tqdm) -> int:
     """Do those of the runs that nobody else has taken; return how many."""
-    done = 0
+    done, others = 0, set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare_process) as pool:
         try:
             for future in as_completed([pool.submit(_do, run, measure, folder, device) for run in runs]):
                 done += future.result()
                 bar.update(future.result())
-        except BaseException:  # one failed, or Ctrl-C: what runs may finish its last checkpoint, what waits is dropped
+        except BaseException:  # one failed, or it was interrupted: checkpoints are whole at any time, so nothing need finish
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
             raise
     return done
 
