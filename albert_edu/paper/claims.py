@@ -57,7 +57,8 @@ class Less:
 
     def __str__(self) -> str:
         least = f" {'-' if self.by > 0 else '+'} {abs(self.by):g}" if self.by else ""
-        return f"{self.column}: {self.low} < {self.high}{least}"
+        low, high = (side if isinstance(side, str) else f"{side:.3g}" for side in (self.low, self.high))
+        return f"{self.column}: {low} < {high}{least}"
 
     def difference(self, results: Sequence[dict]) -> Mean:
         """high - low - by, seed by seed; positive bears the claim out."""

@@ -31,10 +31,10 @@ class Entry(NamedTuple):
     records: dict[str, dict]
 
     def verdict(self, claim: Claim) -> tuple[str, str]:
-        """The verdict of the largest profile that decides the claim, else of the largest recorded; and that profile."""
-        found = [(claim.verdict(record["runs"]), profile) for profile, record in self.records.items()] or [(OPEN, "")]
-        decided = [pair for pair in found if pair[0] not in ("not at this scale", OPEN)]
-        return (decided or found)[-1]
+        """The verdict of the largest profile that has runs for it, and that profile; a larger one that cannot tell outranks
+        a smaller one that could, or every further profile would be a further chance to be right by luck."""
+        found = [(claim.verdict(record["runs"]), profile) for profile, record in self.records.items()]
+        return next((pair for pair in reversed(found) if pair[0] != OPEN), (OPEN, ""))
 
 
 def entries(figures: Path) -> list[Entry]:
@@ -85,7 +85,8 @@ def claims_page(ledger: list[Entry]) -> str:
         "# The paper's claims and what we measured", "",
         "Generated from `figures/results/*.json` by `python -m albert_edu claims`; do not edit. A claim is *reproduced* when the",
         "95% interval of every comparison in its criterion, over seeds, lies on the claim's side of 0; *contradicted* when one",
-        "lies on the other side; *not at this scale* when the runs cannot tell. Criteria were written before their runs.", "",
+        "lies on the other side; *not at this scale* when the runs cannot tell. Where several profiles are recorded, the largest",
+        "has the word. Criteria were written before their runs.", "",
         "| claim | source | verdict | profile |", "|---|---|---|---|",
     ]  # fmt: skip
     for entry in ledger:

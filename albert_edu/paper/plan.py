@@ -59,8 +59,9 @@ EXPERIMENTS = {
                    ("BERT-base", "BERT-large", "ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "ALBERT-xxlarge")},
         note="Tokens a second of whole training steps, as a ratio to BERT-large, the models taking turns on one device: nothing is "
              "sent between devices, as it was in the paper. Quick has an eighth of each width and 4096 tokens a step, laptop the "
-             "published sizes and 256. (A first try of quick, with 512 tokens a step and by the wall clock of a busy machine, was "
-             "thrown away as noise: with so few tokens the optimizer, which sharing does relieve, takes much of a step.)",
+             "published sizes and 256; n counts rounds of timing. (A first try of quick, with 512 tokens a step and by the wall "
+             "clock of a busy machine, was thrown away as noise: with so few tokens the optimizer, which sharing does relieve, "
+             "takes much of a step.)",
     ),
     "table2": Experiment(
         question="What does the same shape cost, and what do the same parameters, or the same time, buy?",
@@ -204,6 +205,8 @@ EXPERIMENTS = {
             Claim("They are much smoother.", "Figure 1, section 3.1", (Less("roughness", "shared", "separate"),)),
             Claim("They do not go to 0: the embeddings oscillate rather than converge.", "section 3.1",
                   (Less("later_over_last", 0.5, "shared"),)),
+            Claim("They are much smoother also where no layer began as a copy of another.", "ours",
+                  (Less("roughness", "shared, cold", "separate, cold"),)),
         ),
         column="roughness", axis="angle (degrees)", curve="angle_degrees", rows=rows.steps, measure=layer_steps, budgets=BUDGETS,
         note="The third claim's measure: apply the stack for twice its depth again; is the step still half of what it was? The "

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.tasks import ChoiceExample, Example, TaskData, as_data, lay_out
+from albert_edu.text.tasks import ChoiceExample, Example, TaskData, as_data, with_special_pieces
 from albert_edu.text.tokenizer import WORD_START, AlbertTokenizer, normalise
 
 BINARY = ("0", "1")
@@ -172,7 +172,7 @@ def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer, sequen
             if not inside or characters[inside[-1]][1] < end or example.context[begin:end] != example.answers[0]:
                 continue
             label = (before + inside[0], before + inside[-1])
-        laid.append(lay_out(question, ids))
+        laid.append(with_special_pieces(question, ids))
         kept.append(example)
         labels.append(label)
         spans.append([(0, 0)] * before + characters + [(0, 0)] * (sequence_length - before - len(characters)))

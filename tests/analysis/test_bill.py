@@ -1,0 +1,85 @@
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+from albert_edu.analysis.bill import Recompute, ReversibleStack, saved_bytes
+from albert_edu.config import AlbertConfig
+from albert_edu.model.encoder import SharedEncoder
+
+
+def encoder(num_layers: int = 3, share: str = "all") -> SharedEncoder:
+    return SharedEncoder(AlbertConfig(hidden_size=16, num_heads=2, num_layers=num_layers, share=share)).double()
+
+
+def layers(stack: SharedEncoder) -> list[nn.Module]:
+    return [nn.Sequential(stack.attention[slot.attention], stack.ffn[slot.ffn]) for slot in stack.plan]
+
+
+def recomputed(stack: SharedEncoder, x: torch.Tensor) -> torch.Tensor:
+    for layer in layers(stack):
+        x = Recompute.apply(layer, x, *layer.parameters())
+    return x
+
+
+def inputs(count: int = 1) -> list[torch.Tensor]:
+    return [torch.randn(2, 5, 16, dtype=torch.float64, requires_grad=True) for _ in range(count)]
+
+
+def gradients(output: torch.Tensor, *wanted: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return torch.autograd.grad(output.pow(3).sum(), wanted)
+
+
+def test_saved_bytes_counts_a_storage_once_and_no_weights():
+    (x,) = inputs()
+    assert saved_bytes(lambda: x.exp(), nn.Identity()) == x.nbytes  # exp keeps its result
+    assert saved_bytes(lambda: x * x.view(10, 16).view(2, 5, 16), nn.Identity()) == x.nbytes  # two views, one storage
+    linear = nn.Linear(16, 16).double()
+    assert saved_bytes(lambda: linear(x), linear) == x.nbytes
+
+
+@pytest.mark.parametrize("share", ["all", "none"])
+def test_saved_bytes_grow_with_the_applications_shared_or_not(share):
+    (x,) = inputs()
+    one, two, four = (saved_bytes(partial(stack, x), stack) for stack in (encoder(L, share) for L in (1, 2, 4)))
+    assert four - two == 2 * (two - one) > 0
+
+
+@pytest.mark.parametrize("share", ["all", "none"])
+def test_recomputing_gives_the_gradients_of_keeping_and_of_torchs_checkpoint(share):
+    stack, (x,) = encoder(share=share), inputs()
+    wanted = (x, *stack.parameters())
+    plain = gradients(stack(x), *wanted)
+    torch.testing.assert_close(gradients(recomputed(stack, x), *wanted), plain)
+    y = x
+    for layer in layers(stack):
+        y = checkpoint(layer, y, use_reentrant=False)
+    torch.testing.assert_close(gradients(y, *wanted), plain)
+
+
+def test_recomputing_keeps_one_input_a_layer():
+    stack, (x,) = encoder(4), inputs()
+    assert saved_bytes(lambda: recomputed(stack, x), stack) == 4 * x.nbytes
+
+
+@pytest.mark.parametrize("share", ["all", "none"])
+def test_reversible_gradients_are_those_of_the_plain_couplings(share):
+    stack, (x1, x2) = ReversibleStack(encoder(share=share)), inputs(2)
+    wanted = (x1, x2, *stack.parameters())
+    y1, y2 = x1, x2
+    for F, G in stack.couplings:
+        y1 = y1 + F(y2)
+        y2 = y2 + G(y1)
+    ours = stack(x1, x2)
+    torch.testing.assert_close(ours, (y1, y2))
+    torch.testing.assert_close(gradients(ours[0] * ours[1], *wanted), gradients(y1 * y2, *wanted))
+
+
+def test_reversible_finds_its_input_again_and_keeps_no_more_when_deeper():
+    x1, x2 = inputs(2)
+    for num_layers in (1, 6):
+        stack = ReversibleStack(encoder(num_layers))
+        torch.testing.assert_close(stack.inverse(*stack(x1, x2)), (x1.detach(), x2.detach()))
+        assert saved_bytes(lambda stack=stack: stack(x1, x2), stack) == 2 * x1.nbytes
