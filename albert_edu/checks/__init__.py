@@ -3,21 +3,40 @@
 Your function, class or module may have any name; each check's docstring says how it is called and what it must return.
 """
 
+from albert_edu.checks.embeddings import check_factorized_embedding, check_parameter_count, check_widest
+from albert_edu.checks.lamb import check_lamb
 from albert_edu.checks.layers import check_attention, check_gelu, check_layer_norm, check_post_norm_layer, check_split_heads
 from albert_edu.checks.masking import check_masked_token_loss
 from albert_edu.checks.pieces import check_best_cut, check_normalise, check_sequence_layout
 from albert_edu.checks.report import CheckFailed, Report
+from albert_edu.checks.shared_gradients import check_last_application, check_shared_gradient
+from albert_edu.checks.sharing import check_layer_plan, check_shared_encoder
+from albert_edu.checks.similarity import check_layer_similarity, check_roughness, check_turn_cosine
+from albert_edu.checks.training import check_accumulation, check_schedule
 
 __all__ = [
     "CheckFailed",
     "Report",
+    "check_accumulation",
     "check_attention",
     "check_best_cut",
+    "check_factorized_embedding",
     "check_gelu",
+    "check_lamb",
+    "check_last_application",
     "check_layer_norm",
+    "check_layer_plan",
+    "check_layer_similarity",
     "check_masked_token_loss",
     "check_normalise",
+    "check_parameter_count",
     "check_post_norm_layer",
+    "check_roughness",
+    "check_schedule",
     "check_sequence_layout",
+    "check_shared_encoder",
+    "check_shared_gradient",
     "check_split_heads",
+    "check_turn_cosine",
+    "check_widest",
 ]

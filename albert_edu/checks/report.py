@@ -86,7 +86,7 @@ def brief(value: object) -> str:
     """A value as a student should see it: shape, type, and the numbers when there are few."""
     if isinstance(value, torch.Tensor):
         kind = str(value.dtype).removeprefix("torch.")
-        if value.numel() > 8:
+        if value.numel() > 8 or value.is_complex():
             return f"{kind} tensor of shape {tuple(value.shape)}"
         value, shape = value.detach().cpu(), f"{kind} tensor of shape {tuple(value.shape)}: " if value.ndim else ""
         return shape + str([round(x, 4) for x in value.flatten().tolist()] if value.ndim else round(value.item(), 4))

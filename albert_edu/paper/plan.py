@@ -77,7 +77,8 @@ EXPERIMENTS = {
                    "ALBERT, 2H": ("2", "Avg", "ALBERT-xlarge"),
                    "ALBERT, 2H, equal time": ("6", "Avg", "ALBERT-xxlarge")},
         note="Equal time is the paper's: our wide row takes the share of the steps that Table 6 gives its wide model. Parameters "
-             "and seconds stand in the record, so that one can see how equal they were.",
+             "and seconds stand in the record, so that one can see how equal they were. ALBERT's rows have E = H/2, which costs "
+             "much in this world (table3); with E = H, sharing alone costs what table4 says.",
     ),
     "table3": Experiment(
         question="How wide must the embedding be?",

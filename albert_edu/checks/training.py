@@ -1,0 +1,172 @@
+"""Checks of notebook 07: the learning rate at each step, and a batch in parts."""
+
+import copy
+import functools
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from albert_edu.checks.trial import Trial, exercise, same
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingBatch
+from albert_edu.text.masking import IGNORE
+from albert_edu.training.settings import PretrainSettings
+
+RATE = 0.5  # of the plain gradient descent that steps in check_accumulation
+
+
+@exercise("07.4")
+def check_schedule(answer, trial: Trial) -> None:
+    """``learning_rate(step, settings) -> float`` for steps 0 to N - 1; ``settings.steps`` is N, ``settings.warmup_steps`` is W,
+    ``settings.learning_rate`` the peak. A straight line up, peak / W at step 0 and the peak at step W - 1; then one down, the
+    peak at step W and 0 at step N, one after the last. W may be 0 (no way up) or N (no way down)."""
+    N, W, peak = int(trial.randint(14, 20, 1)), int(trial.randint(4, 6, 1)), 1 + trial.numpy.random()
+    ask, t = functools.partial(_ask_rates, answer, trial), torch.arange(N)
+
+    def line(up: Tensor, down: Tensor) -> Tensor:
+        return peak * torch.where(t < W, up, down)
+
+    up, down, over_all = (t + 1) / W, (N - t) / (N - W), (N - t) / N
+    got = ask(range(N), PretrainSettings(N, peak, W))
+    right = trial.equal("rises over the warm-up, then falls to the end", got, line(up, down), {
+        "starting at 0 (step / W), as transformers does: the first step moves nothing": line(t / W, down),
+        "reaching 0 at the last step already, which then moves nothing": line(up, (N - 1 - t) / (N - 1 - W)),
+        "letting the way down begin one step early": line(up, (N - 1 - t) / (N - W)),
+        "counting steps from 1": line(t / W, ((N - t + 1) / (N - W)).clamp(max=1)),
+        "starting at 0 and reaching 0 at the last step": line(t / W, (N - 1 - t) / (N - 1 - W)),
+        "falling over all N steps, so that the rate jumps down behind the warm-up": line(up, over_all),
+        "falling over all N steps behind a warm-up that starts at 0, as BERT's code does": line(t / W, over_all),
+        "multiplying the warm-up with a fall over all N steps": line(up * over_all, over_all),
+        "staying at the peak after the warm-up": line(up, torch.ones(N)),
+        "leaving the warm-up out": peak * over_all,
+        "falling along a cosine": line(up, (1 + torch.cos(math.pi * (t - W) / (N - W))) / 2),
+        "falling with the root of the step, as in the first Transformer": line(up, (W / (t + 1)).sqrt()),
+        "returning the share of the peak, not the rate": line(up, down) / peak,
+        "dividing whole numbers with //": line((t + 1) // W, (N - t) // (N - W)),
+    }, weight=3)  # fmt: skip
+    trial.true("moves at the first step", got[0] > 0, "a rate of 0 wastes the first batch: the warm-up is (step + 1) / W")
+    trial.true("moves at the last step", got[-1] > 0, "a rate of 0 wastes the last batch: the way down ends one step later")
+    order = trial.numpy.permutation(N).tolist()
+    reason = "it depends on the steps asked before, but a run that goes on from a checkpoint starts in the middle"
+    trial.equal("depends on nothing but step and settings", ask(order, PretrainSettings(N, peak, W)), got[order], reason=reason)
+    reason = "without a warm-up step 0 is the first of the way down" if right else ""
+    trial.equal("starts at the peak without a warm-up", ask(range(N), PretrainSettings(N, peak, 0)), peak * over_all,
+                {"warming up for a step all the same": peak * torch.where(t < 1, 1, (N - t) / (N - 1))}, reason=reason)  # fmt: skip
+    reason = "the way up is (step + 1) / N here, and there is no other" if right else ""
+    trial.equal("only rises when all is warm-up", ask(range(N), PretrainSettings(N, peak, N)), peak * (t + 1) / N, reason=reason)
+
+
+@exercise("07.5")
+def check_accumulation(answer, trial: Trial) -> None:
+    """``step_in_parts(model, parts, optimizer) -> loss``: one step of the optimizer on the masked-token loss of a batch that
+    comes as ``parts``, a list of PretrainingBatch: the mean over all hidden pieces of all parts, which is also returned.
+    ``model(part).masked_token_loss`` is the mean over those of one part (0 if there are none), ``part.num_masked`` their number.
+    One part after another, so that the memory for one is enough. Called for one batch after another."""
+    model = AlbertForPretraining(AlbertConfig(vocab_size=12, embedding_size=4, hidden_size=8, num_layers=1, num_heads=2,
+                                              max_positions=6, init_std=0.4))  # fmt: skip
+    hidden = trial.numpy.permutation([1, 3, 6]).tolist()
+    parts, others = _parts(trial, hidden), _parts(trial, [4, 0, 2])
+    ask = functools.partial(_ask_step, answer, trial, model)
+    got, after, seen = ask([parts])
+    pull, losses = _pulls(model, parts)  # what each part alone would do to the weights, P n, and its loss
+    n, rows = torch.tensor([part.num_masked for part in parts]), torch.tensor([len(part) for part in parts])
+    share, last = n / n.sum(), torch.tensor([0, 0, 1])
+    right = trial.equal("moves the weights as the whole batch would", after, share @ pull, {
+        "giving every part the same weight, a mean of means": pull.mean(0),
+        "adding the parts' means up": pull.sum(0),
+        "adding nats up without dividing by the number of hidden pieces": n.float() @ pull,
+        "weighting parts by their sequences instead of their hidden pieces": rows / rows.sum() @ pull,
+        "dividing by the number of parts as well": share @ pull / len(n),
+        "clearing the gradients inside the loop, so that only the last part's are left": share * last @ pull,
+        "clearing the gradients inside the loop, with the parts unweighted": pull[-1],
+        "clearing the gradients inside the loop, with parts of equal weight": pull[-1] / len(n),
+        "stepping after each part": _steps(model, parts, share),
+        "taking each part for a batch of its own": _steps(model, parts, torch.ones(3)),
+        "never stepping, or clearing the gradients before the step": torch.zeros_like(pull[0]),
+    }, weight=3)  # fmt: skip
+    trial.true("takes one step a batch", seen.count("step") == 1, f"optimizer.step() was called {seen.count('step')} times")
+    backward, at_once = "backward" in seen, ("forward", "forward") in pairwise(seen)
+    reason = "the graphs of several parts are held at once: call backward for each part before the next one is computed"
+    reason = reason if backward else "no gradient ever reached the weights"
+    trial.true("keeps the memory of one part at a time", backward and not at_once, reason)
+    trial.equal("returns the loss of the batch", got[0], share @ losses, {
+        "averaging the parts' losses": losses.mean(),
+        "adding the parts' losses up": losses.sum(),
+        "returning the loss of the last part": losses[-1],
+        "returning the last part's share of the loss": share[-1] * losses[-1],
+    })  # fmt: skip
+
+    _, after, _ = ask([others])
+    pull, _ = _pulls(model, others)
+    n = torch.tensor([part.num_masked for part in others])
+    reason = "such a part weighs nothing, and the others weigh as if it were not there" if right else ""
+    trial.equal("goes on past a part without a hidden piece", after, n / n.sum() @ pull, {
+        "counting a part without hidden pieces as one piece": n / n.clamp(min=1).sum() @ pull,
+        "giving every part the same weight, a mean of means": pull.mean(0),
+    }, reason=reason)  # fmt: skip
+    _, twice, _ = ask([parts, others])
+    _, clean, _ = ask([parts, others], clear=True)
+    reason = "gradients of the batch before are still there: zero_grad once a batch, before the first part or after the step"
+    still = not clean.any()  # an answer that does nothing has nothing to forget
+    reason = "the weights do not move at all" if still else reason
+    trial.true("forgets the batch before", same(twice, clean) and not still, reason, weight=2)
+
+
+def _ask_rates(answer, trial: Trial, steps: Sequence[int], settings: PretrainSettings) -> Tensor:
+    name = f"answers for {settings.warmup_steps} of {settings.steps} steps of warm-up"
+    rates = trial.call(lambda settings: [answer(step, settings) for step in steps], settings, name=name)
+    try:
+        return torch.tensor([float(rate) for rate in rates], dtype=torch.double)
+    except (TypeError, ValueError, RuntimeError):
+        trial.need("returns a number", False, f"you return {type(rates[0]).__name__}; is the return missing?")
+
+
+def _parts(trial: Trial, hidden: Sequence[int]) -> list[PretrainingBatch]:
+    """Parts of one or two sequences of six tokens, with so many hidden pieces in up to three slots each."""
+    parts = []
+    for n in hidden:
+        B = 1 if n < 3 else 2
+        labels = torch.where(torch.arange(3 * B) < n, trial.randint(5, 12, 3 * B), IGNORE).view(B, 3)
+        places = torch.tensor([[1, 2, 4]]).expand(B, 3)
+        ids = trial.randint(5, 12, B, 6)
+        parts.append(PretrainingBatch(ids, torch.zeros_like(ids), torch.ones_like(ids), places, labels, torch.full((B,), IGNORE)))
+    return parts
+
+
+def _ask_step(answer, trial: Trial, model, batches: Sequence, clear: bool = False) -> tuple[list, Tensor, list[str]]:
+    """What is answered for each batch, how far the weights moved, and what was done in which order."""
+    student, seen = copy.deepcopy(model), []
+    optimizer = torch.optim.SGD(student.parameters(), lr=RATE)
+    student.albert.embeddings.register_forward_hook(lambda *_: seen.append("forward") if torch.is_grad_enabled() else None)
+    student.masked_token_head.decoder.bias.register_hook(lambda gradient: seen.append("backward"))
+    optimizer.register_step_post_hook(lambda *_: seen.append("step"))
+    losses = []
+    for parts in batches:
+        losses.append(trial.call(answer, student, copy.deepcopy(parts), optimizer, name="takes model, parts and optimizer"))
+        if clear:
+            student.zero_grad()
+    return losses, (parameters_to_vector(student.parameters()) - parameters_to_vector(model.parameters())).detach(), seen
+
+
+def _pulls(model, parts: Sequence) -> tuple[Tensor, Tensor]:
+    """How far each part's own mean loss would move the weights in a step, P n, and that loss, P."""
+    params, pulls, losses = list(model.parameters()), [], []
+    for part in parts:
+        loss = model(part).masked_token_loss
+        gradients = torch.autograd.grad(loss, params, materialize_grads=True)
+        pulls.append(-RATE * torch.cat([gradient.flatten() for gradient in gradients]))
+        losses.append(loss.detach())
+    return torch.stack(pulls), torch.stack(losses)
+
+
+def _steps(model, parts: Sequence, weights: Tensor) -> Tensor:
+    """How far the weights move when every part, so weighted, makes a step of its own."""
+    one = copy.deepcopy(model)
+    for part, weight in zip(parts, weights, strict=True):
+        vector_to_parameters(parameters_to_vector(one.parameters()).detach() + weight * _pulls(one, [part])[0][0], one.parameters())
+    return (parameters_to_vector(one.parameters()) - parameters_to_vector(model.parameters())).detach()
