@@ -178,8 +178,8 @@ def picture(entry: Entry, profile: str, record: dict) -> tuple[Figure, str]:
         mine.invert_xaxis()
     if theirs:
         axes[0, 0].plot(list(theirs.values()), [places[row] for row in theirs], "s", color=SEPARATE)
-        table, column, *_ = next(iter(experiment.published.values()))
-        axes[0, 0].set_xlabel(f"the paper: {column}, Table {table}")
+        sources = list(dict.fromkeys(experiment.published[row][:2] for row in theirs))
+        axes[0, 0].set_xlabel("the paper: " + "; ".join(f"{column}, Table {table}" for table, column in sources))
     axes[0, 0].set_yticks(list(places.values()), rows)
     figure.suptitle("\n".join(found), fontsize=9.5, x=0.02, ha="left")
     beside = {row: f", paper {value:g}" for row, value in theirs.items()}
