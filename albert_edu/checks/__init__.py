@@ -3,15 +3,24 @@
 Your function, class or module may have any name; each check's docstring says how it is called and what it must return.
 """
 
+from albert_edu.checks.ablations import check_interval, check_paired_difference
+from albert_edu.checks.bill import check_flops, check_reversible
 from albert_edu.checks.embeddings import check_factorized_embedding, check_parameter_count, check_widest
+from albert_edu.checks.finetuning import check_classification_head, check_pair_layout
+from albert_edu.checks.heads import check_masked_token_head, check_sentence_order_head
+from albert_edu.checks.hiding import check_ngram_masking, check_replace_masked
 from albert_edu.checks.lamb import check_lamb
 from albert_edu.checks.layers import check_attention, check_gelu, check_layer_norm, check_post_norm_layer, check_split_heads
 from albert_edu.checks.masking import check_masked_token_loss
+from albert_edu.checks.order import check_order_pairs
 from albert_edu.checks.pieces import check_best_cut, check_normalise, check_sequence_layout
+from albert_edu.checks.probes import check_linear_probe
+from albert_edu.checks.recomputing import check_gradient_checkpoint
 from albert_edu.checks.report import CheckFailed, Report
 from albert_edu.checks.shared_gradients import check_last_application, check_shared_gradient
 from albert_edu.checks.sharing import check_layer_plan, check_shared_encoder
 from albert_edu.checks.similarity import check_layer_similarity, check_roughness, check_turn_cosine
+from albert_edu.checks.spans import check_best_span, check_span_labels
 from albert_edu.checks.training import check_accumulation, check_schedule
 
 __all__ = [
@@ -20,22 +29,37 @@ __all__ = [
     "check_accumulation",
     "check_attention",
     "check_best_cut",
+    "check_best_span",
+    "check_classification_head",
     "check_factorized_embedding",
+    "check_flops",
     "check_gelu",
+    "check_gradient_checkpoint",
+    "check_interval",
     "check_lamb",
     "check_last_application",
     "check_layer_norm",
     "check_layer_plan",
     "check_layer_similarity",
+    "check_linear_probe",
+    "check_masked_token_head",
     "check_masked_token_loss",
+    "check_ngram_masking",
     "check_normalise",
+    "check_order_pairs",
+    "check_pair_layout",
+    "check_paired_difference",
     "check_parameter_count",
     "check_post_norm_layer",
+    "check_replace_masked",
+    "check_reversible",
     "check_roughness",
     "check_schedule",
+    "check_sentence_order_head",
     "check_sequence_layout",
     "check_shared_encoder",
     "check_shared_gradient",
+    "check_span_labels",
     "check_split_heads",
     "check_turn_cosine",
     "check_widest",

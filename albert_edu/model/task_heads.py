@@ -26,7 +26,8 @@ class AlbertForClassification(nn.Module):
         initialise(self.head, albert.config.init_std)
 
     def forward(self, batch: TaskData) -> Float[Tensor, "B C"]:
-        return self.head(self.dropout(self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask).pooled))
+        encoded = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
+        return self.head(self.dropout(encoded.pooled))
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
         logits = self(batch)

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 Verdict = Literal["reproduced", "not at this scale", "contradicted", "not recorded yet"]
 
 # Student's t, 97.5% point, by degrees of freedom (any table of it).
-T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 11: 2.20, 12: 2.18, 13: 2.16, 14: 2.14,
-     15: 2.13}  # fmt: skip
+T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 11: 2.20, 12: 2.18, 13: 2.16,
+     14: 2.14, 15: 2.13}  # fmt: skip
 
 
 class Mean(NamedTuple):
