@@ -15,6 +15,7 @@ with warnings.catch_warnings():
         import albert_edu.analysis.counting
         import albert_edu.analysis.similarity
         import albert_edu.model.interchange
+        import albert_edu.training.finetune
         import albert_edu.training.pretrain  # noqa: F401
 
 import pytest

@@ -15,7 +15,7 @@ from albert_edu.checks.masking import check_masked_token_loss
 from albert_edu.checks.order import check_order_pairs
 from albert_edu.checks.pieces import check_best_cut, check_normalise, check_sequence_layout
 from albert_edu.checks.probes import check_linear_probe
-from albert_edu.checks.recomputing import check_gradient_checkpoint
+from albert_edu.checks.recomputing import check_gradient_checkpoint, check_recompute_with_dropout
 from albert_edu.checks.report import CheckFailed, Report
 from albert_edu.checks.shared_gradients import check_last_application, check_shared_gradient
 from albert_edu.checks.sharing import check_layer_plan, check_shared_encoder
@@ -51,6 +51,7 @@ __all__ = [
     "check_paired_difference",
     "check_parameter_count",
     "check_post_norm_layer",
+    "check_recompute_with_dropout",
     "check_replace_masked",
     "check_reversible",
     "check_roughness",

@@ -160,7 +160,7 @@ def same(got: object, expected: object, atol: float = 1e-5) -> bool:
     if isinstance(got, int | float | np.number) and isinstance(expected, int | float | np.number):
         if isinstance(expected, int) and not isinstance(expected, bool):
             return got == expected
-        return abs(float(got) - float(expected)) <= atol + 1e-4 * abs(float(expected))
+        return got == expected or abs(float(got) - float(expected)) <= atol + 1e-4 * abs(float(expected))
     if isinstance(expected, np.ndarray) or isinstance(got, np.ndarray):
         try:
             return np.shape(got) == np.shape(expected) and bool(np.allclose(got, expected, rtol=1e-4, atol=atol))
@@ -199,7 +199,7 @@ def _where(error: Exception, answer: Callable) -> str:
     """The last line of the answer's own code on the way to the error, never ours."""
     ours = os.path.dirname(os.path.dirname(__file__))
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
-    theirs = [frame for frame in frames if "site-packages" not in frame.filename]
+    theirs = [frame for frame in frames if "site-packages" not in frame.filename and not frame.filename.endswith((".pyx", ".pxd"))]
     if not theirs:
         return "it cannot be called like this; look at the arguments in the exercise" if isinstance(error, TypeError) else ""
     return f"in {theirs[-1].name}, line {theirs[-1].lineno}: {theirs[-1].line}"
