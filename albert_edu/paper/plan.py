@@ -17,7 +17,7 @@ LARGE, XXLARGE = (TABLES["2"].value("speedup", f"ALBERT-{size}") for size in ("l
 LOSS = "held_out_masked_token_loss"
 
 STORIES = {"steps": 1200, "batch_size": 16}  # albert-tiny, sequences of 64, masked tokens and order, AdamW at 2e-3
-LONGER = STORIES | {"steps": 6000}
+LONGER = STORIES | {"steps": 3000}
 REAL = {"corpus": "sotu+imdb", "preset": "albert-small", "batch_size": 128, "sequence_length": 128, "optimizer": "lamb",
         "learning_rate": 3e-3, "steps": 6000}  # fmt: skip
 LOUD = {"steps": 600, "corpus": "stories:topic_nouns=3,order_strength=0.5"}
@@ -133,7 +133,7 @@ EXPERIMENTS = {
                   (Less("single.tuned", "SOP", "none", by=-0.02), Less("single.tuned", "none", "SOP", by=-0.02))),
         ),
         column="several.tuned", axis="accuracy, several sentences", lower_is_better=False, rows=rows.objectives, measure=downstream,
-        budgets={"quick": Budget(64, 5, STORIES), "laptop": Budget(64, 3, TEXT | {"corpus": "sotu+imdb", "steps": 6000})},
+        budgets={"quick": Budget(64, 5, STORIES), "laptop": Budget(64, 3, TEXT | {"corpus": "sotu+imdb", "steps": 3000})},
         published={"none": ("5", "RACE", "none"), "NSP": ("5", "RACE", "NSP"), "SOP": ("5", "RACE", "SOP")},
         note="In the story world: the topic of a sentence (single), and whether a stage is missing between two sentences of "
              "one story (several); in `laptop` film reviews, by one sentence and by their opening. Fine-tuned; accuracy with the "
