@@ -22,7 +22,7 @@ def within(count: int, trials: int, p: float, sigmas: float = 4.5) -> bool:
 
 @pytest.fixture(scope="module")
 def clear():
-    return stories(300, num_scripts=20, sentences_per_stage=2, topic_strength=1, order_strength=1)
+    return stories(300, num_scripts=20, sentences_per_stage=2, topic_strength=1.0, order_strength=1.0)
 
 
 def test_every_sentence_has_the_same_number_of_words_so_lengths_say_nothing():
@@ -55,14 +55,14 @@ def test_a_script_fixes_topic_and_verbs(clear):
 
 
 def test_without_order_strength_verbs_say_nothing_about_their_position():
-    corpus = stories(num_documents=400, sentences_per_stage=2, order_strength=0)
+    corpus = stories(num_documents=400, sentences_per_stage=2, order_strength=0.0)
     counts = Counter((position, split(s)[0]) for document in corpus["sentences"] for position, s in enumerate(document))
     assert {verb for _, verb in counts} == set(PLAIN_VERBS)
     assert all(within(counts[position, verb], 400, 1 / 6) for position in range(12) for verb in PLAIN_VERBS)
 
 
 def test_without_topic_strength_nouns_say_nothing_about_the_topic():
-    corpus = stories(num_documents=400, sentences_per_stage=2, topic_strength=0)
+    corpus = stories(num_documents=400, sentences_per_stage=2, topic_strength=0.0)
     counts, total = Counter(), Counter()
     for document, topic in zip(corpus["sentences"], corpus["topic"], strict=True):
         counts.update((topic, split(sentence)[1]) for sentence in document)
