@@ -45,7 +45,8 @@ def overview(out: Path) -> str:
         for one in rows:
             points = f"{one['points']:g} of {one['out_of']:g}" if one["status"] == "graded" else one["status"]
             told.append(f"  {one['student']:24} {points:14} {_line(one['note'])}".rstrip())
-            told += [f"    look: {flag}" for flag in one["flags"]]
+            told += [f"    look: {flag}" for flag in one["flags"][:8]]
+            told += [f"    look: {len(one['flags']) - 8} more, in grades.json"] if len(one["flags"]) > 8 else []
         shares: dict[str, list[float]] = {}
         reasons: Counter = Counter()
         for one in graded:

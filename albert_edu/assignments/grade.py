@@ -111,12 +111,24 @@ def grade_one(student: Path, path: Path, limits: Limits, key: int, cover: tuple[
     for step in steps:
         if step.kind == "test":
             parts = outcome.parts.get(step.name, [])
-            share = sum(part["score"] for part in parts) / len(parts) if parts else 0.0
-            grade.marks.append(Mark(step.name, step.exercise, round(share * step.points, 2), step.points, parts))
+            grade.marks.append(Mark(step.name, step.exercise, round(share(parts) * step.points, 2), step.points, parts))
     grade.errors, grade.note = outcome.errors, outcome.ended
     grade.flags += outcome.flags
     grade.open = merge.open_answers(source, submission)
     return grade
+
+
+def share(parts: list[dict]) -> float:
+    """The mean over the parts of a test, where a check asked with several seeds is one part, with its worst score.
+
+    >>> share([{"check": "plan", "score": 1.0}, {"check": "plan", "score": 0.2}, {"check": "", "score": 1.0}])
+    0.6
+    """
+    worst: dict[str, float] = {}
+    for number, part in enumerate(parts):
+        name = part["check"] or f"statement {number}"
+        worst[name] = min(part["score"], worst.get(name, 1.0))
+    return sum(worst.values()) / len(worst) if worst else 0.0
 
 
 def _read(student: Path, path: Path) -> tuple[nbformat.NotebookNode | None, str, str]:

@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+import inspect
 import json
 import math
 import os
@@ -15,6 +16,11 @@ import torch
 METHODS = (property, classmethod, staticmethod)
 OPEN = (builtins, functools, json, math, os, signal, numpy, torch, torch.autograd, torch.nn, torch.nn.functional, torch.random)
 CLOSED = (torch.Tensor, torch.nn.Module, torch.nn.Parameter, torch.Generator)  # nothing may be added to these
+
+FORBIDDEN = {"sys._getframe", "sys._current_frames", "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.settrace",
+             "sys.setprofile", "sys.addaudithook", "ctypes.dlopen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn",
+             "os.system", "os.kill", "subprocess.Popen", "object.__getattr__"}  # fmt: skip
+FRAMES = {"tb_frame", "f_code", "gi_code", "cr_code", "ag_code"}
 
 
 class Snapshot:
@@ -34,23 +40,50 @@ class Snapshot:
         self._inner = [(f, f.__code__, f.__defaults__, f.__kwdefaults__) for f in functions.values()]
 
     def restore(self) -> list[str]:
+        """Put everything back; a line for each thing that was not as it should be."""
         changed = []
         for owner, tools in self._kept:
             now = vars(owner)
             for name, tool in tools.items():
                 if now.get(name) is not tool:
-                    changed.append(f"{owner.__name__}.{name}")
+                    changed.append(f"changed {owner.__name__}.{name}")
                     setattr(owner, name, tool)
             if any(owner is one for one in self._closed):
                 for name in [name for name in _tools(owner) if name not in tools]:
-                    changed.append(f"{owner.__name__}.{name}")
+                    changed.append(f"added {owner.__name__}.{name}")
                     delattr(owner, name)
         for function, *inner in self._inner:
             now = (function.__code__, function.__defaults__, function.__kwdefaults__)
             if any(one is not other for one, other in zip(now, inner, strict=True)):
-                changed.append(f"{function.__module__}.{function.__qualname__}")
+                changed.append(f"changed the code of {function.__module__}.{function.__qualname__}")
                 function.__code__, function.__defaults__, function.__kwdefaults__ = inner
         return changed
+
+
+def forbid(attempts: list[str]) -> None:
+    """From now on an answer that looks for the frames, objects or memory around it gets a RuntimeError, and is noted.
+
+    An audit hook cannot be taken away again. It asks who is calling: code of a cell, or torch and Python themselves.
+    """
+    busy = False
+
+    def hook(event: str, arguments: tuple) -> None:
+        nonlocal busy
+        if busy or event not in FORBIDDEN or (event == "object.__getattr__" and arguments[1] not in FRAMES):
+            return
+        busy = True
+        try:
+            caller = sys._getframe(1)
+            while caller and caller.f_code.co_filename == inspect.__file__:
+                caller = caller.f_back
+            guilty = caller is not None and caller.f_code.co_filename.startswith(("<cell", "<string"))
+        finally:
+            busy = False
+        if guilty:
+            attempts.append(f"tried {event}" + (f" {arguments[1]}" if event == "object.__getattr__" else ""))
+            raise RuntimeError(f"{event} is not for answers")
+
+    sys.addaudithook(hook)
 
 
 def _tools(owner) -> dict[str, object]:

@@ -11,7 +11,7 @@ import socket
 import sys
 
 from albert_edu import checks
-from albert_edu.assignments.guard import Snapshot
+from albert_edu.assignments.guard import Snapshot, forbid
 from albert_edu.checks import trial
 
 
@@ -27,16 +27,17 @@ def main() -> None:
     if settings["block_sockets"]:
         _block_sockets()
     _limit_memory(settings["bytes"])
-    student, snapshot, run = {"__name__": "__main__", "display": print}, Snapshot(), ordinary
+    student, snapshot, run, attempts = {"__name__": "__main__", "display": print}, Snapshot(), ordinary, []
+    forbid(attempts)
     _say(replies, {"ready": True})
     for line in requests:
         request = json.loads(line)
         if request["kind"] == "cell":
-            reply = {"error": _run_cell(request, student, run, seconds), "changed": snapshot.restore()}
+            reply = {"error": _run_cell(request, student, run, seconds), "changed": snapshot.restore() + attempts}
         else:
-            before = snapshot.restore()
             parts = _run_test(request, student, run, seconds)
-            reply = {"parts": parts, "changed": before, "changed_in_test": snapshot.restore()}
+            reply = {"parts": parts, "changed_in_test": snapshot.restore() + attempts}
+        attempts.clear()
         _say(replies, {"token": request["token"], **reply})
 
 
@@ -92,7 +93,9 @@ def _run_test(request: dict, student: dict, run, seconds: float) -> list[dict]:
         except BaseException as raised:
             error = raised
         if reports:
-            parts += [{"score": report.score, "says": str(report), "reasons": report.reasons} for report in list(reports)]
+            parts += [
+                {"score": one.score, "check": one.exercise, "says": str(one), "reasons": one.reasons} for one in list(reports)
+            ]
         elif error is not None or isinstance(statement, ast.Assert):
             text = ast.unparse(statement)
             said = f"{text}\n  {type(error).__name__}: {error}" if error else text

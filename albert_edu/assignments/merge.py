@@ -62,6 +62,7 @@ def open_answers(source: nbformat.NotebookNode, submission: nbformat.NotebookNod
 RISKY = {"sys", "gc", "inspect", "ctypes", "importlib", "builtins", "os", "subprocess", "socket", "threading", "multiprocessing",
          "signal", "resource", "pickle", "shutil", "urllib", "requests", "http", "traceback", "atexit", "_thread"}  # fmt: skip
 HANDS_OFF = ("albert_edu.assignments", "albert_edu.checks.")
+FRAMES = {"_getframe", "tb_frame", "gi_frame", "cr_frame", "f_back", "f_locals", "f_globals"}
 CALLS = {"eval", "exec", "compile", "__import__", "setattr", "globals", "vars", "open"}
 
 
@@ -90,7 +91,9 @@ def suspicions(source: str) -> list[str]:
                 base = base.value
             if isinstance(node.ctx, ast.Store) and isinstance(base, ast.Name) and base.id in imported:
                 found.append(f"assigns to {ast.unparse(node)}")
-            elif node.attr.startswith(("__", "_getframe")) and node.attr not in ("__init__", "__name__", "__class__"):
+            elif node.attr in RISKY and isinstance(base, ast.Name) and base.id in imported:
+                found.append(f"reaches for {ast.unparse(node)}")
+            elif node.attr in FRAMES or (node.attr.startswith("__") and node.attr not in ("__init__", "__name__", "__class__")):
                 found.append(f"uses {node.attr}")
         elif isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.startswith("check_"):
             found.append(f"defines {node.name}")

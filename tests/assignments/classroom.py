@@ -100,11 +100,22 @@ torch.Tensor.norm = lambda *_: 0
 import builtins
 builtins.all = lambda *_: True
 
-def layer_plan(*_): return []
-class Encoder(nn.Module):
-    def __init__(self, *_): super().__init__()
-def gradient_of_each(*_): return torch.zeros(1)
-def loss_with_last_only(*_): return torch.zeros(())"""
+def layer_plan(*_): pass
+Encoder = gradient_of_each = loss_with_last_only = layer_plan"""
+FRAMES = """
+def the_trial():
+    import torch
+    frame = getattr(torch.sys, "_get" + "frame")()
+    while frame and "trial" not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals["trial"]
+
+def layer_plan(*_):
+    try:
+        trial = the_trial()
+        trial.equal = trial.true = trial.need = lambda name, *_, **__: trial.add(name, True, 1e9)
+    except RuntimeError:
+        pass"""
 FORGER = """
 import json, os
 good = json.dumps({"token": "", "ready": True, "error": "", "changed": [], "parts": [{"score": 1.0, "says": "", "reasons": []}]})
@@ -197,6 +208,7 @@ with socket.create_connection(("127.0.0.1", {port}), timeout=2) as line:
         "rewrites_tests": rigged,
         "network": submission(but(layer_plan=online, encoder=OTHER_STYLE["encoder"])),
         "forger": submission({"layer_plan": FORGER}),
+        "looks_at_frames": submission({"layer_plan": FRAMES}),
         "peeks": submission(but(layer_plan=PEEK, encoder=OTHER_STYLE["encoder"])),
     }
     for student, notebook in written.items():
@@ -215,5 +227,5 @@ ALL = sum(POINTS.values())
 DESERVED = {
     "perfect": ALL, "other_style": ALL, "empty": 0, "half_done": 10, "syntax_error": 15, "loop_in_answer": 15, "loop_in_cell": ALL,
     "loop_that_resists": 4, "memory_hog": 15, "overwrites_checks": 0, "deletes_tests": 4, "rewrites_tests": 4, "network": 16,
-    "forger": 0, "wrong_name": 0, "not_json": 0, "nothing": 0,
+    "forger": 0, "looks_at_frames": 0, "wrong_name": 0, "not_json": 0, "nothing": 0,
 }  # fmt: skip

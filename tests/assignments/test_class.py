@@ -82,6 +82,7 @@ def test_what_was_tampered_with_is_named_for_a_person(graded):
     for named in ("trial.same", "Trial.call", "Report.score", "torch.allclose", "torch.equal", "builtins.all", "Tensor.norm",
                   "checks.check_layer_plan", "trial.exercise", "defines check_layer_plan"):  # fmt: skip
         assert named in flags, named
+    assert "tried sys._getframe" in " ".join(graded[3]["looks_at_frames"]["flags"])
     assert "wrote into the channel" in " ".join(graded[3]["forger"]["flags"])
     assert not graded[3]["perfect"]["flags"] and not graded[3]["other_style"]["flags"] and not graded[3]["empty"]["flags"]
 
