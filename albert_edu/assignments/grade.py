@@ -103,7 +103,10 @@ def grade_one(student: Path, path: Path, limits: Limits, key: int, cover: tuple[
         return grade
     steps = merge.steps(source, submission)
     theirs = [step.source for step in steps if step.name.startswith("cell ")]
-    grade.flags = list(dict.fromkeys(flag for text in theirs for flag in merge.suspicions(text)))
+    usual = {name for cell in source.cells if cell.cell_type == "code" for name in merge.library_imports(cell.source)}
+    unusual = sorted({name for text in theirs for name in merge.library_imports(text)} - usual)
+    flags = [f"imports {name}, which our answers do not" for name in unusual]
+    grade.flags = list(dict.fromkeys(flags + [flag for text in theirs for flag in merge.suspicions(text)]))
     outcome = sandbox.run(steps, limits, key, cover)
     if not outcome.ready:
         grade.status, grade.note = "not graded", f"the grading process did not start: {outcome.ended} {outcome.stderr}".strip()

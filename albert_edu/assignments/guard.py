@@ -7,7 +7,9 @@ import json
 import math
 import os
 import signal
+import subprocess
 import sys
+import traceback
 import types
 
 import numpy
@@ -20,6 +22,7 @@ CLOSED = (torch.Tensor, torch.nn.Module, torch.nn.Parameter, torch.Generator)  #
 FORBIDDEN = {"sys._getframe", "sys._current_frames", "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.settrace",
              "sys.setprofile", "sys.addaudithook", "ctypes.dlopen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn",
              "os.system", "os.kill", "subprocess.Popen", "object.__getattr__"}  # fmt: skip
+PASSES_ON = {inspect.__file__, subprocess.__file__, traceback.__file__, os.__file__}  # who calls these is asked instead
 FRAMES = {"tb_frame", "f_code", "gi_code", "cr_code", "ag_code"}
 
 
@@ -74,7 +77,7 @@ def forbid(attempts: list[str]) -> None:
         busy = True
         try:
             caller = sys._getframe(1)
-            while caller and caller.f_code.co_filename == inspect.__file__:
+            while caller and caller.f_code.co_filename in PASSES_ON:
                 caller = caller.f_back
             guilty = caller is not None and caller.f_code.co_filename.startswith(("<cell", "<string"))
         finally:

@@ -66,6 +66,21 @@ FRAMES = {"_getframe", "tb_frame", "gi_frame", "cr_frame", "f_back", "f_locals",
 CALLS = {"eval", "exec", "compile", "__import__", "setattr", "globals", "vars", "open"}
 
 
+def library_imports(source: str) -> set[str]:
+    """The names that a cell imports from this library, as ``module.name``; none if it cannot be read.
+
+    >>> sorted(library_imports("from albert_edu.model.sharing import layer_plan\\nimport torch, albert_edu.checks"))
+    ['albert_edu.checks', 'albert_edu.model.sharing.layer_plan']
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return set()
+    names = {f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return {name for name in names if name.split(".")[0] == "albert_edu"}
+
+
 def suspicions(source: str) -> list[str]:
     """What a person should look at in a student's cell: no proof of anything, and no points are taken for it.
 

@@ -209,6 +209,7 @@ with socket.create_connection(("127.0.0.1", {port}), timeout=2) as line:
         "network": submission(but(layer_plan=online, encoder=OTHER_STYLE["encoder"])),
         "forger": submission({"layer_plan": FORGER}),
         "looks_at_frames": submission({"layer_plan": FRAMES}),
+        "imports_answer": submission({"layer_plan": "from albert_edu.model.sharing import layer_plan"}),
         "peeks": submission(but(layer_plan=PEEK, encoder=OTHER_STYLE["encoder"])),
     }
     for student, notebook in written.items():
@@ -227,5 +228,5 @@ ALL = sum(POINTS.values())
 DESERVED = {
     "perfect": ALL, "other_style": ALL, "empty": 0, "half_done": 10, "syntax_error": 15, "loop_in_answer": 15, "loop_in_cell": ALL,
     "loop_that_resists": 4, "memory_hog": 15, "overwrites_checks": 0, "deletes_tests": 4, "rewrites_tests": 4, "network": 16,
-    "forger": 0, "looks_at_frames": 0, "wrong_name": 0, "not_json": 0, "nothing": 0,
+    "forger": 0, "looks_at_frames": 0, "imports_answer": 4, "wrong_name": 0, "not_json": 0, "nothing": 0,
 }  # fmt: skip

@@ -83,6 +83,7 @@ def test_what_was_tampered_with_is_named_for_a_person(graded):
                   "checks.check_layer_plan", "trial.exercise", "defines check_layer_plan"):  # fmt: skip
         assert named in flags, named
     assert "tried sys._getframe" in " ".join(graded[3]["looks_at_frames"]["flags"])
+    assert graded[3]["imports_answer"]["flags"] == ["imports albert_edu.model.sharing.layer_plan, which our answers do not"]
     assert "wrote into the channel" in " ".join(graded[3]["forger"]["flags"])
     assert not graded[3]["perfect"]["flags"] and not graded[3]["other_style"]["flags"] and not graded[3]["empty"]["flags"]
 
@@ -136,6 +137,20 @@ def test_a_submission_without_metadata_is_still_graded_by_its_functions():
         cell.metadata = {}
     steps = merge.steps(SOURCE, bare)
     assert [step.name for step in steps][-8::2] == [f"{name}_visible" for name in SOLVED]
+
+
+@pytest.mark.parametrize("code, told", [
+    ("import subprocess\nsubprocess.run(['true'])", "subprocess.Popen is not for answers"),
+    ("try:\n    1 / 0\nexcept ArithmeticError as error:\n    error.__traceback__.tb_frame", "is not for answers"),
+    ("import gc\ngc.get_objects()", "gc.get_objects is not for answers"),
+    ("import sys\nsys.exit(0)", "SystemExit: 0"),
+    ("import torch\ntorch.ones(1 << 33)", "more memory than is allowed"),
+    ("from collections import namedtuple\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.savefig('a.png')\n"
+     "assert namedtuple('Pair', 'x y')(1, 2).y == 3", "AssertionError"),
+])  # fmt: skip
+def test_what_a_cell_may_and_may_not_do(code, told):
+    outcome = sandbox.run([merge.Step("cell", "cell 0", code)], sandbox.Limits(10, 60, 1 << 30))
+    assert outcome.ready and told in outcome.errors[0][1]
 
 
 def test_without_namespaces_sockets_are_blocked_and_it_is_said(monkeypatch):
