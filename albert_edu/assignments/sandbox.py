@@ -176,7 +176,8 @@ def _start(folder: Path, stderr, cover: tuple[Path, ...]) -> subprocess.Popen:
     level = isolation()
     if level == "walled":
         hidden = {path.resolve() for path in cover if path.is_dir()}
-        hidden = [str(path) for path in sorted(hidden) if not folder.resolve().is_relative_to(path)]
+        needed = [path.resolve() for path in (folder, ROOT / "albert_edu", Path(sys.prefix), Path(sys.base_prefix))]
+        hidden = [str(path) for path in sorted(hidden) if not any(one.is_relative_to(path) for one in needed)]
         command = [*WALLED, *hidden, "--", *command]
     elif level == "no network":
         command = [*NO_NETWORK, *command]
