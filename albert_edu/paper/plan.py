@@ -59,9 +59,9 @@ EXPERIMENTS = {
                    ("BERT-base", "BERT-large", "ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "ALBERT-xxlarge")},
         note="Tokens a second of whole training steps, as a ratio to BERT-large, the models taking turns on one device: nothing is "
              "sent between devices, as it was in the paper. Quick has an eighth of each width and 4096 tokens a step, laptop the "
-             "published sizes and 256; n counts rounds of timing. (A first try of quick, with 512 tokens a step and by the wall "
-             "clock of a busy machine, was thrown away as noise: with so few tokens the optimizer, which sharing does relieve, "
-             "takes much of a step.)",
+             "published sizes and 256; n counts rounds of timing. (Two tries of quick were thrown away as noise "
+             "of a busy machine, the first also since it had 512 tokens a step: with so few the optimizer, which sharing does "
+             "relieve, takes much of a step.)",
     ),
     "table2": Experiment(
         question="What does the same shape cost, and what do the same parameters, or the same time, buy?",
