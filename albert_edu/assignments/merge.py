@@ -1,6 +1,7 @@
 """A submission and its source into the steps to run: the student's cells, the source's tests."""
 
 import ast
+import threading
 from dataclasses import dataclass
 
 import nbformat
@@ -66,16 +67,25 @@ FRAMES = {"_getframe", "tb_frame", "gi_frame", "cr_frame", "f_back", "f_locals",
 CALLS = {"eval", "exec", "compile", "__import__", "setattr", "globals", "vars", "open"}
 
 
+PARSING = threading.Lock()  # in Python 3.11 two threads within ast.parse now and then end in a SystemError
+
+
+def _tree(source: str) -> ast.Module:
+    """The syntax tree of a student's cell; an empty one if Python cannot read it."""
+    try:
+        with PARSING:
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: brackets nested too deeply
+        return ast.Module([], [])
+
+
 def library_imports(source: str) -> set[str]:
     """The names that a cell imports from this library, as ``module.name``; none if it cannot be read.
 
     >>> sorted(library_imports("from albert_edu.model.sharing import layer_plan\\nimport torch, albert_edu.checks"))
     ['albert_edu.checks', 'albert_edu.model.sharing.layer_plan']
     """
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError):
-        return set()
+    nodes = list(ast.walk(_tree(source)))
     names = {f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return {name for name in names if name.split(".")[0] == "albert_edu"}
@@ -87,11 +97,7 @@ def suspicions(source: str) -> list[str]:
     >>> suspicions("import gc, math\\nimport torch\\ntorch.equal = print")
     ['imports gc', 'assigns to torch.equal']
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return []
-    found = []
+    tree, found = _tree(source), []
     imported = {(alias.asname or alias.name).split(".")[0] for node in ast.walk(tree)
                 if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names} | {"torch", "albert_edu"}  # fmt: skip
     for node in ast.walk(tree):
