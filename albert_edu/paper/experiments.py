@@ -10,10 +10,10 @@ from pathlib import Path
 
 from albert_edu.paper.claims import Claim
 from albert_edu.paper.provenance import provenance, write_json
-from albert_edu.paper.sweep import Measure, Run, sweep
+from albert_edu.paper.sweep import DEFAULTS, Measure, Run, sweep
 from albert_edu.training.pretrain import pick_device
 
-PROFILES = ("quick", "laptop", "gpu")  # minutes a table on two cores; an hour or two; one card, pieces of ten minutes
+PROFILES = ("quick", "laptop", "gpu")  # minutes a table on two cores; 2.5 times as long; one card, pieces of ten minutes
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Budget:
     settings: dict
 
 
+ITS_OWN = Budget(0, 0, {})
 Rows = dict[str, dict]  # name of a row -> the settings in which it departs from the budget's
 
 
@@ -33,8 +34,9 @@ class Experiment:
     """Rows that are compared, seed by seed, and the claims they decide.
 
     ``rows(H)`` names each row and says in which settings of ``Run`` it departs from the budget's; ``config`` holds changes of
-    the model, ``depths`` the shallower depths it is grown through at equal steps each. ``published`` says which printed number
-    stands beside a row: (table, column, *key). ``instead`` replaces training runs by another way to results, such as counting.
+    the model, ``scaled`` factors of the budget's numbers, ``depths`` the shallower depths it is grown through at equal steps each.
+    ``published`` says which printed number stands beside a row: (table, column, *key). ``instead`` replaces training runs by
+    another way to results, such as counting; its budgets are its own affair, ``ITS_OWN`` here.
     """
 
     question: str
@@ -62,12 +64,13 @@ class Experiment:
 
 
 def _run(row: str, changes: dict, settings: dict, seed: int) -> Run:
-    """A row's run. Its share of steps: of the budget's total, and the same for each depth it is grown through."""
-    merged = {**settings, **{name: value for name, value in changes.items() if name not in ("config", "depths", "share_of_steps")}}
+    """A row's run. The budget's steps are those of all depths that it is grown through together."""
+    merged = settings | {name: value for name, value in changes.items() if name not in ("config", "depths", "scaled")}
+    merged |= {name: (DEFAULTS | settings)[name] * factor for name, factor in changes.get("scaled", {}).items()}
     merged["config"] = tuple((dict(settings.get("config", ())) | changes.get("config", {})).items())
     depths = changes.get("depths", ())
-    steps = round(merged["steps"] * changes.get("share_of_steps", 1) / (len(depths) + 1))
-    return Run(row, **{**merged, "steps": steps}, grown=tuple((depth, steps) for depth in depths), seed=seed)
+    merged["steps"] = steps = round(merged["steps"] / (len(depths) + 1))
+    return Run(row, **merged, grown=tuple((depth, steps) for depth in depths), seed=seed)
 
 
 def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: str | None = None) -> Path:

@@ -1,4 +1,7 @@
-"""The rows of each experiment in ``plan.py``: name -> where it departs from the profile's settings, relative to width H."""
+"""The rows of each experiment in ``plan.py``: name -> where it departs from the profile's settings, relative to width H.
+
+A profile of width 512 or more is one for a card; the others must be affordable on a laptop's core.
+"""
 
 from albert_edu.paper.experiments import Rows
 from albert_edu.paper.published import TABLES
@@ -13,9 +16,9 @@ def model(H: int, layers: int, E: int | None = None, **more) -> dict:
     return {"config": sizes | {"init_std": round(0.02 * (768 / H) ** 0.5, 3)} | more}
 
 
-def deep(H: int) -> int:
-    """Layers of a model that a profile of width H can afford: 4 on a laptop's core, 12 on a card, as the paper has."""
-    return 12 if H >= 512 else 4
+def deep(H: int, on_a_core: int = 4) -> int:
+    """Layers: 12 on a card, as the paper has, fewer on a core."""
+    return 12 if H >= 512 else on_a_core
 
 
 def table2(H: int) -> Rows:
@@ -24,12 +27,12 @@ def table2(H: int) -> Rows:
     steps = {row["model"]: row["steps"] for row in map(TABLES["6"].row, ("BERT-large", "ALBERT-xxlarge"))}
     return {
         "BERT, H": model(H, L, E=H, share="none"), "ALBERT, H": model(H, L), "ALBERT, 2H": wide,
-        "ALBERT, 2H, equal time": wide | {"share_of_steps": steps["ALBERT-xxlarge"] / steps["BERT-large"]},
+        "ALBERT, 2H, equal time": wide | {"scaled": {"steps": steps["ALBERT-xxlarge"] / steps["BERT-large"]}},
     }  # fmt: skip
 
 
 def table3(H: int) -> Rows:
-    return {f"{name}, E={told}": model(H, deep(H) if H >= 512 else 2, E=H // part, share=share)
+    return {f"{name}, E={told}": model(H, deep(H, 2), E=H // part, share=share)
             for name, share in (("not shared", "none"), ("shared", "all")) for told, part in EMBEDDINGS.items()}  # fmt: skip
 
 
@@ -53,12 +56,12 @@ def table5(H: int) -> Rows:
 
 
 def table7(H: int) -> Rows:
-    size = model(H, deep(H) if H >= 512 else 2, E=H)
+    size = model(H, deep(H, 2), E=H)
     return {"addresses": size, "addresses and reviews": size | {"corpus": "sotu+imdb"}}
 
 
 def table8(H: int) -> Rows:
-    size = model(H, deep(H) if H >= 512 else 2)["config"]
+    size = model(H, deep(H, 2))["config"]
     return {"no dropout": {"config": size}, "dropout 0.1": {"config": size | {"hidden_dropout": 0.1, "attention_dropout": 0.1}}}
 
 
@@ -73,15 +76,15 @@ def table12(H: int) -> Rows:
 
 
 def table13(H: int) -> Rows:
-    L = 12 if H >= 512 else 2
+    L = deep(H, 2)
     return {"2H, L": model(2 * H, L, E=H // 2), "2H, 2L": model(2 * H, 2 * L, E=H // 2)}
 
 
 def early(H: int) -> Rows:
-    L = 12 if H >= 512 else 2
+    L = deep(H, 2)
     wide = model(2 * H, L, E=2 * H, share="none")
-    rate = 1.5e-3 if H >= 512 else 1e-3  # half of the profile's
-    return {"BERT, H": model(H, L, E=H, share="none"), "BERT, 2H": wide, "BERT, 2H, half the rate": wide | {"learning_rate": rate}}
+    return {"BERT, H": model(H, L, E=H, share="none"), "BERT, 2H": wide,
+            "BERT, 2H, half the rate": wide | {"scaled": {"learning_rate": 0.5}}}  # fmt: skip
 
 
 def steps(H: int) -> Rows:

@@ -3,7 +3,7 @@
 Quick has an eighth of every width, so that it takes minutes; laptop and gpu have the published sizes. What is timed is a whole
 step: forward, backward, optimizer. The optimizer's part shrinks with the batch: quick has 4096 tokens a step, the least that
 one of the paper's 512 chips had (4096 sequences of 512), laptop only 256, since a step takes a minute as it is. On a CPU
-it is one core's own time, so that other programs do not count.
+it is one core's own time, so that other programs do not count. Dropout is the paper's: everywhere but in xxlarge.
 """
 
 import statistics
@@ -14,12 +14,12 @@ import torch
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.paper.published import CONFIGS, TABLES
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.training.pretrain import pick_device
 from albert_edu.training.settings import PretrainSettings, make_optimizer
 
-SIZES = {"BERT-base": "bert-base", "BERT-large": "bert-large", "ALBERT-base": "albert-base-v2", "ALBERT-large": "albert-large-v2",
-         "ALBERT-xlarge": "albert-xlarge-v2", "ALBERT-xxlarge": "albert-xxlarge-v2"}  # fmt: skip
+SIZES = {name: CONFIGS["1", name] for name in TABLES["1"].column("model")}
 # profile -> divisor of the widths, rounds, steps timed in a round, sequences, their length
 PLANS = {"quick": (8, 3, 1, 32, 128), "laptop": (1, 3, 1, 2, 128), "gpu": (1, 5, 10, 32, 512)}
 PEAK = {"NVIDIA H200": 989e12, "NVIDIA H100": 989e12, "NVIDIA A100": 312e12}  # dense bfloat16, from the data sheets
@@ -32,7 +32,7 @@ def speeds(profile: str) -> list[dict]:
     results, threads = [], torch.get_num_threads()
     torch.set_num_threads(1)
     for seed in range(rounds):
-        this = {name: _timed(_shrunk(preset, divisor), steps, sequences, length, device) for name, preset in SIZES.items()}
+        this = {name: _timed(_shrunk(config, divisor), steps, sequences, length, device) for name, config in SIZES.items()}
         base = this["BERT-large"]["tokens_per_second"]
         results += [{"row": name, "seed": seed, "speed": round(found["tokens_per_second"] / base, 4), **found}
                     for name, found in this.items()]  # fmt: skip
@@ -40,8 +40,7 @@ def speeds(profile: str) -> list[dict]:
     return results
 
 
-def _shrunk(preset: str, divisor: int) -> AlbertConfig:
-    config = AlbertConfig.named(preset)
+def _shrunk(config: AlbertConfig, divisor: int) -> AlbertConfig:
     return config.replace(vocab_size=config.vocab_size // divisor, embedding_size=config.embedding_size // divisor,
                           hidden_size=config.hidden_size // divisor, num_heads=max(1, config.num_heads // divisor))  # fmt: skip
 

