@@ -172,14 +172,14 @@ def picture(entry: Entry, profile: str, record: dict) -> tuple[Figure, str]:
     halves = [found.half if found.n > 1 else 0 for found in ours.values()]
     mine.errorbar([found.value for found in ours.values()], list(places.values()), xerr=halves, fmt="o", color=SHARED, capsize=3)
     lower = experiment.lower_is_better
-    mine.set_xlabel(f"ours ({profile}): {experiment.axis}" + (", axis turned" if lower else ""))
-    mine.margins(y=0.5 / len(rows))
+    mine.set_xlabel(f"ours ({profile}), better to the right:\n{experiment.axis}")
+    mine.set_ylim(0.6 - len(rows), 0.6)
     if lower:
         mine.invert_xaxis()
     if theirs:
         axes[0, 0].plot(list(theirs.values()), [places[row] for row in theirs], "s", color=SEPARATE)
         sources = list(dict.fromkeys(experiment.published[row][:2] for row in theirs))
-        axes[0, 0].set_xlabel("the paper: " + "; ".join(f"{column}, Table {table}" for table, column in sources))
+        axes[0, 0].set_xlabel("the paper:\n" + "; ".join(f"{column}, Table {table}" for table, column in sources))
     axes[0, 0].set_yticks(list(places.values()), rows)
     figure.suptitle("\n".join(found), fontsize=9.5, x=0.02, ha="left")
     beside = {row: f", paper {value:g}" for row, value in theirs.items()}
