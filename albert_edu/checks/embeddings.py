@@ -97,7 +97,7 @@ def check_factorized_embedding(answer, trial: Trial) -> None:
     trial.equal("gives a first token alone what it gets in company", alone, got[:1, :1],
                 {"taking away every dimension of size 1, with squeeze()": got[0, 0]}, reason=reason)  # fmt: skip
     too_long = torch.ones(1, P + 1, dtype=torch.long)
-    refused = trial.call(_refuses, module, too_long, 0 * too_long, name="refuses more tokens than positions")
+    refused = trial.refuses(module, too_long, 0 * too_long, error=Exception)
     trial.true("refuses more tokens than it has positions", refused, "tokens behind the last one share a row, and nobody is told")
 
     bert, named = _made(trial, answer, V, H, H, P, name="survives E = H")
@@ -214,11 +214,3 @@ def _without_gradient(module: nn.Module, ids: torch.Tensor, segments: torch.Tens
         return list(names)
     gradients = torch.autograd.grad(value, parameters, allow_unused=True)
     return [name for name, gradient in zip(names, gradients, strict=True) if gradient is None or not gradient.any()]
-
-
-def _refuses(module: nn.Module, *inputs: torch.Tensor) -> bool:
-    try:
-        module(*inputs)
-    except Exception:
-        return True
-    return False

@@ -73,7 +73,8 @@ def check_order_pairs(answer, trial: Trial) -> None:
     moved, stuck = rows != ask(), rows == ask(seed=6)
     reason = "the same seed gives other pairs: chance comes from elsewhere" if moved else "another seed gives the same pairs"
     trial.true("takes its chance from `rng`", not moved and not stuck, reason)
-    refused = trial.call(_refuses, answer, [[document[0]] for document in documents], name="refuses what has no pair")
+    lonely, rng = [[document[0]] for document in documents], np.random.default_rng(0)
+    refused = trial.refuses(answer, lonely, ROOM, 4, rng, name="refuses what has no pair")
     trial.true("refuses documents of one sentence", refused, "there is no order to ask about: a ValueError is due")
 
 
@@ -164,11 +165,3 @@ def _why_no_neighbours(pairs: list[_Pair], where: dict[int, _Place]) -> str:
         if late[0].position <= early[-1].position:
             return "the two segments share pieces: the second begins where the first ends"
     return ""
-
-
-def _refuses(answer, documents: list) -> bool:
-    try:
-        answer(documents, ROOM, 4, np.random.default_rng(0))
-    except Exception as error:
-        return isinstance(error, ValueError)
-    return False

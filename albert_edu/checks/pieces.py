@@ -124,7 +124,7 @@ def check_sequence_layout(answer, trial: Trial) -> None:
     full = _three_rows(trial.call(answer, a, b, len(ids), name="survives a pair that fills the row"))
     reason = "there is nothing to fill: row[-0:] is the whole row" if good else ""
     trial.equal("needs no padding when the pair fills the row", full, [ids, segments, mask], reason=reason)
-    refused = trial.call(lambda: _refuses(answer, a, b, len(ids) - 1), name="refuses a pair that does not fit with a ValueError")
+    refused = trial.refuses(answer, a, b, len(ids) - 1, name="refuses a pair that does not fit with a ValueError")
     reason = "cut silently, a row loses its last [SEP] and B its end, or the row is too long for its batch"
     trial.true("refuses a pair that does not fit", refused, reason)
 
@@ -228,11 +228,3 @@ def _three_rows(answered) -> list[list[int]] | None:
     except (TypeError, ValueError, OverflowError, RuntimeError):
         return None
     return rows if len(rows) == 3 else None
-
-
-def _refuses(answer, *arguments) -> bool:
-    try:
-        answer(*arguments)
-    except ValueError:
-        return True
-    return False

@@ -61,7 +61,7 @@ def check_layer_plan(answer, trial: Trial) -> None:
         "exchanging the halves: 'attention' is what is shared": _zip(own, group),
     })  # fmt: skip
     nonsense = [(4, "all", 0), (4, "all", 5), (4, "both", 1)]
-    taken = [sizes for sizes in nonsense if not trial.call(_refuses, answer, *sizes)]
+    taken = [sizes for sizes in nonsense if not trial.refuses(answer, *sizes)]
     trial.true("refuses what makes no sense", not taken, f"no ValueError for (L, share, G) = {', '.join(map(str, taken))}")
 
 
@@ -177,11 +177,3 @@ def _twice(blocks) -> list[tuple[int, int]]:
 
 def _groups(sizes: list[tuple[int, int]], group: Callable) -> list[list[tuple[int, int]]]:
     return [_twice(group(i, L, G) for i in range(L)) for L, G in sizes]
-
-
-def _refuses(answer, *arguments) -> bool:
-    try:
-        answer(*arguments)
-    except Exception as error:
-        return isinstance(error, ValueError)
-    return False

@@ -58,6 +58,18 @@ class Trial:
             self.add(name, False, got=f"{type(error).__name__}: {error}", reason=_where(error, answer))
         raise Stop
 
+    def refuses(self, answer: Callable, *arguments, name: str = "can be asked for too much", error: type = ValueError) -> bool:
+        """Whether the answer raises a ValueError (or another ``error``) for copies of the arguments; only a hang ends the check."""
+
+        def ask(*given) -> bool:
+            try:
+                answer(*given)
+            except Exception as raised:
+                return isinstance(raised, error)
+            return False
+
+        return self.call(ask, *arguments, name=name)
+
     def equal(
         self, name: str, got, expected, mistakes: Mapping[str, object] | None = None, weight: float = 1.0, atol: float = 1e-5,
         reason: str = "",
