@@ -7,6 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
+from albert_edu.assignments.commands import add_verbs
 from albert_edu.config import PRESETS, AlbertConfig
 
 ERRORS = (ValueError, RuntimeError, OSError)  # ours all derive from these: shown as a sentence, without a traceback
@@ -30,13 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m albert_edu", description="The ALBERT course on the command line.")
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
-
-    def verb(name: str, run, text: str) -> argparse.ArgumentParser:
-        sub = verbs.add_parser(name, help=text, description=text, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-        sub.set_defaults(run=run)
-        return sub
-
+    verb = _verbs_of(parser)
     verb("doctor", run_doctor, "check this machine: Python, packages, device, disk, fonts, kernel, corpus")
 
     sub = verb("reproduce", run_reproduce, "train the pair, draw Figure 1, count the parameters of every published size")
@@ -95,7 +90,22 @@ def build_parser() -> argparse.ArgumentParser:
 
     sub = verb("start", run_start, "copy a notebook into work/, where git leaves it alone")
     sub.add_argument("number", help="for example 03")
+
+    sub = verb("assignments", None, "hand out and grade the assignments")
+    add_verbs(_verbs_of(sub))
     return parser
+
+
+def _verbs_of(parser: argparse.ArgumentParser):
+    """A function that adds a verb to the parser: what runs it, and what its help says."""
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(name: str, run, text: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(name, help=text, description=text, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        sub.set_defaults(run=run)
+        return sub
+
+    return verb
 
 
 def run_doctor(options) -> int:
@@ -141,7 +151,7 @@ def run_pretrain(options) -> None:
     import torch
 
     from albert_edu.model.albert import AlbertForPretraining
-    from albert_edu.model.interchange import load_pretrained, save_pretrained
+    from albert_edu.model.interchange import save_pretrained
     from albert_edu.text.batches import PretrainingStream
     from albert_edu.text.corpora import CorpusError
     from albert_edu.text.prepare import prepare
@@ -151,9 +161,7 @@ def run_pretrain(options) -> None:
     from albert_edu.training.settings import PretrainSettings
     from albert_edu.training.workers import is_first_worker
 
-    warm, tokenizer = load_pretrained(options.warm_start) if options.warm_start else (None, None)
-    if warm and tokenizer is None:
-        raise ValueError(f"{options.warm_start} has no spiece.model: without its tokenizer the rows of its table mean nothing.")
+    warm, tokenizer = _model_with_tokenizer(options.warm_start) if options.warm_start else (None, None)
     given = {"--share": options.share, "--vocab-size": options.vocab_size, "--preset": options.preset}
     if warm and any(given.values()):
         raise ValueError(f"--warm-start decides what {', '.join(flag for flag in given if given[flag])} would: leave that out.")
@@ -193,46 +201,30 @@ def run_pretrain(options) -> None:
 def run_finetune(options) -> None:
     import torch
 
-    from albert_edu.model.interchange import load_pretrained
-    from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
-    from albert_edu.text import task_files, tasks
-    from albert_edu.training.finetune import FinetuneSettings, finetune, squad_scores
+    from albert_edu.training.finetune import FinetuneSettings
     from albert_edu.training.pretrain import pick_device
+    from albert_edu.training.task_model import make_ready
 
-    pretrained, tokenizer = load_pretrained(options.model)
-    if tokenizer is None:
-        raise ValueError(f"{options.model} has no spiece.model: without its tokenizer the rows of its table mean nothing.")
-    albert, task, length = pretrained.albert, options.task, options.sequence_length or pretrained.config.max_positions
-    if length > pretrained.config.max_positions:
-        raise ValueError(f"--sequence-length {length} is more than the {pretrained.config.max_positions} positions of the model.")
-    at_hand = {
-        "sentiment-sentence": lambda: tasks.sentiment("sentence"), "sentiment-review": lambda: tasks.sentiment("review"),
-        "same-address": tasks.same_address, "story-topic": tasks.story_topic, "story-gap": tasks.story_gap,
-    }  # fmt: skip
-    if (task in at_hand) == bool(options.data):
-        raise ValueError(f"{task} is read from two files: give --data TRAIN TEST. Without files there are {', '.join(at_hand)}."
-                         if not options.data else f"{task} needs no --data.")  # fmt: skip
     torch.manual_seed(options.seed)
-    spans = None
-    if task == "SQuAD":
-        spans = [task_files.encode_spans(task_files.read_squad(path), tokenizer, length) for path in options.data]
-        model, (train, test) = AlbertForSpan(albert), (part.data for part in spans)
-    elif task == "RACE":
-        model = AlbertForChoice(albert)
-        train, test = (tasks.encode_choices(task_files.read_race(path), tokenizer, length) for path in options.data)
-    else:
-        parts = at_hand[task]() if task in at_hand else [task_files.read_glue(task, path) for path in options.data]
-        train, test = (tasks.encode_pairs(part, tokenizer, length) for part in parts)
-        model = AlbertForClassification(albert, 1 if train.labels.is_floating_point() else int(train.labels.max()) + 1)
+    ready = make_ready(*_model_with_tokenizer(options.model), options.task, options.data, options.sequence_length)
     settings = FinetuneSettings(
         steps=options.steps, learning_rate=options.learning_rate, batch_size=options.batch_size, seed=options.seed,
         warmup_steps=options.steps // 10 if options.warmup_steps is None else options.warmup_steps, frozen=options.frozen,
     )  # fmt: skip
-    model.to(pick_device(options.device))
-    scores = finetune(model, train, test, settings) | (squad_scores(model, spans[1]) if spans else {})
-    print(f"{task}: {len(train)} examples to learn from, {len(test)} to be tested on")
+    ready.model.to(pick_device(options.device))
+    scores = ready.scores(settings)
+    print(f"{options.task}: {len(ready.train)} examples to learn from, {len(ready.test)} to be tested on")
     for name, score in scores.items():
         print(f"{name}: {score:.3f}")
+
+
+def _model_with_tokenizer(folder: Path) -> tuple:
+    from albert_edu.model.interchange import load_pretrained
+
+    model, tokenizer = load_pretrained(folder)
+    if tokenizer is None:
+        raise ValueError(f"{folder} has no spiece.model: without its tokenizer the rows of its table mean nothing.")
+    return model, tokenizer
 
 
 def run_notebooks(options) -> int:

@@ -10,9 +10,9 @@ import pytest
 from albert_edu.notebooks import normalise
 
 ROOT = Path(__file__).resolve().parents[1]
-PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb")) + sorted((ROOT / "notebooks" / "assignments" / "source").glob("*.ipynb"))
 
-pytestmark = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+pytestmark = pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.relative_to(ROOT / "notebooks").with_suffix("")))
 
 
 def cells(path: Path, kind: str) -> list:

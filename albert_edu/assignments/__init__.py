@@ -2,5 +2,5 @@
 
 ``release`` cuts the solutions out, ``merge`` puts the source's tests back into a submission, ``sandbox`` runs it in a process
 of its own (``judge``, protected by ``guard``), ``grade`` adds the points up. On the command line: ``python -m
-albert_edu.assignments build | grade FOLDER | report``.
+albert_edu assignments build | grade FOLDER | report``.
 """

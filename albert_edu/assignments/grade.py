@@ -10,8 +10,8 @@ from pathlib import Path
 import nbformat
 
 from albert_edu.assignments import merge, sandbox
-from albert_edu.assignments.release import SOURCES, find_sources, role, validate
-from albert_edu.assignments.sandbox import Limits
+from albert_edu.assignments.release import find_sources, role, validate
+from albert_edu.assignments.settings import SOURCES, Limits
 from albert_edu.paper.provenance import ROOT
 
 COLUMNS = ["student", "assignment", "status", "points", "out_of", "to_read", "flags"]
@@ -61,13 +61,7 @@ def grade_folder(
     hidden tests; left out, it is drawn, and recorded so that the same can be done again. ValueError for a folder that holds no
     submission.
     """
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}")
-    students = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
-    if not handed_in:
-        raise ValueError(f"no notebook in {folder}: it should hold STUDENT/NN_name.ipynb")
-    chosen = _choose(find_sources(sources), handed_in, assignments)
+    students, chosen = submissions(folder, sources, assignments)
     key = secrets.randbelow(1_000_000) + 1 if key is None else key
     cover = (sources, folder, out, ROOT / "tests", ROOT / ".git")
     out.mkdir(parents=True, exist_ok=True)
@@ -78,17 +72,34 @@ def grade_folder(
     return grades
 
 
-def _choose(paths: list[Path], handed_in: set[str], wanted: list[str] | None) -> list[Path]:
+def submissions(folder: Path, sources: Path, wanted: list[str] | None) -> tuple[list[Path], list[Path]]:
+    """The students' folders, and the source notebooks to grade them by: those wanted, or else those that anybody handed in."""
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    students = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
+    if not handed_in:
+        raise ValueError(f"no notebook in {folder}: it should hold STUDENT/NN_name.ipynb")
+    paths = find_sources(sources)
     there = ", ".join(path.stem for path in paths)
     if wanted:
         unknown = [name for name in wanted if not any(path.name.startswith(name) for path in paths)]
         if unknown:
             raise ValueError(f"no assignment starts with {', '.join(unknown)}. There are: {there}.")
-        return [path for path in paths if path.name.startswith(tuple(wanted))]
+        return students, [path for path in paths if path.name.startswith(tuple(wanted))]
     chosen = [path for path in paths if path.name in handed_in]
     if not chosen:
         raise ValueError(f"no notebook there has the name of an assignment. There are: {there}.")
-    return chosen
+    return students, chosen
+
+
+def worth(source: nbformat.NotebookNode) -> tuple[float, float]:
+    """The points that tests give in all, and those that a person gives."""
+    points = {"test": 0.0, "open": 0.0}
+    for cell in source.cells:
+        if role(cell) in points:
+            points[role(cell)] += float(cell.metadata.nbgrader.points)
+    return points["test"], points["open"]
 
 
 def grade_one(student: Path, path: Path, limits: Limits, key: int, cover: tuple[Path, ...] = ()) -> Grade:
@@ -96,17 +107,12 @@ def grade_one(student: Path, path: Path, limits: Limits, key: int, cover: tuple[
     source = nbformat.read(path, as_version=4)
     validate(source)
     grade = Grade(student.name, path.stem)
-    grade.out_of = sum(float(cell.metadata.nbgrader.points) for cell in source.cells if role(cell) == "test")
-    grade.to_read = sum(float(cell.metadata.nbgrader.points) for cell in source.cells if role(cell) == "open")
+    grade.out_of, grade.to_read = worth(source)
     submission, grade.status, grade.note = _read(student, path)
     if submission is None:
         return grade
     steps = merge.steps(source, submission)
-    theirs = [step.source for step in steps if step.name.startswith("cell ")]
-    usual = {name for cell in source.cells if cell.cell_type == "code" for name in merge.library_imports(cell.source)}
-    unusual = sorted({name for text in theirs for name in merge.library_imports(text)} - usual)
-    flags = [f"imports {name}, which our answers do not" for name in unusual]
-    grade.flags = list(dict.fromkeys(flags + [flag for text in theirs for flag in merge.suspicions(text)]))
+    grade.flags = _look_at(source, [step.source for step in steps if step.name.startswith("cell ")])
     outcome = sandbox.run(steps, limits, key, cover)
     if not outcome.ready:
         grade.status, grade.note = "not graded", f"the grading process did not start: {outcome.ended} {outcome.stderr}".strip()
@@ -119,6 +125,19 @@ def grade_one(student: Path, path: Path, limits: Limits, key: int, cover: tuple[
     grade.flags += outcome.flags
     grade.open = merge.open_answers(source, submission)
     return grade
+
+
+def _look_at(source: nbformat.NotebookNode, cells: list[str]) -> list[str]:
+    """What a person should look at in a student's cells: imports that our own answers do without, and suspicious lines."""
+    ours: set[str] = set()
+    for cell in source.cells:
+        if cell.cell_type == "code":
+            ours |= merge.library_imports(cell.source)
+    theirs = set().union(*map(merge.library_imports, cells))
+    flags = [f"imports {name}, which our answers do not" for name in sorted(theirs - ours)]
+    for text in cells:
+        flags += merge.suspicions(text)
+    return list(dict.fromkeys(flags))
 
 
 def share(parts: list[dict]) -> float:
@@ -157,12 +176,7 @@ def _read(student: Path, path: Path) -> tuple[nbformat.NotebookNode | None, str,
 def _write(out: Path, grades: list[Grade], key: int) -> None:
     from albert_edu.assignments.feedback import page
 
-    with (out / "scores.csv").open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(COLUMNS)
-        for one in grades:
-            points = [f"{number:g}" for number in (one.points, one.out_of, one.to_read)]
-            table.writerow([_plain(one.student), one.assignment, one.status, *points, len(one.flags)])
+    write_scores(out, grades)
     settings = {"key": key, "isolation": sandbox.isolation()}
     told = {"settings": settings, "grades": [asdict(one) | {"points": one.points} for one in grades]}
     (out / "grades.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
@@ -170,6 +184,16 @@ def _write(out: Path, grades: list[Grade], key: int) -> None:
         target = out / "feedback" / one.student / f"{one.assignment}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page(one), encoding="utf-8")
+
+
+def write_scores(out: Path, grades: list[Grade]) -> None:
+    """``out``/scores.csv, a row for each student and assignment."""
+    with (out / "scores.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(COLUMNS)
+        for one in grades:
+            points = [f"{number:g}" for number in (one.points, one.out_of, one.to_read)]
+            table.writerow([_plain(one.student), one.assignment, one.status, *points, len(one.flags)])
 
 
 def _plain(name: str) -> str:

@@ -10,6 +10,8 @@ import os
 import socket
 import sys
 
+import torch._dynamo  # noqa: F401  an optimizer's first step imports it, which replaces torch.manual_seed: not the student's doing
+
 from albert_edu import checks
 from albert_edu.assignments.guard import Snapshot, forbid
 from albert_edu.checks import trial
@@ -68,8 +70,11 @@ def _run_cell(request: dict, student: dict, run, seconds: float) -> str:
 
 
 def _run_test(request: dict, student: dict, run, seconds: float) -> list[dict]:
-    """Each statement with a check or an assertion is a part, with its score and what to say about it."""
-    parts, reports = [], []
+    """Each statement with a check or an assertion is a part, with its score and what to say about it.
+
+    Any other only prepares: if it fails, the assertions behind it fail by themselves, and say what it said.
+    """
+    parts, reports, failed = [], [], ""
 
     def recording(check):
         def checked(answer, seed=None):  # an instructor's key moves the seeds that a test names
@@ -82,7 +87,9 @@ def _run_test(request: dict, student: dict, run, seconds: float) -> list[dict]:
     names |= {name: recording(getattr(checks, name)) for name in checks.__all__ if name.startswith("check_")}
     for statement in ast.parse(request["source"]).body:
         reports.clear()
-        asks = any(isinstance(node, ast.Name) and node.id.startswith("check_") for node in ast.walk(statement))
+        inside = [] if isinstance(statement, ast.FunctionDef | ast.ClassDef) else list(ast.walk(statement))
+        asks = any(isinstance(node, ast.Name) and node.id.startswith("check_") for node in inside)
+        asserts = any(isinstance(node, ast.Assert) for node in inside)
         code, error = compile(ast.Module([statement], []), f"<{request['name']}>", "exec"), None
         try:
             if asks:  # a check limits every call itself
@@ -96,12 +103,15 @@ def _run_test(request: dict, student: dict, run, seconds: float) -> list[dict]:
             parts += [
                 {"score": one.score, "check": one.exercise, "says": str(one), "reasons": one.reasons} for one in list(reports)
             ]
-        elif error is not None or isinstance(statement, ast.Assert):
-            text = ast.unparse(statement)
-            said = f"{text}\n  {type(error).__name__}: {error}" if error else text
-            parts.append({"score": float(error is None), "says": said[:2000], "reasons": []})
         elif asks:
             parts.append({"score": 0.0, "says": "the check gave no report", "reasons": []})
+        else:
+            text = ast.unparse(statement)
+            said = f"{text}\n  {type(error).__name__}: {error}" if error else text
+            if asserts:
+                parts.append({"score": float(error is None), "says": (failed + said)[:2000], "reasons": []})
+            elif error:
+                failed += said + "\n"
     return parts
 
 

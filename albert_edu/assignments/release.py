@@ -7,9 +7,8 @@ from pathlib import Path
 
 import nbformat
 
-from albert_edu.paper.provenance import ROOT
+from albert_edu.assignments.settings import RELEASES, SOURCES
 
-SOURCES, RELEASES = ROOT / "notebooks" / "assignments" / "source", ROOT / "notebooks" / "assignments" / "release"
 STUB, BLANK = "raise NotImplementedError  # your answer", "*Your answer.*"
 MARKER = re.compile(r"^(\s*)### (BEGIN|END) (SOLUTION|HIDDEN TESTS)\s*$")
 FIELDS = {"grade": bool, "solution": bool, "locked": bool, "task": bool, "grade_id": str, "schema_version": int}

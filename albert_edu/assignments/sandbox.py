@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from albert_edu.assignments.merge import Step
+from albert_edu.assignments.settings import Limits
 from albert_edu.paper.provenance import ROOT
 
 # In new namespaces: cover the folders named before "--", give up all privileges, run the rest.
@@ -24,15 +25,6 @@ NO_NETWORK = ("unshare", "--map-root-user", "--net")
 WALLED = (*NO_NETWORK, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", COVER, "sh")
 STARTS_WITHIN = 120  # seconds for imports on a busy machine
 LONGEST_LINE = 1 << 22
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a submission may take: seconds a cell or call, seconds in all, bytes beyond what torch takes itself."""
-
-    seconds: float = 10.0
-    seconds_in_all: float = 300.0
-    bytes: int = 2 << 30
 
 
 @dataclass

@@ -7,7 +7,7 @@ from albert_edu.checks.trial import Trial, exercise
 from albert_edu.text.masking import IGNORE
 
 
-@exercise("05.2")
+@exercise("05.6")
 def check_masked_token_loss(answer, trial: Trial) -> None:
     """``loss(logits[B,K,V], labels[B,K]) -> scalar``: mean cross-entropy in nats over slots whose label is not -100."""
     logits, labels = trial.randn(3, 5, 11), trial.randint(0, 11, 3, 5)

@@ -15,7 +15,7 @@ def check_layer_plan(answer, trial: Trial) -> None:
     """``layer_plan(L, share, G) -> L pairs (attention block, feed-forward block)``, blocks counted from 0. ``share`` is "all",
     "attention", "ffn" or "none". A half that is shared has a block for each of G groups, and layer i (from 0) is in group
     i·G // L; a half that is not shared has a block for each layer. ValueError for G < 1, for G > L and for any other ``share``."""
-    L, G = int(trial.randint(5, 10, 1)), (2, 3, 4, 6)[int(trial.randint(0, 4, 1))]
+    L = int(trial.randint(25, 41, 1))  # beyond the depths that are asked for one and all below: who keeps those knows none of these
 
     def ask(L, share, G):
         return _pairs(trial.call(answer, L, share, G, name="takes L, share and G"))
@@ -35,29 +35,26 @@ def check_layer_plan(answer, trial: Trial) -> None:
         "sharing nothing unless it is all": [_zip(own, own)] * 3,
         "sharing where 'none' is asked for": [_zip(zeros, own), _zip(own, zeros), _zip(zeros, zeros)],
     }, weight=3)  # fmt: skip
-    trial.equal("makes G groups of neighbours", ask(12, "all", G), _twice(i * G // 12 for i in range(12)), {
-        "dealing the layers out in turn (i % G), which is a cycle": _twice(i % G for i in range(12)),
-        "taking G for the size of a group (i // G)": _twice(i // G for i in range(12)),
-        "ignoring the groups": _twice([0] * 12),
+    L, G = _drawn(trial, [(G * size, G) for G in range(2, 8) for size in range(2, 8) if G != size])
+    trial.equal("makes G groups of neighbours", ask(L, "all", G), _twice(i * G // L for i in range(L)), {
+        "dealing the layers out in turn (i % G), which is a cycle": _twice(i % G for i in range(L)),
+        "taking G for the size of a group (i // G)": _twice(i // G for i in range(L)),
+        "ignoring the groups": _twice([0] * L),
     }, weight=2)  # fmt: skip
-    L, G = ((12, 5), (13, 5), (14, 6), (17, 5))[int(trial.randint(0, 4, 1))]
-    trial.equal("makes G groups when G does not divide L", ask(L, "all", G), _twice(i * G // L for i in range(L)), {
-        "rounding the size of a group down (i // (L // G)), which makes a group too many": _twice(i // (L // G) for i in range(L)),
-        "giving the whole rest to the last group": _twice(min(i // (L // G), G - 1) for i in range(L)),
-        "rounding the size of a group up": _twice(i // math.ceil(L / G) for i in range(L)),
-        "rounding i·G / L to the nearest whole number": _twice(round(i * G / L) for i in range(L)),
-        "making the first groups longer, as array_split does": _twice(g for g in range(G) for _ in range(L // G + (g < L % G))),
-    }, weight=2)  # fmt: skip
+    L, G = _drawn(trial, [(L, G) for L in range(11, 41) for G in range(4, L // 2) if _tells_apart(L, G)])
+    trial.equal("makes G groups when G does not divide L", ask(L, "all", G), _twice(i * G // L for i in range(L)),
+                {mistake: _twice(groups) for mistake, groups in _uneven(L, G).items()}, weight=2)  # fmt: skip
     sizes = [(L, G) for L in range(1, 25) for G in range(1, L + 1)]
     every = trial.call(lambda: [answer(L, "all", G) for L, G in sizes])
     trial.equal("does so for all depths up to 24", [_pairs(plan) for plan in every], _groups(sizes, lambda i, L, G: i * G // L), {
         "rounding on the way, with int(i / L * G)": _groups(sizes, lambda i, L, G: int(i / L * G)),
         "rounding on the way, with int(i / (L / G))": _groups(sizes, lambda i, L, G: int(i / (L / G))),
     })  # fmt: skip
-    own, group = range(12), [i // 4 for i in range(12)]
-    trial.equal("makes groups in the shared half alone", ask(12, "attention", 3), _zip(group, own), {
+    size, G = _drawn(trial, [(3, 2), (4, 3), (2, 4), (3, 5)])
+    own, group = range(size * G), [i // size for i in range(size * G)]
+    trial.equal("makes groups in the shared half alone", ask(size * G, "attention", G), _zip(group, own), {
         "making groups in the half that is not shared": _zip(group, group),
-        "forgetting the groups when one half is shared": _zip([0] * 12, own),
+        "forgetting the groups when one half is shared": _zip([0] * len(own), own),
         "exchanging the halves: 'attention' is what is shared": _zip(own, group),
     })  # fmt: skip
     nonsense = [(4, "all", 0), (4, "all", 5), (4, "both", 1)]
@@ -158,6 +155,27 @@ def _mix(weight: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
 
 def _bend(weight: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda x: x + torch.tanh(x * weight)
+
+
+def _drawn(trial: Trial, choices: list):
+    return choices[int(trial.randint(0, len(choices), 1))]
+
+
+def _uneven(L: int, G: int) -> dict[str, list[int]]:
+    """The group of each of L layers, by the usual mistakes when G does not divide L."""
+    return {
+        "rounding the size of a group down (i // (L // G)), which makes a group too many": [i // (L // G) for i in range(L)],
+        "giving the whole rest to the last group": [min(i // (L // G), G - 1) for i in range(L)],
+        "rounding the size of a group up": [i // math.ceil(L / G) for i in range(L)],
+        "rounding i·G / L to the nearest whole number": [round(i * G / L) for i in range(L)],
+        "making the first groups longer, as array_split does": [g for g in range(G) for _ in range(L // G + (g < L % G))],
+    }
+
+
+def _tells_apart(L: int, G: int) -> bool:
+    """Whether the right plan and each of the mistakes are different."""
+    plans = [[i * G // L for i in range(L)], *_uneven(L, G).values()]
+    return len(set(map(tuple, plans))) == len(plans)
 
 
 def _pairs(answered) -> list[tuple[int, int]] | None:

@@ -13,7 +13,13 @@ from albert_edu.checks import check_layer_plan, check_shared_gradient
 NAME = "04_shared_layers"
 SOURCE, HANDED_OUT = (nbformat.read(folder / f"{NAME}.ipynb", as_version=4) for folder in (SOURCES, RELEASES))
 POINTS = {"layer_plan": 4, "encoder": 6, "gradient_of_each": 5, "loss_with_last_only": 5}
-SOLVED = {cell.metadata.nbgrader.grade_id: cell.source for cell in SOURCE.cells if role(cell) == "answer"}
+
+
+def answers_in(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in notebook.cells if role(cell) == "answer"}
+
+
+SOLVED = answers_in(SOURCE)
 
 OTHER_STYLE = {
     "layer_plan": """
@@ -164,9 +170,11 @@ def hard_coded() -> dict[str, str]:
     }  # fmt: skip
 
 
-def submission(answers: dict[str, str], extra: str = "", tests: bool = True) -> nbformat.NotebookNode:
+def submission(
+    answers: dict[str, str], extra: str = "", tests: bool = True, handed_out: nbformat.NotebookNode = HANDED_OUT
+) -> nbformat.NotebookNode:
     """The notebook handed out, with these answers; ``extra`` is a cell before all answers."""
-    made = copy.deepcopy(HANDED_OUT)
+    made = copy.deepcopy(handed_out)
     for cell in made.cells:
         if role(cell) == "answer":
             cell.source = answers.get(cell.metadata.nbgrader.grade_id, cell.source)

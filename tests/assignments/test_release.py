@@ -7,33 +7,17 @@ import nbformat
 import pytest
 
 from albert_edu import checks
+from albert_edu.assignments import contents
 from albert_edu.assignments.release import BLANK, RELEASES, SOURCES, STUB, build, cleared, find_sources, release, role
 from albert_edu.checks import trial
-from tests import test_notebooks as rules
 
 PATHS = find_sources(SOURCES)
 REGION = re.compile(r"^[ ]*### BEGIN (SOLUTION|HIDDEN TESTS)\n(.*?)^[ ]*### END \1$\n?", re.DOTALL | re.MULTILINE)
 each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
-# Source notebooks are held to what holds for all notebooks.
-FOR_ALL = [
-    rules.test_every_code_cell_was_run_once_and_in_order,
-    rules.test_outputs_hold_no_error_stream_no_warning_and_no_machine_path,
-    rules.test_the_file_is_normalised_and_small,
-    rules.test_code_cells_are_short,
-    rules.test_headings_start_with_one_title_and_skip_no_level,
-    rules.test_every_link_within_the_repository_resolves,
-]
-
 
 def read(path) -> nbformat.NotebookNode:
     return nbformat.read(path, as_version=4)
-
-
-@each
-@pytest.mark.parametrize("rule", FOR_ALL, ids=lambda rule: rule.__name__)
-def test_source(rule, path):
-    rule(path)
 
 
 @each
@@ -122,6 +106,10 @@ def test_exercises_have_headers_hints_and_help(path):
     minutes = int(re.search(r"\*\*Minutes\.\*\* (\d+)", text)[1])
     asked = [int(found) for found in re.findall(r" · (?:\d+-)?(\d+) minutes", text)]
     assert abs(sum(asked) - minutes) <= 15
+
+
+def test_the_instructors_page_has_the_table_of_the_source_notebooks():
+    assert contents.table() in contents.PAGE.read_text(), "python -m albert_edu assignments build writes it"
 
 
 def notebook(*cells: tuple[str, dict]) -> nbformat.NotebookNode:

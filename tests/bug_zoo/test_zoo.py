@@ -1,18 +1,14 @@
 """Tests of the checks: every wrong answer is rejected, nearly all by name, and every right one accepted, whatever the seed."""
 
-import importlib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from albert_edu import checks
-from tests.bug_zoo.zoo import ANIMALS
+from tests.bug_zoo.__main__ import survey
+from tests.bug_zoo.zoo import Animal, all_animals
 
-for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
-    if path.stem not in ("zoo", "test_zoo"):
-        importlib.import_module(f"tests.bug_zoo.{path.stem}")
-
+ANIMALS = all_animals()
 CHECKS = [getattr(checks, name) for name in checks.__all__ if name.startswith("check_")]
 
 
@@ -50,3 +46,17 @@ def test_what_is_still_to_do_scores_nothing():
     for animal in ANIMALS:
         if animal.says == "still to do":
             assert animal.check(animal.answer).score == 0
+
+
+def test_the_survey_counts_and_names_those_it_should():
+    plans = [animal for animal in ANIMALS if animal.check is checks.check_layer_plan]
+    table, well = survey(plans)
+    wrong = str(sum(not animal.right for animal in plans))
+    rows = [line.split() for line in table.splitlines()]
+    assert well and rows[1][:2] == [checks.check_layer_plan.number, "layer_plan"]
+    assert rows[1][2:] == rows[2][3:] and rows[2][:5] == ["total", "1", "checks", wrong, wrong]
+    mistake, answer = (next(animal for animal in plans if animal.right is side) for side in (False, True))
+    lost = Animal(checks.check_layer_plan, "lost", mistake.answer, False, "words that no report has")
+    passes = Animal(checks.check_layer_plan, "passes", answer.answer, False)
+    table, well = survey([mistake, answer, lost, passes])
+    assert not well and table.endswith("MISJUDGED:\n  layer_plan: passes") and "not named, 2 of 3:" in table

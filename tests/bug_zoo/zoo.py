@@ -1,6 +1,8 @@
 """How the zoo keeps its animals: wrong answers with the words a report must say of them, and right ones in other styles."""
 
+import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -35,3 +37,11 @@ def right(check: Callable) -> Callable:
         return answer
 
     return keep
+
+
+def all_animals() -> list[Animal]:
+    """Every answer of this folder's files."""
+    for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
+        if path.stem not in ("zoo", "test_zoo"):
+            importlib.import_module(f"tests.bug_zoo.{path.stem}")
+    return ANIMALS

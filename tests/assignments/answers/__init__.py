@@ -1,0 +1,1 @@
+"""What a class hands in, one file for each assignment."""

@@ -1,0 +1,85 @@
+"""What a class hands in for assignment 01: the same answers in another style, and a known mistake for each."""
+
+OTHER_STYLE = {
+    "aligned": """
+import re
+
+
+def aligned(text):
+    found = []
+    for match in re.finditer(r"``|''|.", text, flags=re.DOTALL):
+        raw = '"' if len(match[0]) == 2 else match[0]
+        found += [(letter, match.start()) for letter in unicodedata.normalize("NFKD", raw).lower()
+                  if unicodedata.combining(letter) == 0]
+    joined = "".join(letter for letter, _ in found)
+    runs = re.finditer(r"\\S|\\s+", joined)
+    pairs = [(" " if run[0].isspace() else run[0], found[run.start()][1]) for run in runs]
+    while pairs and pairs[0][0] == " ":
+        pairs.pop(0)
+    while pairs and pairs[-1][0] == " ":
+        pairs.pop()
+    return pairs""",
+    "best_cuts": """
+import heapq
+
+
+def best_cuts(word, log_p, n):
+    lowest = min(0.0, *(-value for value in log_p.values()))  # a constant for each letter: no step costs less than nothing
+    queue, visits, found = [(0.0, 0, ())], [0] * (len(word) + 1), []
+    while queue and len(found) < n:
+        cost, place, cut = heapq.heappop(queue)
+        visits[place] += 1
+        if place == len(word):
+            found.append(list(cut))
+        elif visits[place] <= n:
+            for piece in (word[place:end] for end in range(place + 1, len(word) + 1)):
+                if piece in log_p:
+                    step = -log_p[piece] - lowest * len(piece)
+                    heapq.heappush(queue, (cost + step, place + len(piece), (*cut, piece)))
+    return found""",
+    "layout": """
+import numpy as np
+
+
+def layout(a, b, length):
+    texts = [text for text in (a, b) if text is not None]
+    ids = [CLS] + [piece for text in texts for piece in [*text, SEP]]
+    rows = np.zeros((3, length), dtype=int)
+    rows[0, : len(ids)] = ids  # NumPy raises ValueError where this does not fit
+    rows[1, len(a) + 2 : len(ids)] = 1
+    rows[2, : len(ids)] = 1
+    return rows""",
+}
+
+WRONG = {
+    "aligned": (
+        """
+def aligned(text):
+    text = " ".join(text.replace("``", '"').replace("''", '"').split())
+    letters = unicodedata.normalize("NFKD", text).lower()
+    return [(c, place) for place, c in enumerate(letters) if not unicodedata.combining(c)]""",
+        "places in the raw text",
+    ),
+    "best_cuts": (
+        """
+def best_cuts(word, log_p, n):
+    best, ways = [(0.0, [])], [(0.0, [])]
+    for end in range(1, len(word) + 1):
+        ways = [(best[s][0] + log_p[word[s:end]], [*best[s][1], word[s:end]])
+                for s in range(end) if word[s:end] in log_p and best[s]]
+        best.append(max(ways, default=None))
+    return [pieces for _, pieces in sorted(ways, reverse=True)[:n]]""",
+        "-9, -10 and -11",
+    ),
+    "layout": (
+        """
+def layout(a, b, length):
+    ids = [CLS, *a, SEP, *(b or []), SEP]
+    if len(ids) > length:
+        raise ValueError("too long")
+    filling = [PAD] * (length - len(ids))
+    segments = [0] * (len(a) + 1) + [1] * (len(ids) - len(a) - 1)
+    return ids + filling, segments + filling, [1] * len(ids) + filling""",
+        "giving the first [SEP] to B",
+    ),
+}

@@ -1,0 +1,88 @@
+"""What a class hands in for assignment 02: the same answers in another style, and a known mistake for each."""
+
+OTHER_STYLE = {
+    "attention": """
+def attention(q, k, v, keep):
+    scores = torch.einsum("baid,bajd->baij", q, k) * q.size(-1) ** -0.5
+    allowed = keep[:, None, None].expand_as(scores).to(scores)
+    highest = (scores - 1e9 * (1 - allowed)).amax(-1, keepdim=True).detach()
+    powers = torch.exp((scores - highest).clamp(max=0)) * allowed
+    total = powers.sum(-1, keepdim=True)
+    weights = powers / torch.where(total > 0, total, torch.ones_like(total))
+    return torch.einsum("baij,bajd->baid", weights, v), weights""",
+    "heads_of_all": """
+def heads_of_all(x, weight, bias, A):
+    H = x.shape[-1]
+    D = H // A
+    found = []
+    for part in range(3):
+        rows = slice(part * H, (part + 1) * H)
+        z = x @ weight[rows].T + bias[rows]
+        found.append(torch.stack([z[:, :, a * D : (a + 1) * D] for a in range(A)], dim=1))
+    return found""",
+    "layer_norm": """
+def layer_norm(x, gain, bias):
+    variance, mean = torch.var_mean(x.double(), dim=-1, correction=0, keepdim=True)
+    return ((x - mean) * torch.rsqrt(variance + 1e-12) * gain + bias).to(x.dtype)""",
+    "gelu_and_slope": """
+def gelu_and_slope(x):
+    inner = math.sqrt(8 / math.pi) * (x + 0.044715 * x.pow(3))
+    share = torch.sigmoid(inner)  # half of 1 + tanh u is the sigmoid of 2u
+    growth = math.sqrt(8 / math.pi) * (1 + 0.134145 * x * x)
+    return x * share, share + x * share * torch.sigmoid(-inner) * growth""",
+    "layer": """
+def layer(x, attend, norm1, think, norm2, drop, norm_first=False):
+    def nothing(y):
+        return y
+
+    before1, after1 = (norm1, nothing) if norm_first else (nothing, norm1)
+    before2, after2 = (norm2, nothing) if norm_first else (nothing, norm2)
+    middle = after1(torch.add(drop(attend(before1(x))), x))
+    return after2(torch.add(drop(think(before2(middle))), middle))""",
+}
+
+WRONG = {
+    "attention": (
+        """
+def attention(q, k, v, keep):
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    scores = scores.masked_fill(~keep[:, None, None], -10_000.0)
+    weights = scores.softmax(-1)
+    return weights @ v, weights""",
+        "nothing to hear gives zeros",
+    ),
+    "heads_of_all": (
+        """
+def heads_of_all(x, weight, bias, A):
+    B, S, H = x.shape
+    q, k, v = F.linear(x, weight, bias).chunk(3, dim=-1)
+    return [z.reshape(B, A, S, H // A) for z in (q, k, v)]""",
+        "without the transpose",
+    ),
+    "layer_norm": (
+        """
+def layer_norm(x, gain, bias):
+    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-12).sqrt() * gain + bias""",
+        "dividing by H - 1 in the variance",
+    ),
+    "gelu_and_slope": (
+        """
+def gelu_and_slope(x):
+    x = x.detach().requires_grad_()
+    with torch.enable_grad():
+        value = F.gelu(x)
+        value.sum().backward()
+    return value.detach(), x.grad""",
+        "using the exact form with erf",
+    ),
+    "layer": (
+        """
+def layer(x, attend, norm1, think, norm2, drop, norm_first=False):
+    if norm_first:
+        x = x + drop(attend(norm1(x)))
+        return x + drop(think(norm2(x)))
+    y = norm1(x + drop(attend(x)))
+    return norm2(x + drop(think(y)))""",
+        "adding the layer's input again",
+    ),
+}

@@ -1,0 +1,113 @@
+"""What a class hands in for assignment 11: the same answers in another style, and a known mistake for each."""
+
+OTHER_STYLE = {
+    "head": """
+class Head(nn.Module):
+    def __init__(self, hidden_size, num_labels, dropout):
+        super().__init__()
+        if dropout < 0 or dropout >= 1:
+            raise ValueError("dropout")
+        self.p = dropout
+        self.W = nn.Parameter(torch.randn(num_labels, hidden_size) * 0.02)
+        self.b = nn.Parameter(torch.zeros(num_labels))
+
+    def forward(self, pooled):
+        if self.training and self.p:
+            kept = torch.rand_like(pooled) >= self.p
+            pooled = pooled * kept / (1 - self.p)
+        return torch.einsum("bh,ch->bc", pooled, self.W) + self.b""",
+    "layout": """
+import numpy as np
+
+
+def stay(a, b, room):
+    if a + b <= room:
+        return a, b
+    return stay(a - 1, b, room) if a > b else stay(a, b - 1, room)
+
+
+def layout(pairs, S):
+    ids, segments, mask = (np.zeros((len(pairs), S), dtype=int) for _ in range(3))
+    for row, (a, b) in enumerate(pairs):
+        m, n = (min(len(a), S - 2), None) if b is None else stay(len(a), len(b), S - 3)
+        ids[row, 0], ids[row, m + 1] = 2, 3
+        ids[row, 1 : m + 1] = a[:m]
+        end = m + 2
+        if b is not None:
+            ids[row, end : end + n] = b[:n]
+            ids[row, end + n] = 3
+            segments[row, end : end + n + 1] = 1
+            end += n + 1
+        mask[row, :end] = 1
+    return ids.tolist(), segments.tolist(), mask.tolist()""",
+    "labels": """
+def labels(question, characters, start, text, S):
+    if text == "":
+        return (-100, -100)
+    asked = set(range(start, start + len(text)))
+    row = [set()] * (len(question) + 2) + [asked & set(range(*piece)) for piece in characters]
+    places = [place for place, shared in enumerate(row) if shared]
+    if places and max(places) < S - 1:
+        return min(places), max(places)""",
+    "best_span": """
+def best_span(start, end, context, none, longest=30):
+    answers = []
+    for row in range(len(start)):
+        places = context[row].nonzero().flatten().tolist()
+        first, last = start[row].tolist(), end[row].tolist()
+        found = [(first[i] + last[j], i, j) for i in places for j in places if 0 <= j - i < longest]
+        answers.append((-100, -100) if none[row] > 0 or not found else max(found)[1:])
+    return answers""",
+}
+
+WRONG = {
+    "head": (
+        """
+class Head(nn.Module):
+    def __init__(self, hidden_size, num_labels, dropout):
+        super().__init__()
+        self.scores = nn.Linear(hidden_size, num_labels)
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, pooled):
+        return self.drop(self.scores(pooled))""",
+        "the scores are dropped, not numbers of pooled",
+    ),
+    "layout": (
+        """
+def layout(pairs, S):
+    rows = []
+    for a, b in pairs:
+        if b is not None:
+            while len(a) + len(b) > S - 3:
+                (a if len(a) >= len(b) else b).pop()
+        ids = [2, *a, 3][: S - 1] if b is None else [2, *a, 3]
+        if b is None:
+            ids[-1] = 3
+        second = [] if b is None else [*b, 3]
+        n = len(ids) + len(second)
+        rows.append((ids + second + [0] * (S - n), [0] * len(ids) + [1] * len(second) + [0] * (S - n), [1] * n + [0] * (S - n)))
+    return tuple(torch.tensor(part) for part in zip(*rows))""",
+        "cutting A where both are equally long",
+    ),
+    "labels": (
+        """
+def labels(question, characters, start, text, S):
+    if not text:
+        return 0, 0
+    inside = [i for i, (b, e) in enumerate(characters) if b < start + len(text) and e > start]
+    first, last = (len(question) + 2 + inside[i] for i in (0, -1))
+    return (first, last) if last < S - 1 else None""",
+        "pointing at [CLS], as BERT does",
+    ),
+    "best_span": (
+        """
+def best_span(start, end, context, none, longest=30):
+    outside = float("-inf")
+    first = start.masked_fill(~context, outside).argmax(1)
+    last = end.masked_fill(~context, outside).argmax(1)
+    span = torch.stack([first, last], 1)
+    return span.masked_fill(none[:, None] > 0, -100)""",
+        "taking the best of each alone, which may end before it begins",
+    ),
+}
