@@ -1,51 +1,20 @@
 """A simulated class is graded: each gets what the answers deserve, and the exit code tells the truth."""
 
-import csv
-import json
-import socket
-import threading
-
 import nbformat
 import pytest
 
 from albert_edu.assignments import merge, sandbox
 from albert_edu.assignments.feedback import overview
 from albert_edu.cli import main
-from tests.assignments.classroom import DESERVED, NAME, SOLVED, SOURCE, hand_in, submission
-
-LIMITS = ["--seconds", "3", "--seconds-in-all", "60", "--memory", "1", "--key", "7"]
-
-
-class Server:
-    """Tells everybody who connects the answer, and remembers that somebody did."""
-
-    def __init__(self):
-        self.socket, self.visited = socket.create_server(("127.0.0.1", 0)), False
-        self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                line, _ = self.socket.accept()
-            except OSError:
-                return
-            self.visited = True
-            with line:
-                line.sendall(SOLVED["layer_plan"].encode())
+from tests.assignments.__main__ import grade_class
+from tests.assignments.classroom import DESERVED, NAME, SOLVED, SOURCE, submission
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """The class after grading: the folder, the exit code, each student's row and record."""
-    folder, server = tmp_path_factory.mktemp("class"), Server()
-    hand_in(folder / "in", server.port)
-    code = main(["assignments", "grade", str(folder / "in"), "--out", str(folder / "out"), "--jobs", "2", *LIMITS])
-    server.socket.close()
-    assert not server.visited
-    with (folder / "out" / "scores.csv").open() as file:
-        rows = {row["student"]: row for row in csv.DictReader(file)}
-    records = {one["student"]: one for one in json.loads((folder / "out" / "grades.json").read_text())["grades"]}
+    folder = tmp_path_factory.mktemp("class")
+    code, rows, records = grade_class(folder)
     return folder / "out", code, rows, records
 
 

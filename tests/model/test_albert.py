@@ -101,7 +101,7 @@ def test_an_all_ones_mask_is_no_mask_and_missing_segments_are_segment_0(batch):
 def test_hidden_states_are_the_embeddings_and_every_layer_up_to_the_last(batch):
     albert = randomised(Albert(config(num_layers=4)))
     output = albert(batch.token_ids, batch.segment_ids, batch.attention_mask, return_hidden_states=True)
-    assert len(output.hidden_states) == 5
+    assert isinstance(output.hidden_states, tuple) and len(output.hidden_states) == 5
     assert torch.equal(output.hidden_states[0], albert.embeddings(batch.token_ids, batch.segment_ids))
     assert torch.equal(output.hidden_states[-1], output.last_hidden)
     without = albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
@@ -194,3 +194,11 @@ def test_embedding_dropout_falls_before_the_projection_and_only_in_training(batc
     zeros = dropped == 0
     assert 0.3 < zeros.float().mean() < 0.7
     torch.testing.assert_close(dropped[~zeros], 2 * whole[~zeros])
+
+
+def test_every_norm_takes_the_eps_of_the_config_and_both_models_keep_the_config():
+    """An eps of 1 shows in any output; the real one, 1e-12, hides behind rounding."""
+    model = AlbertForPretraining(config(layer_norm_eps=1.0, share="none"))
+    norms = [module for module in model.modules() if isinstance(module, torch.nn.LayerNorm)]
+    assert len(norms) == 1 + 2 * 3 + 1 and {norm.eps for norm in norms} == {1.0}
+    assert model.config is model.albert.config and model.config.layer_norm_eps == 1.0

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from albert_edu.config import AlbertConfig
 from albert_edu.model.layers import FeedForward, SelfAttention, attention_by_hand, gelu
 
-B, S, H, A = 2, 7, 16, 4
+B, S, H, A = 2, 7, 12, 4  # so that a head is 3 wide: no two of the sizes are equal
 KEEP = torch.tensor([[1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0]]).bool()
 
 

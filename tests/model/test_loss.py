@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,6 +58,14 @@ def test_the_loss_is_the_slow_mean_over_labelled_tokens(seed, rows, slots, class
         for b in range(rows) for k in range(slots) if labels[b, k] >= 0
     ]  # fmt: skip
     assert mean_loss(logits, labels).item() == pytest.approx(sum(terms) / max(1, len(terms)), abs=1e-5)
+
+
+def test_the_masked_token_head_by_hand(model):
+    head, hidden = model.masked_token_head, torch.randn(5, H)
+    inner = F.gelu(F.linear(hidden, head.dense.weight, head.dense.bias), approximate="tanh")
+    inner = F.layer_norm(inner, (8,), head.norm.weight, head.norm.bias, eps=1e-12)
+    expected = inner @ model.albert.embeddings.word.weight.T + head.decoder.bias
+    torch.testing.assert_close(head(hidden), expected, atol=1e-5, rtol=1e-5)
 
 
 def test_each_masked_token_weighs_the_same_however_many_its_row_has(model, batch):

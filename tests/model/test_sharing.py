@@ -1,5 +1,6 @@
 """Which block serves which layer, and whether a shared block is really one block."""
 
+import importlib.util
 import re
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from albert_edu.config import AlbertConfig
+from albert_edu.model import sharing
 from albert_edu.model.encoder import SharedEncoder
 from albert_edu.model.sharing import describe_plan, layer_plan
 
@@ -79,12 +81,24 @@ def test_a_number_of_groups_that_does_not_fit_is_refused(num_groups):
         layer_plan(4, "all", num_groups)
 
 
+def test_an_unknown_way_of_sharing_is_refused_with_those_that_exist():
+    spec = importlib.util.spec_from_file_location("unchecked_sharing", sharing.__file__)
+    unchecked = importlib.util.module_from_spec(spec)  # as users have it: beartype would speak first
+    spec.loader.exec_module(unchecked)
+    with pytest.raises(ValueError, match="one of all, attention, ffn, none, got 'some'"):
+        unchecked.layer_plan(4, "some")
+
+
 @given(depth_and_groups, st.sampled_from(SHARES))
 @settings(max_examples=10, deadline=None, derandomize=True)
 def test_the_printed_plan_says_the_same(size, share):
     plan = layer_plan(size[0], share, size[1])
     printed = [tuple(map(int, re.findall(r"\d+", line))) for line in describe_plan(plan).splitlines()]
     assert printed == [(number, slot.attention, slot.ffn) for number, slot in enumerate(plan, start=1)]
+
+
+def test_the_printed_plan_to_the_letter():
+    assert describe_plan(layer_plan(2, "ffn")) == "layer 1: attention 0, ffn 0\nlayer 2: attention 1, ffn 0"
 
 
 def config(share: str, num_groups: int = 1, num_layers: int = 4) -> AlbertConfig:

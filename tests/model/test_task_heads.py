@@ -56,6 +56,7 @@ def test_only_the_context_can_answer_and_answers_are_in_order(pretrained):
     final_separator = batch.attention_mask.sum(1) - 1
     assert (first >= 4).all() and (first <= last).all() and (last < final_separator).all()
     assert (last - first < LONGEST_ANSWER).all()
+    assert torch.equal(model.predict(batch.rows(slice(0, 1))), model.predict(batch)[:1])
 
 
 def test_a_question_without_an_answer_moves_no_span_and_one_with_an_answer_does(pretrained):
@@ -74,3 +75,62 @@ def test_padding_never_moves_a_prediction(pretrained):
     other = dataclasses.replace(batch, token_ids=batch.token_ids.where(batch.attention_mask.bool(), 7))
     for model in (AlbertForClassification(pretrained.albert, 3), AlbertForSpan(pretrained.albert)):
         torch.testing.assert_close(model.eval()(batch), model(other))
+
+
+HEADS = [(AlbertForClassification, (3,)), (AlbertForChoice, ()), (AlbertForSpan, ())]
+BATCHES = {AlbertForClassification: (B,), AlbertForChoice: (B, C), AlbertForSpan: (B,)}
+
+
+@pytest.mark.parametrize(("head", "labels"), HEADS)
+def test_a_head_starts_as_the_rest_of_the_model_does_and_drops_a_tenth_unless_told_otherwise(pretrained, head, labels):
+    model = head(pretrained.albert, *labels)
+    assert model.dropout.p == 0.1 and head(pretrained.albert, *labels, dropout=0.4).dropout.p == 0.4
+    for name, parameter in model.head.named_parameters():
+        assert (parameter == 0).all() if name.endswith("bias") else 0.3 < parameter.abs().max() <= 2 * 0.3, name
+
+
+@pytest.mark.parametrize(("head", "labels"), HEADS)
+def test_what_a_head_sees_is_dropped_in_training_and_only_there(pretrained, head, labels):
+    model = head(pretrained.albert.eval(), *labels, dropout=0.5)
+    batch = data(*BATCHES[head], labels=[0] * B)
+    for training in (True, False):
+        model.dropout.train(training)
+        once, again = (output if isinstance(output, tuple) else (output,) for output in (model(batch), model(batch)))
+        assert [torch.equal(a, b) for a, b in zip(once, again, strict=True)] == [not training] * len(once)
+
+
+def test_the_class_or_choice_of_the_highest_score_is_predicted(pretrained):
+    for model, shape in ((AlbertForClassification(pretrained.albert, 3), (8,)), (AlbertForChoice(pretrained.albert), (8, C))):
+        batch = data(*shape, labels=[0] * 8)
+        scores = model.eval()(batch).tolist()
+        assert {len(row) for row in scores} == {C if len(shape) > 1 else 3}
+        assert model.predict(batch).tolist() == [row.index(max(row)) for row in scores]
+        torch.testing.assert_close(model.loss(batch), -torch.tensor(scores).log_softmax(-1)[:, 0].mean())  # all labels are 0
+
+
+def test_the_loss_of_a_span_by_hand(pretrained):
+    """First and last piece at a quarter each over the questions with an answer, the question whether there is one at a half."""
+    model = AlbertForSpan(pretrained.albert).eval()
+    batch = data(3, labels=[[5, 6], [IGNORE, IGNORE], [4, 6]])
+    start, end, none = model(batch)
+    spans = -sum(start[b].log_softmax(-1)[i] + end[b].log_softmax(-1)[j] for b, i, j in ((0, 5, 6), (2, 4, 6))) / 2
+    there = -(F.logsigmoid(-none[0]) + F.logsigmoid(none[1]) + F.logsigmoid(-none[2])) / 3
+    assert model.loss(batch).isfinite() and model.head["none"].out_features == 1
+    torch.testing.assert_close(model.loss(batch), spans / 2 + there / 2)
+
+
+def test_the_predicted_span_is_the_best_that_a_slow_search_finds(pretrained):
+    model = AlbertForSpan(pretrained.albert)
+    start, end = 3 * torch.randn(2, 20, 50)
+    start[0, 3] = end[0, 33] = 90  # 31 pieces: one too many
+    start[1, 3] = end[1, 32] = 90  # 30 pieces
+    start[2, 20] = end[2, 10] = 90  # backwards
+    none = torch.zeros(20)  # at 0 an answer is as likely as none, and it is given
+    none[19] = 0.1
+    model.forward = lambda batch: (start, end, none)
+    expected = []
+    for first, last in zip(start.tolist(), end.tolist(), strict=True):
+        spans = [(i, j) for i in range(50) for j in range(i, min(i + LONGEST_ANSWER, 50))]
+        expected.append(list(max(spans, key=lambda span, first=first, last=last: first[span[0]] + last[span[1]])))
+    expected[19] = [IGNORE, IGNORE]
+    assert model.predict(data(1, labels=[0])).tolist() == expected and expected[1] == [3, 32] and LONGEST_ANSWER == 30

@@ -57,6 +57,7 @@ def test_hidden_slots_are_ordinary_pieces_in_order_and_all_that_changed(text):
     batch = stream(text, batch_size=64).batch(3)
     assert batch.masked_positions.shape == batch.masked_labels.shape == (64, mask_slots(64))
     text_ids, changed = batch.unmasked_ids(), batch.token_ids != batch.unmasked_ids()
+    assert changed.any()  # looking at the text before masking leaves the batch masked
     for row in range(64):
         used = batch.masked_labels[row] != -100
         positions = batch.masked_positions[row][used].tolist()
@@ -118,6 +119,22 @@ def test_one_row_cannot_be_half_in_order(text, objective):
         stream(text, objective, batch_size=1)
 
 
+def test_a_batch_has_at_least_one_row(text):
+    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
+        stream(text, "none", batch_size=0)
+
+
+def test_a_corpus_may_hold_the_last_piece_of_the_tokenizer_and_none_beyond_it(text):
+    def numbered(piece: int) -> TokenizedCorpus:
+        tokens = np.full(20, piece, dtype=np.uint16)
+        return TokenizedCorpus(tokens, np.arange(0, 21, 5), np.array([0, 2, 4]), np.array([-1, -1]))
+
+    size = len(text.tokenizer)
+    assert PretrainingStream(numbered(size - 1), text.tokenizer).batch(0).num_masked > 0
+    with pytest.raises(ValueError, match=f"the corpus has piece {size}, but the tokenizer only {size} pieces"):
+        PretrainingStream(numbered(size), text.tokenizer)
+
+
 def test_a_corpus_of_another_tokenizer_is_refused(text):
     lines = ["the old barn was burning.", "a new boat was turning."] * 4
     other = AlbertTokenizer.train(lines, 24)
@@ -141,6 +158,13 @@ def test_settings_tell_any_two_different_streams_apart_and_equal_ones_not(text):
     others.append(PretrainingStream(text.held_out, text.tokenizer, batch_size=6, sequence_length=64).settings)
     assert all(other != base for other in others)
     assert all(isinstance(value, str | int | float) for value in base.values())  # they go into a JSON file
+
+
+def test_settings_of_a_stream_that_was_told_nothing(text):
+    assert PretrainingStream(text.train, text.tokenizer).settings == {
+        "objective": "sop", "batch_size": 32, "sequence_length": 128, "seed": 0, "short_probability": 0.1, "max_ngram": 3,
+        "mask_rate": 0.15, "negatives": "document", "corpus": text.train.fingerprint, "tokenizer": text.tokenizer.fingerprint,
+    }  # fmt: skip
 
 
 def test_the_knobs_reach_the_masking_and_the_pairs(text):

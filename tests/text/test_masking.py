@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from albert_edu.text.masking import IGNORE, choose_masked, mask_slots, masked_slots, ngram_probabilities, replace_masked
+from albert_edu.text.masking import (
+    IGNORE,
+    MASK_RATE,
+    MAX_NGRAM,
+    choose_masked,
+    mask_slots,
+    masked_slots,
+    ngram_probabilities,
+    replace_masked,
+)
 from albert_edu.text.tokenizer import MASK
 
 properties = settings(max_examples=25, deadline=None, derandomize=True)
@@ -70,6 +79,12 @@ def test_a_long_word_drawn_first_does_not_leave_the_row_bare():
     assert [int(each.sum()) for each in masked] == [1] * 20
 
 
+def test_a_short_row_of_a_wide_batch_hides_one_piece():
+    maskable = np.zeros((1, 64), dtype=bool)
+    maskable[0, 1:3] = True  # with [CLS] and both [SEP] five pieces, of which 15% are less than one
+    assert [int(choose_masked(np.random.default_rng(seed), maskable, maskable).sum()) for seed in range(20)] == [1] * 20
+
+
 def test_the_choice_is_the_generators_alone():
     maskable, starts_word = np.ones((4, 50), dtype=bool), np.random.default_rng(0).random((4, 50)) < 0.7
     first, again, other = (choose_masked(np.random.default_rng(seed), maskable, starts_word) for seed in (1, 1, 2))
@@ -82,6 +97,17 @@ def test_the_choice_is_the_generators_alone():
 )
 def test_p_of_n_is_one_over_n(max_ngram, p):
     np.testing.assert_allclose(ngram_probabilities(max_ngram), p, rtol=1e-12)
+
+
+def test_the_paper_hides_15_percent_in_runs_of_up_to_three_words():
+    assert (MASK_RATE, MAX_NGRAM) == (0.15, 3)
+    np.testing.assert_allclose(ngram_probabilities(), [6 / 11, 3 / 11, 2 / 11], rtol=1e-12)
+
+
+def test_every_word_of_a_batch_is_as_likely_as_any_other_also_the_first_two_and_the_last():
+    maskable = np.ones((1, 4), dtype=bool)  # four words of one piece, and one of them is hidden
+    hidden = [choose_masked(np.random.default_rng(seed), maskable, maskable, max_ngram=1)[0].argmax() for seed in range(400)]
+    assert (abs(np.bincount(hidden, minlength=4) - 100) < 4.5 * (400 * 0.25 * 0.75) ** 0.5).all()
 
 
 def patterns(p: np.ndarray, budget: int) -> Counter:

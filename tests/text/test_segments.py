@@ -76,6 +76,7 @@ def test_nsp_pairs_continue_or_come_from_another_document_or_topic(lengths, sequ
     assert false.sum() == 10 and (pairs.last > pairs.first).all()
     assert (pairs.last[~false, 0] == pairs.first[~false, 1]).all() and (home[~false, 0] == home[~false, 1]).all()
     assert (unit[home[false, 0]] != unit[home[false, 1]]).all()
+    assert not np.isin(pairs.first[false, 1], corpus.documents).any()  # none begins a document
     assert pieces(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
 
 
@@ -93,7 +94,7 @@ def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_and_else_n
 
 def test_the_length_that_the_error_names_is_enough():
     corpus = corpus_of([[9, 8], [7, 20]])
-    with pytest.raises(CorpusError, match="fit 19 pieces; the shortest pair needs 20"):
+    with pytest.raises(CorpusError, match=r"fit 19 pieces; the shortest pair needs 20\. Use a sequence_length of at least 20\.$"):
         PairSampler(corpus, "sop", 19)
     assert (pieces(corpus, draw(corpus, "sop", 20)).sum(1) == 17).all()
 
@@ -143,6 +144,12 @@ def test_a_pair_takes_all_that_fits_unless_it_is_drawn_short(text):
     always = could_be_longer(1.0)
     assert 0.4 < always < 1
     assert abs(could_be_longer(0.1) - 0.1 * always) < 4.5 * (0.1 / 4000) ** 0.5
+
+
+def test_one_pair_in_ten_is_drawn_short_unless_told_otherwise(text):
+    sampler = PairSampler(text.train, "sop", 128)
+    for ours, told in zip(sampler.draw(np.random.default_rng(0), 200), draw(text.train, "sop", 128, 200, short=0.1), strict=True):
+        np.testing.assert_array_equal(ours, told)
 
 
 def test_short_pairs_still_have_two_sentences_and_reach_the_whole_range():
@@ -213,6 +220,16 @@ def test_false_second_segments_have_as_many_sentences_as_true_ones():
     error = (true.var() / len(true) + false.var() / len(false)) ** 0.5
     # Drawn without thinning they have 0.4 sentences more; documents that end soon leave a little of that.
     assert abs(true.mean() - false.mean()) < 4 * error + 0.08
+
+
+def test_beside_a_single_sentence_true_and_false_segments_have_one_two_or_three_sentences_as_6_to_3_to_2():
+    # Documents of 4: a pair starts at each of 3 places and is cut at each of k - 1, so one sentence goes before b with 1/b.
+    corpus = corpus_of([[1] * 4] * 50)
+    pairs, p = draw(corpus, "nsp", 32, 12_000, short=0.0), np.array([6, 3, 2]) / 11
+    in_a, in_b = (pairs.last - pairs.first).T
+    for label in (0, 1):
+        counts = np.bincount(in_b[(in_a == 1) & (pairs.labels == label)], minlength=4)[1:]
+        assert (abs(counts - counts.sum() * p) < 4.5 * (counts.sum() * p * (1 - p)) ** 0.5).all()
 
 
 def surface(corpus: TokenizedCorpus, begin: np.ndarray, end: np.ndarray, sentences: np.ndarray, punctuation: np.ndarray):

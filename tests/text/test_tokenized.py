@@ -104,5 +104,17 @@ def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
         TokenizedCorpus.encode(Dataset.from_dict({"sentences": [["the barn."]]}), tokenizer)
 
 
+def test_a_vocabulary_that_just_fits_two_bytes_is_not(tokenizer, monkeypatch):
+    monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_536)
+    corpus = TokenizedCorpus.encode(Dataset.from_dict({"sentences": [["the barn."]]}), tokenizer)
+    assert corpus.tokens.dtype == np.uint16
+
+
+def test_saving_once_more_replaces_what_was_there(corpus, tmp_path):
+    dataclasses.replace(corpus, topics=np.array([7, 8])).save(tmp_path)
+    corpus.save(str(tmp_path))
+    assert TokenizedCorpus.load(str(tmp_path)).fingerprint == corpus.fingerprint
+
+
 def test_it_prints_its_size(corpus):
     assert str(corpus) == "2 documents, 3 sentences, 6 pieces"

@@ -74,7 +74,8 @@ def test_bias_correction_gives_the_textbook_form():
         ratio = math.hypot(*now) / math.hypot(*r)
         now = [x - lr * ratio * y for x, y in zip(now, r, strict=True)]
     options = dict(lr=lr, betas=(b1, b2), eps=eps, weight_decay=decay)
-    torch.testing.assert_close(stepped(w, gradients, bias_correction=True, **options), torch.tensor(now, dtype=torch.float64))
+    corrected = stepped(w, gradients, bias_correction=True, **options)
+    torch.testing.assert_close(corrected, torch.tensor(now, dtype=torch.float64), rtol=1e-12, atol=0)
     assert not torch.allclose(stepped(w, gradients, **options), torch.tensor(now, dtype=torch.float64), atol=1e-3)
 
 
@@ -113,7 +114,9 @@ def test_a_group_that_does_not_adapt_takes_adams_step():
 @pytest.mark.parametrize("embedding_size", [8, 16])
 def test_every_parameter_is_in_one_group_once_and_the_tied_table_too(share, embedding_size):
     model = tiny(share=share, embedding_size=embedding_size)
-    decayed, plain = (group["params"] for group in parameter_groups(model, 0.01))
+    groups = parameter_groups(model, 0.04)
+    assert [(group["weight_decay"], group["adapt"]) for group in groups] == [(0.04, True), (0.0, False)]
+    decayed, plain = (group["params"] for group in groups)
     grouped = [id(p) for p in (*decayed, *plain)]
     assert len(set(grouped)) == len(grouped)
     assert set(grouped) == {id(p) for p in model.parameters()}
@@ -174,3 +177,10 @@ def test_impossible_constants_are_refused_by_name(name, value):
     with pytest.raises(ValueError) as caught:
         Lamb([torch.nn.Parameter(torch.ones(1))], **{"lr": 0.1, name: value})
     assert f"{name}={value}" in str(caught.value)
+
+
+def test_the_constants_are_the_originals_unless_told_otherwise_and_each_may_be_0():
+    w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    assert Lamb([w], lr=0.1).defaults == {"lr": 0.1, "betas": (0.9, 0.999), "eps": 1e-6, "weight_decay": 0.01, "adapt": True}
+    still = stepped([1.0, 2.0], [[3.0, 4.0]], lr=0.0, betas=(0.0, 0.0), eps=0.0, weight_decay=0.0)  # a warm-up begins at lr 0
+    assert still.tolist() == [1.0, 2.0]

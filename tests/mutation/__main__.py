@@ -1,0 +1,207 @@
+"""python -m tests.mutation [--survivors] [MODULE ...]: put small errors into the library and see whether its tests notice.
+
+With --survivors only the mutants that survived last time are tried again, on tests written since; the module must be the same.
+
+Imports once and collects once; then every mutant is a fork that exchanges the code of the module's functions in memory (nothing
+is written to disk) and runs the tests that reach the changed lines, quickest first, up to the first failure. The import hook of
+tests/conftest.py stays on. Results go to tests/mutation/results, and tests/mutation/README.md is written from them.
+"""
+
+import ast
+import gc
+import importlib.machinery
+import inspect
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+from tests.mutation.mutants import Mutant, mutants
+from tests.mutation.record import RESULTS, TESTS, write_record
+
+ROOT = Path(__file__).resolve().parents[2]
+SLOW = 1.0  # a test that takes longer, in core seconds, is not tried: whoever only it would notice counts as a survivor
+PLAIN = (bool, int, float, str, tuple, list, frozenset)
+
+
+def in_child(work, *arguments):
+    """What ``work`` returns in a fork of this process; None where the fork did not live to say."""
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1), os.dup2(1, 2), gc.disable()
+        try:
+            os.write(write, json.dumps(work(*arguments)).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read, "rb") as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return json.loads(said) if said else None
+
+
+def seconds_of_forks() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def failure(item, following) -> str:
+    """The last line of what pytest has to say about a test that fails; "" for one that passes."""
+    from _pytest.runner import runtestprotocol
+
+    reports = runtestprotocol(item, log=False, nextitem=following)
+    return next((report.longreprtext.splitlines()[-1] or "it fails" for report in reports if report.failed), "")
+
+
+def survey(items: list, path: str) -> dict:
+    """Per test: the core seconds it takes and the lines of the file that it runs."""
+    found = {}
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        lines = set()
+
+        def inside(frame, event, _, lines=lines):
+            lines.add(frame.f_lineno)
+            return inside
+
+        before = time.process_time()
+        sys.settrace(lambda frame, *_: inside(frame, None, None) if frame.f_code.co_filename == path else None)
+        said = failure(item, following)
+        sys.settrace(None)
+        if said:
+            print(f"{item.nodeid} fails without any mutant and is left out: {said}", flush=True)
+        else:
+            found[item.nodeid] = time.process_time() - before, lines
+    return found
+
+
+def functions(namespace: dict, path: str) -> dict[str, FunctionType]:
+    """Every function of a module by its qualified name, without its decorators."""
+    found, queue = {}, list(namespace.values())
+    while queue:
+        value = queue.pop()
+        value = getattr(value, "__func__", None) or getattr(value, "fget", None) or getattr(value, "func", None) or value
+        if isinstance(value, type) and value.__module__ == namespace["__name__"]:
+            queue += vars(value).values()
+        elif callable(value) and isinstance(value := inspect.unwrap(value), FunctionType) and value.__code__.co_filename == path:
+            found[value.__qualname__] = value
+    return found
+
+
+def install(module, code) -> None:
+    """Give the functions, constants and class attributes of a live module what ``code`` says; every reference to them stays."""
+    fresh = {"__name__": module.__name__, "__file__": module.__file__}
+    exec(code, fresh)
+    new = functions(fresh, module.__file__)
+    for name, function in functions(vars(module), module.__file__).items():
+        function.__code__, function.__defaults__ = new[name].__code__, new[name].__defaults__
+        function.__kwdefaults__ = new[name].__kwdefaults__
+    for name, value in fresh.items():
+        old = vars(module).get(name)
+        if isinstance(value, PLAIN) and name[:2] != "__" and repr(value) != repr(old):
+            ours = [user for key, user in list(sys.modules.items()) if key.startswith(("albert_edu", "tests", "test_"))]
+            users = [user for user in ours if repr(vars(user).get(name)) == repr(old)]
+            for user in users:
+                setattr(user, name, value)
+            for user in users:  # defaults of arguments were taken from the old value
+                if user is not module and user.__name__.startswith("albert_edu."):
+                    install(user, compile(Path(user.__file__).read_text(), user.__file__, "exec"))
+        elif isinstance(value, type) and value.__module__ == module.__name__ and isinstance(old, type):
+            for attribute, setting in vars(value).items():
+                if isinstance(setting, PLAIN) and attribute[:1] != "_" and repr(setting) != repr(getattr(old, attribute)):
+                    setattr(old, attribute, setting)
+
+
+def trial(tree: ast.Module, mutant: Mutant, module, items: list, seconds: list[float]) -> str:
+    """The name of the test that notices the mutant; "import" where the module cannot be read any more; "" where none does."""
+    mutant.apply()
+    try:
+        code = compile(ast.fix_missing_locations(tree), module.__file__, "exec")
+        install(module, code)
+    except Exception:
+        return "import"
+    read = importlib.machinery.SourceFileLoader.get_code  # for tests that load the file once more
+    importlib.machinery.SourceFileLoader.get_code = lambda self, name: code if self.path == module.__file__ else read(self, name)
+    signal.alarm(int(60 + 200 * sum(seconds)))  # should it wait for something that never comes
+    for item, following, usual in zip(items, [*items[1:], None], seconds, strict=True):
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + 2 + 10 * usual), resource.RLIM_INFINITY))
+        if failure(item, following):
+            return item.nodeid
+    return ""
+
+
+class Mutation:
+    """The pytest plugin: instead of running the collected tests it runs them on every mutant of the chosen modules."""
+
+    def __init__(self, chosen: list[str], again: bool):
+        self.chosen, self.again = chosen, again
+
+    def pytest_collection(self):
+        from hypothesis import Phase, settings  # pytest wants to see it first
+
+        settings.register_profile("mutation", phases=[Phase.explicit, Phase.generate])  # no time is spent on short counterexamples
+        settings.load_profile("mutation")
+
+    def pytest_runtestloop(self, session):
+        session.config._tmp_path_factory.getbasetemp()
+        for name in self.chosen:
+            module = sys.modules[f"albert_edu.{name.replace('/', '.')}"]
+            items = [item for item in session.items if item.nodeid.split("::")[0].removeprefix("tests/") in TESTS[name]]
+            self.run(name, module, items)
+            write_record()
+        return True
+
+    def run(self, name: str, module, items: list) -> None:
+        ran = survey(items, module.__file__)  # here and not in a fork: whatever torch imports late is then there for all
+        quick = [item for item in items if ran.get(item.nodeid, (SLOW, ()))[0] < SLOW]
+        gc.freeze()
+        tree, began, recent, results = ast.parse(Path(module.__file__).read_text()), seconds_of_forks(), [], []
+        stored = RESULTS / f"{name.replace('/', '_')}.json"
+        last = json.loads(stored.read_text()) if self.again and stored.exists() else {"mutants": [], "seconds": 0}
+        known = {(result["where"], result["change"]): result for result in last["mutants"] if result["killed"]}
+        for mutant in mutants(tree):
+            if (mutant.where, mutant.change) in known:
+                results.append(known[mutant.where, mutant.change])
+                continue
+            reaching = [item for item in quick if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
+            reaching.sort(key=lambda item: (item.nodeid not in recent[-3:], ran[item.nodeid][0]))
+            seconds = [ran[item.nodeid][0] for item in reaching]
+            by = in_child(trial, tree, mutant, module, reaching, seconds) if reaching else "not reached"
+            by = "ended by a signal" if by is None else by
+            recent.append(by)
+            alive = by in ("", "not reached")
+            line = getattr(mutant.old, "lineno", None) or mutant.parent.lineno
+            results.append({"line": line, "where": mutant.where, "change": mutant.change, "killed": not alive, "by": by})
+            if alive:
+                print(f"{name}:{results[-1]['line']} {mutant.where}: {mutant.change} {by}", flush=True)
+        command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+        commit = subprocess.run(command, capture_output=True, text=True, check=False)
+        spent = last["seconds"] + seconds_of_forks() - began + sum(taken for taken, _ in ran.values())
+        head = {"commit": commit.stdout.strip(), "date": str(date.today()), "tests": len(quick), "seconds": round(spent)}
+        RESULTS.mkdir(exist_ok=True)
+        lines = ",\n".join(json.dumps(result, ensure_ascii=False) for result in results)
+        stored.write_text(json.dumps(head)[:-1] + f', "mutants": [\n{lines}\n]}}\n')
+        print(f"{name}: {sum(r['killed'] for r in results)} of {len(results)} killed, {spent:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    chosen = [argument for argument in sys.argv[1:] if argument != "--survivors"] or list(TESTS)
+    os.chdir(ROOT)
+    os.environ["OMP_NUM_THREADS"] = "1"  # a fork inherits no threads, and would wait for them for ever
+    kept = Path(os.environ.get("ALBERT_EDU_CACHE") or Path.home() / ".cache" / "albert_edu")
+    os.environ["ALBERT_EDU_CACHE"] = own = tempfile.mkdtemp()  # what mutants prepare must not be found by anybody
+    shutil.copytree(kept, own, dirs_exist_ok=True) if kept.exists() else None
+    files = sorted({f"tests/{test}" for name in chosen for test in TESTS[name]})
+    options = ["-q", "-s", "-p", "no:cacheprovider", f"--basetemp={own}/tests"]
+    status = pytest.main([*options, *files], plugins=[Mutation(chosen, "--survivors" in sys.argv)])
+    shutil.rmtree(own)
+    sys.exit(status)
