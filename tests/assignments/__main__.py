@@ -50,6 +50,6 @@ if __name__ == "__main__":
         _, rows, _ = grade_class(Path(folder))
     print(f"\n{'student':20} {'status':11} {'points':>6} {'deserved':>9}")
     for student, row in rows.items():
-        deserved = DESERVED.get(student, "at most 2")
+        deserved = DESERVED.get(student, {"hard_coded": "at most 2", "peeks": "16 or 20"}.get(student))  # 20 without a wall
         print(f"{student:20} {row['status']:11} {row['points']:>6} {deserved:>9}")
     sys.exit(any(float(rows[student]["points"]) != points for student, points in DESERVED.items()))

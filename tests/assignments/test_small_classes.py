@@ -1,4 +1,4 @@
-"""Every assignment but 04, which has a large class, in one class of three: our answers, another style, a known mistake in each."""
+"""Every assignment but 04, which has a large class, in one class of four: our answers, another style, mistakes, nothing done."""
 
 import importlib
 import importlib.util
@@ -26,12 +26,12 @@ def answers_file(name: str):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """Grade the three by one command. The exit code, records by (student, assignment), and where the feedback is."""
+    """Grade the four by one command. The exit code, records by (student, assignment), and where the feedback is."""
     folder = tmp_path_factory.mktemp("small")
     for name in NAMES:
         handed_out, theirs = nbformat.read(RELEASES / f"{name}.ipynb", as_version=4), answers_file(name)
         mistakes = {answer: source for answer, (source, _) in theirs.WRONG.items()} if theirs else {}
-        written = {"perfect": SOLVED[name], "other_style": theirs.OTHER_STYLE if theirs else {}, "wrong": mistakes}
+        written = {"perfect": SOLVED[name], "other_style": theirs.OTHER_STYLE if theirs else {}, "wrong": mistakes, "untouched": {}}
         for student, answers in written.items():
             path = folder / "in" / student / f"{name}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +57,11 @@ def test_right_answers_get_all_points(graded, name, student):
     record = records[student, name]
     assert record["points"] == record["out_of"] > 0, [mark for mark in record["marks"] if mark["points"] < mark["out_of"]]
     assert not record["errors"] and not record["note"]
+
+
+@each
+def test_as_handed_out_it_is_worth_nothing(graded, name):
+    assert graded[1]["untouched", name]["points"] == 0
 
 
 @each_answer
