@@ -115,12 +115,12 @@ def _scores(trial: Trial, got: torch.Tensor, hidden: torch.Tensor, own: list, ta
     (matrix,) = [w if w.shape == (E, H) else w.T for w in own if w.numel() == E * H and w.ndim == 2]
     (vocabulary,) = [w for w in own if w.shape == (V,)]
 
-    def values(bias, gain, shift, form: str) -> dict[str, torch.Tensor]:
+    def values(bias, gain, shift, form: str, eps: float) -> dict[str, torch.Tensor]:
         def gelu(x: torch.Tensor) -> torch.Tensor:
             return F.gelu(x, approximate=form)
 
         def norm(x: torch.Tensor) -> torch.Tensor:
-            return F.layer_norm(x, (E,), gain, shift)
+            return F.layer_norm(x, (E,), gain, shift, eps)
 
         x = hidden @ matrix.T + bias
         return {
@@ -136,7 +136,8 @@ def _scores(trial: Trial, got: torch.Tensor, hidden: torch.Tensor, own: list, ta
         }
 
     vectors = [w for w in own if w.shape == (E,)]
-    tried = [values(*order, form) for order in permutations(vectors) for form in ("tanh", "none")]
+    forms = [(form, eps) for form in ("tanh", "none") for eps in (1e-5, 1e-12)]  # any small eps: it shows where GELU leaves little
+    tried = [values(*order, *form) for order in permutations(vectors) for form in forms]
     found = {name: next((one[name] for one in tried if same(got, one[name], 5e-3)), tried[0][name]) for name in tried[0]}
     trial.equal("maps, bends, norms and scores, in this order", got, found.pop(""), found, weight=3, atol=5e-3)
 
