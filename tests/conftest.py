@@ -1,6 +1,7 @@
 """Shared fixtures, and run-time checking of every shape annotation in the library while the tests run."""
 
 import os
+import sys
 import warnings
 
 os.environ.setdefault("TQDM_DISABLE", "1")
@@ -30,6 +31,14 @@ from albert_edu.text.prepare import PreparedText, prepare
 @pytest.fixture(autouse=True)
 def fixed_seed():
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    """Matplotlib warns from 21 on, and tests turn warnings into errors: the next test should not pay for the last ones."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")
