@@ -132,8 +132,8 @@ def _look_at(source: nbformat.NotebookNode, cells: list[str]) -> list[str]:
     ours: set[str] = set()
     for cell in source.cells:
         if cell.cell_type == "code":
-            ours |= merge.library_imports(cell.source)
-    theirs = set().union(*map(merge.library_imports, cells))
+            ours |= merge.albert_imports(cell.source)
+    theirs = set().union(*map(merge.albert_imports, cells))
     flags = [f"imports {name}, which our answers do not" for name in sorted(theirs - ours)]
     for text in cells:
         flags += merge.suspicions(text)

@@ -79,10 +79,10 @@ def _tree(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def library_imports(source: str) -> set[str]:
+def albert_imports(source: str) -> set[str]:
     """The names that a cell imports from this library, as ``module.name``; none if it cannot be read.
 
-    >>> sorted(library_imports("from albert_edu.model.sharing import layer_plan\\nimport torch, albert_edu.checks"))
+    >>> sorted(albert_imports("from albert_edu.model.sharing import layer_plan\\nimport torch, albert_edu.checks"))
     ['albert_edu.checks', 'albert_edu.model.sharing.layer_plan']
     """
     nodes = list(ast.walk(_tree(source)))

@@ -137,9 +137,9 @@ EXPERIMENTS = {
         budgets={"quick": Budget(64, 5, STORIES), "laptop": Budget(64, 3, TEXT | {"corpus": "sotu+imdb", "steps": 3000})},
         published={"none": ("5", "RACE", "none"), "NSP": ("5", "RACE", "NSP"), "SOP": ("5", "RACE", "SOP")},
         note="In the story world: the topic of a sentence (single), and whether a stage is missing between two sentences of "
-             "one story (several); in `laptop` film reviews, by one sentence and by their opening. Fine-tuned for 200 steps at "
-             "5e-4, reviews for 400 at 1e-3, since the single sentences of `quick` were seen to be unfinished; accuracy with the "
-             "encoder frozen stands in the record.",
+             "one story (several); in `laptop` film reviews, by one sentence and by their opening. Fine-tuned, reviews for "
+             "longer, since the single sentences of `quick` were seen to be unfinished; accuracy with the encoder frozen stands in "
+             "the record.",
     ),
     "table7": Experiment(
         question="Does text of a second domain help?",

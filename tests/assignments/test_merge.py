@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from albert_edu.assignments.merge import library_imports, suspicions
+from albert_edu.assignments.merge import albert_imports, suspicions
 
 NUMBERS = ", ".join(f"{i}: [(0, {i})] * 3" for i in range(30))
 CELL = f"from albert_edu.model.sharing import layer_plan\nimport gc\nK = {{{NUMBERS}}}\n"
@@ -37,4 +37,4 @@ def test_two_threads_read(slow_garbage):
 def test_unreadable_cells_are_not_judged(source):
     with pytest.raises((SyntaxError, ValueError, RecursionError, MemoryError)):
         ast.parse(source)
-    assert (library_imports(source), suspicions(source)) == (set(), [])
+    assert (albert_imports(source), suspicions(source)) == (set(), [])

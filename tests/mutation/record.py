@@ -58,7 +58,11 @@ is no tool to install, and no extra for it.
 
 
 def write_record() -> None:
-    """README.md from the results and from survivors.json, the reasons people wrote."""
+    (HERE / "README.md").write_text(record())
+
+
+def record() -> str:
+    """The page, from the results and from survivors.json, the reasons people wrote."""
     reasons = json.loads((HERE / "survivors.json").read_text())
     table = ["| module | mutants | killed | survivors | score | tests that answer for it | measured | core seconds |",
              "|---|---|---|---|---|---|---|---|"]  # fmt: skip
@@ -82,4 +86,4 @@ def write_record() -> None:
     if total:
         table.append(f"| together | {total} | {total - len(lines)} | {len(lines)} | {100 * (1 - len(lines) / total):.1f}% | | | |")
     survivors = "\n".join(lines) or "None."
-    (HERE / "README.md").write_text(f"{HEAD}" + "\n".join(table) + f"\n\n## The survivors\n\n{survivors}\n{TOOLS}")
+    return HEAD + "\n".join(table) + f"\n\n## The survivors\n\n{survivors}\n{TOOLS}"
