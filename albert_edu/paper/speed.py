@@ -21,7 +21,7 @@ from albert_edu.training.settings import PretrainSettings, make_optimizer
 
 SIZES = {name: CONFIGS["1", name] for name in TABLES["1"].column("model")}
 # profile -> divisor of the widths, rounds, steps timed in a round, sequences, their length
-PLANS = {"quick": (8, 3, 1, 32, 128), "laptop": (1, 3, 1, 2, 128), "gpu": (1, 5, 10, 32, 512)}
+PLANS = {"quick": (8, 5, 3, 32, 128), "laptop": (1, 3, 1, 2, 128), "gpu": (1, 5, 10, 32, 512)}
 PEAK = {"NVIDIA H200": 989e12, "NVIDIA H100": 989e12, "NVIDIA A100": 312e12}  # dense bfloat16, from the data sheets
 
 
