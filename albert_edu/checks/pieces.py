@@ -111,6 +111,7 @@ def check_sequence_layout(answer, trial: Trial) -> None:
         "giving the last [SEP] to A": [0] * (n + 2) + [1] * m + [0] + filling,
         "giving padding segment 1": segments + [1] * empty,
         "counting segments from 1": [segment + 1 for segment in segments] + filling,
+        "returning the mask before the segments": mask + filling,
         "padding in front of the row, not behind it": filling + segments,
     }, weight=2)  # fmt: skip
     good &= trial.equal("masks padding and nothing else", got[2], mask + filling, {

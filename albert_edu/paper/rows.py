@@ -41,6 +41,11 @@ def table4(H: int) -> Rows:
             for told in ("H", "H/4") for share in ("all", "attention", "ffn", "none")}  # fmt: skip
 
 
+def flat(H: int) -> Rows:
+    long = {share: model(H, deep(H), E=H, share=share) for share in ("all", "none")}
+    return long | {f"{share}, a quarter of the steps": row | {"scaled": {"steps": 0.25}} for share, row in long.items()}
+
+
 def objectives(H: int) -> Rows:
     size = model(H, 12) if H >= 512 else {}
     return {"none": size | {"objective": "none"}, "NSP": size | {"objective": "nsp"}, "SOP": size}

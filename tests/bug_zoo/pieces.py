@@ -61,8 +61,7 @@ def only_ascii(text):
 
 @wrong(check_normalise, "all that is not ASCII")
 def only_ascii_after_taking_apart(text):
-    text = unicodedata.normalize("NFKD", re.sub("``|''", '"', text))
-    return " ".join(text.encode("ascii", "ignore").decode().lower().split())
+    return " ".join(cleaned(text).encode("ascii", "ignore").decode().split())
 
 
 @wrong(check_normalise, "dropping punctuation")
@@ -97,8 +96,7 @@ def split_too_early(text):
 
 @wrong(check_normalise, "leaving the pairs")
 def quotes_forgotten(text):
-    text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return " ".join(text.lower().split())
+    return " ".join(re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text)).lower().split())
 
 
 @wrong(check_normalise, "single apostrophes too")
@@ -151,14 +149,11 @@ def one_array(a, b, length):
 
 @right(check_sequence_layout)
 def three_tensors(a, b, length):
-    ids = torch.zeros(length, dtype=torch.int32)
-    if len(a) + len(b) + 3 > length:
+    ids, row = torch.zeros(length, dtype=torch.int32), torch.tensor([2, *a, 3, *b, 3])
+    if len(row) > length:
         raise ValueError("too long")
-    for place, piece in enumerate([2, *a, 3, *b, 3]):
-        ids[place] = piece
-    mask = ids != 0
-    after = torch.arange(length) > len(a) + 1
-    return [ids, after & mask, mask]
+    ids[: len(row)] = row
+    return [ids, (torch.arange(length) > len(a) + 1) & (ids != 0), ids != 0]
 
 
 def laid_out(parts, length, padding=0):
@@ -204,6 +199,11 @@ def specials_in_segment_0(a, b, length):
 @wrong(check_sequence_layout, "padding segment 1")
 def padding_belongs_to_b(a, b, length):
     return laid_out(pair(a, b), length, padding=1)
+
+
+@wrong(check_sequence_layout, "the mask before the segments")
+def mask_second(a, b, length):
+    return [rows_of_lists(a, b, length)[row] for row in (0, 2, 1)]
 
 
 @wrong(check_sequence_layout, "a 'mask' that hides")

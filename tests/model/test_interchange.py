@@ -246,6 +246,14 @@ def test_a_config_with_whole_number_dropout_and_unknown_keys_is_read():
     assert from_transformers(settings | {"hidden_act": "gelu_pytorch_tanh"}) == AlbertConfig.named("albert-base-v2")
 
 
+@pytest.mark.parametrize("kind", ["albert", "bert"])
+def test_a_config_that_says_no_more_than_the_sizes_means_what_it_means_to_transformers(kind):
+    sizes = dict(vocab_size=50, hidden_size=32, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64)
+    theirs = transformers.AutoConfig.for_model(kind, **sizes)
+    in_full = json.loads(theirs.to_json_string(use_diff=False))
+    assert from_transformers({"model_type": kind, **sizes}) == from_transformers(in_full)
+
+
 # Refusals when writing
 
 

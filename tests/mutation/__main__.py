@@ -1,10 +1,11 @@
 """python -m tests.mutation [--survivors] [MODULE ...]: put small errors into the library and see whether its tests notice.
 
-With --survivors only the mutants that survived last time are tried again, on tests written since; the module must be the same.
+With --survivors only the mutants that survived last time are tried again, on tests written since; the module must be the same,
+or at least have as many mutants: otherwise all are tried.
 
 Imports once and collects once; then every mutant is a fork that exchanges the code of the module's functions in memory (nothing
 is written to disk) and runs the tests that reach the changed lines, quickest first, up to the first failure. The import hook of
-tests/conftest.py stays on. Results go to tests/mutation/results, and tests/mutation/README.md is written from them.
+tests/conftest.py stays on. What survives goes to results.json, and README.md is written from it.
 """
 
 import ast
@@ -31,7 +32,7 @@ from tests.mutation.record import RESULTS, TESTS, write_record
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = 1.0  # a test that takes longer, in core seconds, is not tried: whoever only it would notice counts as a survivor
-PLAIN = (bool, int, float, str, tuple, list, frozenset)
+PLAIN = (bool, int, float, str, tuple, list, dict, frozenset)
 
 
 def in_child(work, *arguments):
@@ -164,33 +165,28 @@ class Mutation:
         ran = survey(items, module.__file__)  # here and not in a fork: whatever torch imports late is then there for all
         quick = [item for item in items if ran.get(item.nodeid, (SLOW, ()))[0] < SLOW]
         gc.freeze()
-        tree, began, recent, results = ast.parse(Path(module.__file__).read_text()), seconds_of_forks(), [], []
-        stored = RESULTS / f"{name.replace('/', '_')}.json"
-        last = json.loads(stored.read_text()) if self.again and stored.exists() else {"mutants": [], "seconds": 0}
-        known = {(result["where"], result["change"]): result for result in last["mutants"] if result["killed"]}
-        for mutant in mutants(tree):
-            if (mutant.where, mutant.change) in known:
-                results.append(known[mutant.where, mutant.change])
+        tree, began, recent, alive = ast.parse(Path(module.__file__).read_text()), seconds_of_forks(), [], {}
+        results, every = json.loads(RESULTS.read_text()), mutants(tree)
+        last = results.get(name, {}) if self.again else {}
+        last = last if last.get("mutants") == len(every) else {"seconds": 0, "survivors": {mutant.key for mutant in every}}
+        for mutant in every:
+            if mutant.key not in last["survivors"]:
                 continue
             reaching = [item for item in quick if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
             reaching.sort(key=lambda item: (item.nodeid not in recent[-3:], ran[item.nodeid][0]))
             seconds = [ran[item.nodeid][0] for item in reaching]
-            by = in_child(trial, tree, mutant, module, reaching, seconds) if reaching else "not reached"
-            by = "ended by a signal" if by is None else by
+            by = in_child(trial, tree, mutant, module, reaching, seconds) if reaching else ""
             recent.append(by)
-            alive = by in ("", "not reached")
-            line = getattr(mutant.old, "lineno", None) or mutant.parent.lineno
-            results.append({"line": line, "where": mutant.where, "change": mutant.change, "killed": not alive, "by": by})
-            if alive:
-                print(f"{name}:{results[-1]['line']} {mutant.where}: {mutant.change} {by}", flush=True)
+            if by == "":
+                alive[mutant.key] = getattr(mutant.old, "lineno", None) or mutant.parent.lineno
+                print(f"{name}:{alive[mutant.key]} {mutant.key}{'' if reaching else ' (no test comes here)'}", flush=True)
         command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
         commit = subprocess.run(command, capture_output=True, text=True, check=False)
         spent = last["seconds"] + seconds_of_forks() - began + sum(taken for taken, _ in ran.values())
-        head = {"commit": commit.stdout.strip(), "date": str(date.today()), "tests": len(quick), "seconds": round(spent)}
-        RESULTS.mkdir(exist_ok=True)
-        lines = ",\n".join(json.dumps(result, ensure_ascii=False) for result in results)
-        stored.write_text(json.dumps(head)[:-1] + f', "mutants": [\n{lines}\n]}}\n')
-        print(f"{name}: {sum(r['killed'] for r in results)} of {len(results)} killed, {spent:.0f} s", flush=True)
+        results[name] = {"commit": commit.stdout.strip(), "date": str(date.today()), "seconds": round(spent),
+                         "mutants": len(every), "survivors": alive}  # fmt: skip
+        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        print(f"{name}: {len(every) - len(alive)} of {len(every)} killed, {spent:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

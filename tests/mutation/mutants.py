@@ -27,6 +27,10 @@ class Mutant(NamedTuple):
     where: str
     change: str
 
+    @property
+    def key(self) -> str:
+        return f"{self.where}: {self.change}"
+
     def apply(self) -> None:
         """Exchange the node; there is no way back."""
         new = ast.copy_location(self.new, self.old)

@@ -1,5 +1,6 @@
 """The story world: each knob moves its own signal and nothing else."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -94,6 +95,11 @@ def test_the_vocabulary_holds_every_word_and_no_other():
     said = {word for document in corpus["sentences"] for sentence in document for word in sentence.rstrip(".").split()}
     assert said == vocabulary()
     assert {line.rstrip(".") for line in spelling_lesson()} == vocabulary()
+
+
+def test_every_word_is_written_as_the_tokenizer_gives_it_back():
+    """In lower case and without marks: what a model reads is then what the story says."""
+    assert all(re.fullmatch("[a-z]+", word) for word in vocabulary() | set(TOPICS))
 
 
 def test_the_spelling_lesson_saves_a_quarter_of_the_pieces():
