@@ -90,6 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     sub = verb("start", run_start, "copy a notebook into work/, where git leaves it alone")
     sub.add_argument("number", help="for example 03")
+    sub.add_argument("--assignment", action="store_true", help="its assignment instead, into work/me/")
 
     sub = verb("assignments", None, "hand out and grade the assignments")
     add_verbs(_verbs_of(sub))
@@ -236,4 +237,4 @@ def run_notebooks(options) -> int:
 def run_start(options) -> None:
     from albert_edu.notebooks import start
 
-    print(f"yours to change: {start(options.number)}")
+    print(f"yours to change: {start(options.number, options.assignment)}")

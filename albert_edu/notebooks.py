@@ -25,13 +25,17 @@ def find(names: list[str]) -> list[Path]:
     return chosen
 
 
-def start(number: str) -> Path:
-    """Copy a notebook into work/, which git ignores; a copy that is there already is never overwritten."""
+def start(number: str, assignment: bool = False) -> Path:
+    """Copy a notebook into work/, its assignment into work/me/: git ignores both, and no copy is ever overwritten."""
     source = find([number])[0]
     target = ROOT / "work" / source.name
+    if assignment:
+        source, target = NOTEBOOKS / "assignments" / "release" / source.name, ROOT / "work" / "me" / source.name
+        if not source.exists():
+            raise ValueError(f"{source.stem} has no assignment; notebooks 01 to 11 have one each.")
     if target.exists():
-        raise ValueError(f"work/{target.name} exists; rename or delete it first, it may hold your answers.")
-    target.parent.mkdir(exist_ok=True)
+        raise ValueError(f"{target.relative_to(ROOT)} exists; rename or delete it first, it may hold your answers.")
+    target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(source, target)
     return target.relative_to(ROOT)
 

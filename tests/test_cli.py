@@ -133,6 +133,11 @@ def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypa
         notebooks.start("00")
     with pytest.raises(ValueError, match="There are: 00_start_here"):
         notebooks.start("77")
+    with pytest.raises(ValueError, match="00_start_here has no assignment"):
+        notebooks.start("00", assignment=True)
+    (tmp_path / "notebooks" / "assignments" / "release").mkdir(parents=True)
+    (tmp_path / "notebooks" / "assignments" / "release" / "00_start_here.ipynb").write_text("[]")
+    assert notebooks.start("00", assignment=True).parts == ("work", "me", "00_start_here.ipynb")
 
 
 def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
