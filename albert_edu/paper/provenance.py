@@ -18,7 +18,7 @@ PACKAGES = ("torch", "numpy", "sentencepiece", "datasets")
 def provenance(seconds: float, seeds: list[int], device: torch.device | str = "cpu") -> dict:
     """What a reader needs to do a run again, and what a sceptic asks first."""
     return {
-        "command": "python -m albert_edu " + " ".join(sys.argv[1:]),
+        "command": " ".join(["python -m albert_edu", *_without_places(sys.argv[1:])]),
         "commit": commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "device": device_name(device),
@@ -26,6 +26,16 @@ def provenance(seconds: float, seeds: list[int], device: torch.device | str = "c
         "seconds": round(seconds, 1),
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
     }
+
+
+def _without_places(arguments: list[str]) -> list[str]:
+    """Where folders lie is a machine's own affair.
+
+    >>> _without_places(["reproduce", "--runs", "elsewhere", "--profile", "quick"])
+    ['reproduce', '--profile', 'quick']
+    """
+    places = ("--runs", "--figures")
+    return [word for before, word in zip(["", *arguments], arguments, strict=False) if not {before, word} & set(places)]
 
 
 def _version(package: str) -> str:
