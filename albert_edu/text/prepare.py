@@ -86,6 +86,5 @@ def save_prepared(text: PreparedText, folder: Path) -> None:
 
 
 def load_prepared(folder: Path) -> PreparedText:
-    folder = Path(folder)
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
     return PreparedText(AlbertTokenizer.load(folder), *parts)

@@ -113,7 +113,10 @@ def read_race(folder: str | Path) -> list[ChoiceExample]:
     found = []
     for path in paths:
         article = _read_json(path, "article", "questions", "options", "answers")
-        for question, options, answer in zip(article["questions"], article["options"], article["answers"], strict=True):
+        asked, offered, right = article["questions"], article["options"], article["answers"]
+        if not len(asked) == len(offered) == len(right):
+            raise TaskFileError(f"{path} has {len(asked)} questions, {len(offered)} lists of options and {len(right)} answers.")
+        for question, options, answer in zip(asked, offered, right, strict=True):
             label = "ABCD".find(answer)
             if len(options) != 4 or len(answer) != 1 or label < 0:
                 raise TaskFileError(f"{path}: {question!r} needs 4 options and an answer A to D; not {len(options)}, {answer!r}.")

@@ -124,7 +124,8 @@ def as_data(laid: Sequence[tuple[list[int], int]], labels: list, sequence_length
 
 def sentiment(level: str = "sentence", examples: int = 2000, seed: int = 0, max_words: int = 60) -> Split:
     """Is a film review favourable (1) or not (0)? From ``"sentence"``, one drawn from its opening, or from ``"review"``,
-    its opening: as many whole sentences, from the first on, as stay within ``max_words``, and at least one.
+    its opening: as many whole sentences, from the first on, as stay within ``max_words``, and at least one (of a first
+    sentence that is very long, its first 12 * ``max_words`` characters).
 
     Both levels draw the same reviews, as many good as bad, a quarter of them for the test. (Maas et al. 2011. Splitting all
     25,000 into sentences, as ``load_corpus("imdb")`` does, would take minutes.) The label is the review's, so no reader can

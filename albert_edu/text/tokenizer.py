@@ -144,8 +144,8 @@ class AlbertTokenizer:
 def _explain(message: str, vocab_size: int) -> str:
     if limit := re.search(r"set it to a value <= (\d+)", message):
         return f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} pieces. Use fewer, or more text."
-    if "smaller than required_chars" in message or "Vocabulary size is smaller" in message:
+    if "smaller than required_chars" in message:
         return f"vocab_size {vocab_size} is too small: the text's single characters alone need more. {message}"
-    if "sentences" in message or "empty" in message.lower():
-        return f"there is no text to learn a vocabulary from. ({message})"
+    if "sentences_.empty" in message:
+        return "there is no text to learn a vocabulary from."
     return f"SentencePiece could not learn {vocab_size} pieces: {message}"

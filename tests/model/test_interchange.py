@@ -9,6 +9,7 @@ import torch
 import transformers
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from albert_edu.config import AlbertConfig
@@ -93,9 +94,9 @@ def folder(tmp_path, tokenizer) -> Path:
     ids=str,
 )  # fmt: skip
 def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(changes, tokenizer, tmp_path):
-    model = model_of(**changes)
-    save_pretrained(model, tokenizer, tmp_path)
-    loaded, its_tokenizer = load_pretrained(tmp_path)
+    model, folder = model_of(**changes), tmp_path / "deep" / "er"
+    save_pretrained(model, tokenizer, str(folder))
+    loaded, its_tokenizer = load_pretrained(str(folder))
     assert loaded.config == model.config
     assert_same_parameters(loaded, model)
     assert its_tokenizer.model_proto == tokenizer.model_proto
@@ -132,6 +133,11 @@ def test_transformers_picks_the_right_class_and_finds_every_tensor(tokenizer, tm
         theirs, report = transformers.AutoModelForPreTraining.from_pretrained(tmp_path / kind, output_loading_info=True)
         assert type(theirs).__name__ == kind
         assert not any(report.values()), report
+        said, known = json.loads((tmp_path / kind / "config.json").read_text()), type(theirs.config)().to_dict()
+        assert said.keys() <= known.keys() and said["architectures"] == [kind]
+        assert all(said[name] == known[name] for name in ("bos_token_id", "eos_token_id") if kind.startswith("Albert"))
+        with safe_open(tmp_path / kind / "model.safetensors", "pt") as file:
+            assert file.metadata() == {"format": "pt"}  # version 4 reads no file that does not say so
 
 
 def test_transformers_tokenizer_reads_our_folder_with_the_same_ids(folder, tokenizer, sentences):
@@ -154,6 +160,12 @@ def test_what_we_save_after_reading_theirs_is_theirs_again(tmp_path):
 def test_a_folder_without_a_tokenizer_gives_none(tmp_path):
     save_pretrained(model_of(), None, tmp_path)
     assert load_pretrained(tmp_path)[1] is None
+
+
+def test_a_tokenizer_that_is_not_read_is_not_passed_over_in_silence(folder):
+    (folder / "spiece.model").rename(folder / "tokenizer.json")
+    with pytest.warns(UserWarning, match=r"has a tokenizer\.json and no spiece\.model: the tokenizer is not read"):
+        assert load_pretrained(folder)[1] is None
 
 
 def test_the_decoder_stays_tied_through_saving_and_loading(folder):
@@ -217,11 +229,14 @@ def test_a_file_that_repeats_the_tied_decoder_is_read_as_if_it_did_not(folder):
     assert_same_parameters(after, before)
 
 
-def test_a_decoder_that_is_not_the_embedding_table_is_refused(folder):
+@pytest.mark.parametrize(("changes", "head"), [(ALBERT, "predictions"), (BERT, "cls.predictions")], ids=["ALBERT", "BERT"])
+def test_a_decoder_that_is_not_the_embedding_table_is_refused(changes, head, tmp_path):
     """transformers would use it untied; dropping it silently would give other logits from the same file."""
-    edit_tensors(folder, lambda tensors: tensors | {"predictions.decoder.weight": torch.randn(V, 8)})
-    with pytest.raises(InterchangeError, match=r"predictions\.decoder\.weight"):
-        load_pretrained(folder)
+    model = model_of(**changes)
+    save_pretrained(model, None, tmp_path)
+    edit_tensors(tmp_path, lambda tensors: tensors | {f"{head}.decoder.weight": model.albert.embeddings.word.weight.detach() + 1})
+    with pytest.raises(InterchangeError, match=rf"^{re.escape(head)}\.decoder\.weight is not"):
+        load_pretrained(tmp_path)
 
 
 def test_norms_called_gamma_and_beta_are_read_as_in_the_hub_s_oldest_bert(tmp_path):
@@ -254,6 +269,11 @@ def test_a_config_that_says_no_more_than_the_sizes_means_what_it_means_to_transf
     assert from_transformers({"model_type": kind, **sizes}) == from_transformers(in_full)
 
 
+def test_an_albert_that_leaves_out_its_width_of_128_and_has_that_hidden_size_is_no_bert():
+    settings = dict(model_type="albert", num_hidden_groups=4, **(THEIRS | dict(hidden_size=128)))
+    assert next(iter(tensor_names(from_transformers(settings)).values())).startswith("albert.")
+
+
 # Refusals when writing
 
 
@@ -264,6 +284,7 @@ def test_sharing_one_half_is_refused_on_export_saying_why_and_kept_exactly_by_ou
         save_pretrained(model, tokenizer, tmp_path / "theirs")
     assert not (tmp_path / "theirs").exists()
     save_pretrained(model, tokenizer, tmp_path / "ours", native=True)
+    assert json.loads((tmp_path / "ours" / "config.json").read_text())["model_type"] == "albert_edu"  # as in folders of old
     loaded, its_tokenizer = load_pretrained(tmp_path / "ours")
     assert loaded.config == model.config
     assert_same_parameters(loaded, model)
@@ -274,7 +295,7 @@ def test_sharing_one_half_is_refused_on_export_saying_why_and_kept_exactly_by_ou
 @pytest.mark.parametrize(("L", "groups"), [(18, 14), (27, 21)])
 def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_export(L, groups, tmp_path):
     model = model_of(num_layers=L, num_groups=groups)
-    with pytest.raises(InterchangeError, match=f"{L} layers in {groups} groups its float arithmetic"):
+    with pytest.raises(InterchangeError, match=f"express this model: for {L} layers in {groups} groups its float arithmetic"):
         save_pretrained(model, None, tmp_path / "theirs")
     assert not (tmp_path / "theirs").exists()
     save_pretrained(model, None, tmp_path / "ours", native=True)
@@ -359,9 +380,10 @@ def test_pickled_or_sharded_weights_are_refused_saying_what_is_there(folder, ins
 
 def test_a_folder_without_config_and_no_folder_at_all_are_told_apart(folder):
     (folder / "config.json").unlink()
-    with pytest.raises(InterchangeError, match=r"has no config\.json \(found: model\.safetensors"):
+    found = r"\(found: model\.safetensors, spiece\.model, tokenizer_config\.json\)"
+    with pytest.raises(InterchangeError, match=rf"has no config\.json {found}"):
         load_pretrained(folder)
-    with pytest.raises(InterchangeError, match="no such folder"):
+    with pytest.raises(InterchangeError, match=r"\(found: no such folder\)"):
         load_pretrained(folder / "nowhere")
 
 
@@ -369,7 +391,7 @@ def test_a_folder_without_config_and_no_folder_at_all_are_told_apart(folder):
 def test_a_file_that_breaks_off_is_named(folder, file):
     path = folder / file
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InterchangeError, match=re.escape(file)):
+    with pytest.raises(InterchangeError, match=re.escape(f"{path} is damaged")):
         load_pretrained(folder)
 
 

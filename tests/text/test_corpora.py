@@ -1,6 +1,7 @@
 """Corpora: sentences, folders, data sets on disk, and holding out whole documents."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from albert_edu.text import corpora as module
+from albert_edu.text import stories as stories_module
 from albert_edu.text.corpora import (
     CorpusError,
     folder_corpus,
@@ -69,7 +72,8 @@ def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_
     (tmp_path / "b.txt").write_bytes("Only é here.\n".encode())
     (tmp_path / "blank.txt").write_text(" \n\n ")
     (tmp_path / "notes.md").write_text("Not a document.")
-    corpus = load_corpus(tmp_path)
+    corpus = load_corpus(str(tmp_path))
+    assert corpus.to_dict() == folder_corpus(tmp_path).to_dict() == folder_corpus(str(tmp_path)).to_dict()
     assert dict(zip(corpus["id"], corpus["sentences"], strict=True)) == {
         "deep/er/a.txt": ["First one.", "Second one.", "Third"],
         "b.txt": ["Only é here."],
@@ -117,6 +121,20 @@ def test_a_data_set_on_disk_gives_one_document_per_row_that_has_text(rows_on_dis
     assert hub_corpus(name, streaming=streaming, limit=2)["id"][:] == ["train-0", "train-2"]
 
 
+def test_with_streaming_nothing_is_copied_into_the_cache(rows_on_disk, tmp_path):
+    name = rows_on_disk([{"text": "One. Two."}])
+    assert hub_corpus(name, streaming=True).to_dict() and not list(tmp_path.rglob("*.arrow"))
+    assert hub_corpus(name).to_dict() and list(tmp_path.rglob("*.arrow"))
+
+
+def test_a_set_of_the_hub_is_asked_for_by_its_name_and_what_stands_behind_a_colon(monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "load_dataset", lambda *names, split, **_: asked.append((*names, split)) or [{"text": "One."}])
+    assert load_corpus("wikitext:wikitext-2-raw-v1")["id"][:] == ["train-0"]
+    assert hub_corpus("nobody/plain", "validation")["id"][:] == ["validation-0"]
+    assert asked == [("wikitext", "wikitext-2-raw-v1", "train"), ("nobody/plain", None, "validation")]
+
+
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_column_that_does_not_exist_is_named_with_those_that_do(rows_on_disk, streaming):
     name = rows_on_disk([{"body": "One. Two.", "stars": 3}])
@@ -152,12 +170,13 @@ def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkey
 
     def small(path, **options):
         columns = list(real(path, nrows=1).columns)
-        rows = [("imdb", "Good.<br /><br />Very good", 1), ("imdb", "Bad", 0), ("other", "No", 0), ("imdb", "Bad", 0)]
+        rows = [("imdb", "A title<br /><br />Very<br />good", 1), ("imdb", "Bad", 0), ("other", "No", 0), ("imdb", "Bad", 0)]
         return pd.DataFrame([dict(zip(("source", "text", "label"), row, strict=True)) for row in rows]).reindex(columns=columns)
 
     monkeypatch.setattr(pd, "read_csv", small)
     corpus = imdb_corpus()
-    assert corpus["sentences"][:] == [["Good.", "Very good"], ["Bad"]] and corpus["label"][:] == [1, 0]
+    assert corpus["sentences"][:] == [["A title", "Very good"], ["Bad"]] and corpus["label"][:] == [1, 0]
+    assert corpus["id"][:] == ["imdb-0", "imdb-1"]
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -176,6 +195,7 @@ def test_another_seed_holds_out_other_documents_and_the_global_generator_does_no
     first = hold_out(corpus, seed=0)[1]["id"][:]
     random.seed(2), np.random.seed(2)
     assert hold_out(corpus, seed=0)[1]["id"][:] == first != hold_out(corpus, seed=1)[1]["id"][:]
+    assert hold_out(corpus)[1]["id"][:] == first and len(first) == 6  # a tenth
 
 
 def test_holding_out_by_script_shares_no_script():
@@ -192,11 +212,36 @@ def test_one_document_or_one_script_cannot_be_split():
         hold_out(stories(num_documents=5, num_scripts=1), by="script")
 
 
-def test_a_misspelt_corpus_is_answered_with_the_right_spelling():
+@pytest.mark.parametrize("kind", [str, Path])
+def test_the_named_corpora_answer_to_their_names(monkeypatch, kind):
+    for function, at in (("sotu_corpus", module), ("imdb_corpus", module), ("stories", stories_module)):
+        made = to_dataset([{"id": function, "sentences": ["One."]}])
+        monkeypatch.setattr(at, function, lambda made=made: made)
+    assert [load_corpus(kind(name))["id"][0] for name in ("sotu", "imdb", "stories")] == ["sotu_corpus", "imdb_corpus", "stories"]
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_strengths_can_be_asked_for_by_the_name_of_the_corpus(kind):
+    asked = load_corpus(kind("stories:num_documents=20, topic_nouns=3,order_strength=0.5"))
+    assert asked.to_dict() == stories(20, topic_nouns=3, order_strength=0.5).to_dict()
+    for told in ("topic_nouns", "topic_nouns=many", "topic_nouns=3="):
+        with pytest.raises(CorpusError, match=f"after 'stories:' come numbers by name.*got '{told}'"):
+            load_corpus(f"stories:{told}")
+
+
+def test_a_file_is_no_corpus(tmp_path):
+    (tmp_path / "all.txt").write_text("One. Two.")
+    with pytest.raises(CorpusError, match=r"all\.txt is a file; a corpus is a folder"):
+        load_corpus(tmp_path / "all.txt")
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_misspelt_corpus_is_answered_with_the_right_spelling(kind):
     with pytest.raises(CorpusError, match="did you mean 'sotu'"):
-        load_corpus("soto")
+        load_corpus(kind("soto"))
 
 
-def test_a_name_that_nothing_answers_to_is_refused_without_a_traceback_of_the_hub():
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_name_that_nothing_answers_to_is_refused_without_a_traceback_of_the_hub(kind):
     with pytest.raises(CorpusError, match="neither a corpus of ours nor a folder"):
-        load_corpus("nobody/has-this")
+        load_corpus(kind("nobody/has-this"))

@@ -1,4 +1,4 @@
-"""Files of GLUE, SQuAD and RACE in their real formats, and the course's own tasks, as tensors."""
+"""Files of GLUE, SQuAD and RACE in their real formats, as tensors."""
 
 import json
 
@@ -18,26 +18,24 @@ from albert_edu.text.task_files import (
 from albert_edu.text.tasks import (
     ChoiceExample,
     Example,
+    as_data,
     encode_choices,
     encode_pairs,
-    same_address,
-    sentiment,
-    story_gap,
-    story_topic,
 )
-from albert_edu.text.tokenizer import CLS, PAD, SEP
+from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
 
 FILES = {  # task: file, and what it says
     "CoLA": ("gj04\t1\t\tThe sailors rode the breeze.\ngj04\t0\t*\tThe more does Bill smoke.\n",
              [("The sailors rode the breeze.", None, 1), ("The more does Bill smoke.", None, 0)]),
-    "SST-2": ("sentence\tlabel\nan \"open quote \t1\ndull \t0\n", [('an "open quote ', None, 1), ("dull ", None, 0)]),
+    "SST-2": ("sentence\tlabel\n\"open quote \t1\ndull \t0\n", [('"open quote ', None, 1), ("dull ", None, 0)]),
     "MRPC": ("\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n1\t7\t8\tHe came.\tHe arrived.\r\n",
              [("He came.", "He arrived.", 1)]),
     "QQP": ("id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n0\t1\t2\tWhy?\tHow?\t0\n", [("Why?", "How?", 0)]),
     "STS": ("index\tgenre\tfilename\tyear\told_index\tsource1\tsource2\tsentence1\tsentence2\tscore\n"
             "0\tm\tf\t2012\t1\tn\tn\tA plane.\tAn air plane.\t4.500\n", [("A plane.", "An air plane.", 4.5)]),
-    "MNLI": ("index\tsentence1\tsentence2\tlabel1\tgold_label\n0\tIt rains.\tIt is wet.\tneutral\tentailment\n",
-             [("It rains.", "It is wet.", 1)]),
+    "MNLI": ("index\tsentence1\tsentence2\tlabel1\tgold_label\n0\tIt rains.\tIt is wet.\tneutral\tentailment\n"
+             "1\tA.\tB.\tneutral\tcontradiction\n2\tA.\tC.\tneutral\tneutral\n",
+             [("It rains.", "It is wet.", 1), ("A.", "B.", 0), ("A.", "C.", 2)]),
     "QNLI": ("index\tquestion\tsentence\tlabel\n0\tWho?\tShe did.\tnot_entailment\n", [("Who?", "She did.", 1)]),
     "RTE": ("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\tentailment\n", [("A.", "B.", 0)]),
     "WNLI": ("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n", [("A.", "B.", 1)]),
@@ -70,6 +68,7 @@ def test_a_glue_file_is_read_as_it_is_published(tmp_path, task):
         ("SST-2", "sentence\tlabel\nfine\t1\nfine\t2\n", "line 3: the label is '2', where SST-2 has 0 or 1"),
         ("STS", FILES["STS"][0].replace("4.500", "much"), "line 2: the label is 'much', where STS has a number"),
         ("CoLA", FILES["SST-2"][0], "line 1 has only 2 columns"),
+        ("CoLA", "gj04\t1\t\n", "line 1 has only 3 columns, and CoLA needs more"),
         ("SST", "", "there is no GLUE task 'SST'"),
     ],
 )
@@ -80,8 +79,8 @@ def test_a_bad_glue_file_is_named_with_the_line(tmp_path, task, text, message):
 
 def test_short_rows_of_qqp_are_left_out_aloud(tmp_path):
     path = written(tmp_path, "train.tsv", FILES["QQP"][0] + "1\t3\t4\tWhat\n")
-    with pytest.warns(UserWarning, match="1 rows are too short"):
-        assert len(read_glue("QQP", path)) == 1
+    with pytest.warns(UserWarning, match=r"train\.tsv: 1 rows are too short"):
+        assert len(read_glue("QQP", str(path))) == 1
 
 
 def test_pairs_are_laid_out_and_the_longer_text_is_cut(story_text):
@@ -93,6 +92,45 @@ def test_pairs_are_laid_out_and_the_longer_text_is_cut(story_text):
     assert data.attention_mask[1].sum() == 2 + len(tokenizer.encode("anna")) and data.segment_ids[1].sum() == 0
     assert data.rows(torch.tensor([1])).token_ids.shape[1] == data.attention_mask[1].sum()  # padding is dropped
     assert data.token_ids[1, -1] == PAD
+
+
+def test_a_text_that_just_fits_loses_nothing_and_a_pair_that_does_not_loses_one_piece_of_the_longer(story_text):
+    tokenizer, long, short = story_text.tokenizer, "anna bought the oven.", "ben"
+    a, b = tokenizer.encode(long), tokenizer.encode(short)
+    assert encode_pairs([Example(long, None, 1)], tokenizer, len(a) + 2).token_ids.tolist() == [[CLS, *a, SEP]]
+    for room, kept in ((len(a) + len(b), a), (len(a) + len(b) - 1, a[:-1])):
+        data = encode_pairs([Example(long, short, 1), Example(short, long, 0)], tokenizer, room + 3)
+        assert data.token_ids.tolist() == [[CLS, *kept, SEP, *b, SEP], [CLS, *b, SEP, *kept, SEP]]
+        assert data.labels.tolist() == [1, 0] and len(data) == 2
+    even = encode_pairs([Example(long, long, 1)], tokenizer, 2 * len(a) + 2)
+    assert even.token_ids.tolist() == [[CLS, *a, SEP, *a[:-1], SEP]]  # of two that are as long it is the second, as in the original
+
+
+def test_rows_lose_the_columns_that_are_padding_in_all_of_them_and_everything_moves_to_a_device(story_text):
+    tokenizer, texts = story_text.tokenizer, ["anna", "anna bought the oven.", "ben bought"]
+    data = encode_pairs([Example(text, None, 0) for text in texts], tokenizer, 32)
+    assert data.rows([0, 2]).token_ids.shape == (2, 2 + len(tokenizer.encode(texts[2])))
+    choices = encode_choices([ChoiceExample("anna", ("ben", texts[1]), 1)] * 3, tokenizer, 32).rows([0, 2])
+    assert choices.token_ids.shape == (2, 2, 4 + len(tokenizer.encode(texts[1]))) and choices.labels.tolist() == [1, 1]
+    for part in vars(choices.to("meta")).values():
+        assert part.device.type == "meta"
+
+
+def test_what_cannot_be_encoded_is_refused(story_text):
+    with pytest.raises(ValueError, match="no example to encode"):
+        encode_pairs([], story_text.tokenizer, 16)
+    with pytest.raises(ValueError, match="same number of choices, these have \\[1, 2\\]"):
+        encode_choices([ChoiceExample("a", ("b", "c"), 0), ChoiceExample("a", ("b",), 0)], story_text.tokenizer, 16)
+    with pytest.raises(ValueError, match="sequence_length 4 is too short: an example has 5 pieces"):
+        as_data([([CLS, 7, SEP, 8, SEP], 3)], [0], 4)
+
+
+def test_a_long_choice_keeps_its_end_up_to_half_of_the_window_and_the_passage_fills_the_rest(story_text):
+    tokenizer, passage = story_text.tokenizer, "anna bought the flour. " * 9
+    long, short = "ben bought the oven. " * 5 + "ella praised the cake.", "ella praised the cake."
+    data = encode_choices([ChoiceExample(passage, (long, short), 1)], tokenizer, 24)
+    choices = (tokenizer.encode(long)[-12:], tokenizer.encode(short))
+    assert data.token_ids[0].tolist() == [[CLS, *tokenizer.encode(passage)[: 21 - len(c)], SEP, *c, SEP] for c in choices]
 
 
 def test_a_wide_passage_is_cut_and_the_choices_are_not(story_text):
@@ -109,20 +147,38 @@ def test_characters_of_pieces_point_back_into_the_text(text):
     assert ids == text.tokenizer.encode(CONTEXT)
     covered = {at for begin, end in characters for at in range(begin, end)}
     assert covered == {at for at, character in enumerate(CONTEXT) if not character.isspace()}
-    senate = [CONTEXT[begin:end] for begin, end in characters if 4 <= begin < 10]
-    assert "".join(senate) == "Senate"
-    ligature = CONTEXT.index("o\ufb03ce")  # it becomes "office", which is longer: each piece stands for the whole word
-    assert {CONTEXT[begin:end] for begin, end in characters if begin >= ligature and end <= ligature + 4} == {"o\ufb03ce"}
+    said, pieces = [CONTEXT[begin:end] for begin, end in characters], text.tokenizer.pieces(ids)
+    assert "o\ufb03ce" in said  # it becomes "office", which is longer: each of its pieces stands for the whole word
+    assert [normalise(part) for part in said if part != "o\ufb03ce"] == [
+        piece.replace("▁", "") for piece, part in zip(pieces, said, strict=True) if part != "o\ufb03ce"
+    ]
 
 
-@pytest.mark.parametrize("answer", ["Senate", "1859", "new chamber", "cafés"])
+@pytest.mark.parametrize("answer", ["Senate", "1859", "in the", "new chamber", "cafés", "The"])
 def test_an_answer_becomes_positions_and_comes_back(text, answer):
     example = SpanExample("q", "What?", CONTEXT, (answer,), CONTEXT.index(answer))
     spans = encode_spans([example], text.tokenizer, 64)
     first, last = spans.data.labels[0].tolist()
-    found = CONTEXT[spans.characters[0, first, 0] : spans.characters[0, last, 1]]
-    assert answer in found and len(found) <= len(answer) + 2
+    begin, end = example.start, example.start + len(answer)
+    (b, e), (b_last, e_last) = spans.characters[0, [first, last]].tolist()
+    assert b <= begin < e and b_last < end <= e_last  # the piece with its first character, and the one with its last
     assert spans.data.segment_ids[0, first] == 1 and spans.skipped == 0
+
+
+@pytest.mark.parametrize(("sequence_length", "kept"), [(48, 16), (192, 64), (300, 64)])
+def test_a_question_keeps_a_third_of_the_window_or_64_pieces_and_the_context_takes_the_rest(text, sequence_length, kept):
+    long, short = "Which of the two was it? " * 20, "Who?"
+    questions = [SpanExample("q", question, context, ()) for question, context in ((long, CONTEXT * 20), (short, "In 1859."))]
+    data, examples, characters, skipped = encode_spans(questions, text.tokenizer, sequence_length)
+    assert examples == questions and skipped == 0
+    for row, example, keep in zip(range(2), examples, (kept, 99), strict=True):
+        question = text.tokenizer.encode(example.question)[:keep]
+        ids, places = pieces_with_characters(example.context, text.tokenizer)
+        room = sequence_length - 3 - len(question)
+        laid, outside = [CLS, *question, SEP, *ids[:room], SEP], [(0, 0)] * (len(question) + 2)
+        empty = sequence_length - len(laid)
+        assert data.token_ids[row].tolist() == laid + [PAD] * empty
+        assert list(map(tuple, characters[row].tolist())) == outside + places[:room] + [(0, 0)] * (1 + empty)
 
 
 def test_answers_outside_the_window_or_misplaced_are_skipped_and_counted(text):
@@ -135,46 +191,31 @@ def test_answers_outside_the_window_or_misplaced_are_skipped_and_counted(text):
 
 def test_squad_files_of_both_versions(tmp_path):
     one = {"id": "a", "question": "When?", "answers": [{"text": "1859", "answer_start": 18}]}
-    two = {"id": "b", "question": "Who?", "answers": [], "plausible_answers": [], "is_impossible": True}
-    found = read_squad(squad(tmp_path, [one, two]))
+    two = {"id": "b", "question": "Who?", "plausible_answers": one["answers"], "is_impossible": True}
+    found = read_squad(str(squad(tmp_path, [one, two])))
     assert found == [SpanExample("a", "When?", CONTEXT, ("1859",), 18), SpanExample("b", "Who?", CONTEXT, ())]
     with pytest.raises(TaskFileError, match="question b has no answer"):
-        read_squad(squad(tmp_path, [two | {"is_impossible": False}]))
+        read_squad(squad(tmp_path, [two | {"answers": [], "is_impossible": False}]))
     with pytest.raises(TaskFileError, match="line 2 is not JSON"):
         read_squad(written(tmp_path, "bad.json", '{"data":\n oh'))
+    for other in ('{"version": 2}', '["data"]'):
+        with pytest.raises(TaskFileError, match=r"other\.json has no 'data'\. Is it another"):
+            read_squad(written(tmp_path, "other.json", other))
 
 
 def test_race_fills_the_blank_or_adds_the_option(tmp_path):
     article = {"article": "It rained.", "id": "1.txt", "answers": ["B", "A"], "questions": ["It _ .", "What fell?"],
                "options": [["snowed", "rained", "shone", "blew"], ["rain", "snow", "hail", "frogs"]]}  # fmt: skip
     written(tmp_path, "middle/1.txt", json.dumps(article))
-    first, second = read_race(tmp_path)
-    assert (first.choices[1], first.label) == ("It rained .", 1) and second.choices[0] == "What fell? rain"
+    assert read_race(str(tmp_path)) == [
+        ChoiceExample("It rained.", ("It snowed .", "It rained .", "It shone .", "It blew ."), 1),
+        ChoiceExample("It rained.", ("What fell? rain", "What fell? snow", "What fell? hail", "What fell? frogs"), 0),
+    ]
     written(tmp_path, "middle/1.txt", json.dumps(article | {"answers": ["E", "A"]}))
     with pytest.raises(TaskFileError, match=r"1\.txt: 'It _ \.' needs 4 options and an answer A to D"):
         read_race(tmp_path)
+    written(tmp_path, "middle/1.txt", json.dumps(article | {"answers": ["B"]}))
+    with pytest.raises(TaskFileError, match=r"1\.txt has 2 questions, 2 lists of options and 1 answers"):
+        read_race(tmp_path)
     with pytest.raises(TaskFileError, match=r"holds no \.txt file"):
         read_race(tmp_path / "high")
-
-
-def test_course_tasks_are_repeatable_and_balanced():
-    for made in (lambda s: story_topic(examples=400, seed=s), lambda s: story_gap(examples=400, seed=s),
-                 lambda s: sentiment("review", 80, seed=s), lambda s: same_address(80, seed=s)):  # fmt: skip
-        split = made(0)
-        assert split == made(0) and split != made(1)
-        assert len(split.test) * 3 == len(split.train)
-        if max(example.label for example in split.train) == 1:
-            assert 0.4 < sum(example.label for example in split.train) / len(split.train) < 0.6
-
-
-def test_a_sentence_of_a_review_comes_from_the_same_review():
-    one, all_of_it = sentiment("sentence", 40).train, sentiment("review", 40).train
-    assert all(a.first in b.first and a.label == b.label for a, b in zip(one, all_of_it, strict=True))
-
-
-def test_the_gap_is_what_the_label_says():
-    from albert_edu.text.stories import STAGES
-
-    for first, second, label in story_gap(examples=200).train:
-        stages = [next(i for i, verbs in enumerate(STAGES) if set(verbs) & set(text.split())) for text in (first, second)]
-        assert (stages[1] - stages[0] > 1) == label and stages[1] > stages[0]

