@@ -45,7 +45,7 @@ def overview(out: Path) -> str:
         for one in rows:
             points = f"{one['points']:g} of {one['out_of']:g}" if one["status"] == "graded" else one["status"]
             told.append(f"  {one['student']:24} {points:14} {_line(one['note'])}".rstrip())
-            told += [f"    look: {flag}" for flag in one["flags"][:8]]
+            told += [f"    look: {_line(flag)}" for flag in one["flags"][:8]]
             told += [f"    look: {len(one['flags']) - 8} more, in grades.json"] if len(one["flags"]) > 8 else []
         shares: dict[str, list[float]] = {}
         reasons: Counter = Counter()
@@ -56,12 +56,14 @@ def overview(out: Path) -> str:
             reasons.update({reason for mark in one["marks"] for part in mark["parts"] for reason in part["reasons"]})
         told += ["", "  mean share of the points, exercise by exercise:"]
         told += [f"    {test:36} {sum(all_of) / len(all_of):.2f}" for test, all_of in shares.items()]
-        told += ["  commonest mistakes (students):", *(f"    {count:3} {reason}" for reason, count in reasons.most_common(5)), ""]
+        commonest = [f"    {count:3} {_line(reason)}" for reason, count in reasons.most_common(5)]
+        told += ["  commonest mistakes (students):", *commonest, ""]
     return "\n".join(told)
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split()).replace("`", "'")[:300]
+    """In one line, without what would move the cursor of a terminal."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()).replace("`", "'")[:300]
 
 
 def _fence(text: str) -> list[str]:

@@ -161,15 +161,16 @@ def _read(student: Path, path: Path) -> tuple[nbformat.NotebookNode | None, str,
             return None, "not graded", f"there is no {path.name}; is it {', '.join(near)}? Rename it and grade again."
         others = sorted(other.name for other in student.glob("*.ipynb"))
         return None, "missing", f"there is no {path.name}" + (f", only {', '.join(others)}" if others else "")
-    if submitted.is_symlink() or submitted.stat().st_size > 20 << 20:
-        return None, "not graded", f"{path.name} is a link or larger than 20 MB"
+    if submitted.is_symlink() or not submitted.is_file() or submitted.stat().st_size > 20 << 20:
+        return None, "not graded", f"{path.name} is no plain file, or larger than 20 MB: clear its outputs"
     try:
         found = json.loads(submitted.read_text(encoding="utf-8"))
         for cell in found["cells"]:  # all that is used of it
             cell["outputs"], cell["metadata"] = [], cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
             cell["source"] = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+            cell["cell_type"] = str(cell["cell_type"])
         return nbformat.from_dict(found), "graded", ""
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
         return None, "not graded", f"{path.name} is no notebook that can be read: {type(error).__name__}: {error}"
 
 
@@ -183,12 +184,12 @@ def _write(out: Path, grades: list[Grade], key: int) -> None:
     for one in grades:
         target = out / "feedback" / one.student / f"{one.assignment}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(page(one), encoding="utf-8")
+        target.write_text(page(one), encoding="utf-8", errors="backslashreplace")  # an error may speak in half characters
 
 
 def write_scores(out: Path, grades: list[Grade]) -> None:
     """``out``/scores.csv, a row for each student and assignment."""
-    with (out / "scores.csv").open("w", newline="", encoding="utf-8") as file:
+    with (out / "scores.csv").open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         table = csv.writer(file)
         table.writerow(COLUMNS)
         for one in grades:

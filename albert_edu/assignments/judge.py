@@ -9,11 +9,12 @@ import linecache
 import os
 import socket
 import sys
+from contextlib import contextmanager, suppress
 
-import torch._dynamo  # noqa: F401  an optimizer's first step imports it, which replaces torch.manual_seed: not the student's doing
+import torch._dynamo
 
 from albert_edu import checks
-from albert_edu.assignments.guard import Snapshot, forbid
+from albert_edu.assignments.guard import forbid, left_a_thread, watch
 from albert_edu.checks import trial
 
 
@@ -24,27 +25,38 @@ def main() -> None:
         os.dup2(nowhere, standard)
     settings = json.loads(requests.readline())
     seconds = settings["seconds"]
-    ordinary = trial.limits
-    trial.limits = lambda: ordinary(seconds)
+    with suppress(RuntimeError):  # where it is not to be had; its first use replaces parts of torch: not the student's doing
+        torch.compile(torch.nn.Identity(), backend="eager")(torch.ones(1))
+    found, run = [], trial.limits
+
+    @contextmanager
+    def limits():  # around each call of an answer: what it changes is put back before a check looks at what it returns
+        try:
+            with run(seconds):
+                yield
+        finally:
+            found.extend(restore(within=True))
+
+    trial.limits, trial.SECONDS = limits, f"{seconds:g}"  # the latter for what a report says
     if settings["block_sockets"]:
         _block_sockets()
     _limit_memory(settings["bytes"])
-    student, snapshot, run, attempts = {"__name__": "__main__", "display": print}, Snapshot(), ordinary, []
-    forbid(attempts)
+    student, restore = {"__name__": "__main__", "display": print}, watch()
+    forbid(found)
     _say(replies, {"ready": True})
     for line in requests:
-        request = json.loads(line)
+        request = json.loads(line, cls=json.JSONDecoder)
         if request["kind"] == "cell":
-            reply = {"error": _run_cell(request, student, run, seconds), "changed": snapshot.restore() + attempts}
+            reply = {"error": _run_cell(request, student, run, seconds), "changed": found + restore()}
         else:
             parts = _run_test(request, student, run, seconds)
-            reply = {"parts": parts, "changed_in_test": snapshot.restore() + attempts}
-        attempts.clear()
-        _say(replies, {"token": request["token"], **reply})
+            reply = {"parts": parts, "changed_in_test": found + restore()}
+        found.clear()
+        _say(replies, {"token": request["token"], "thread": left_a_thread(), **reply})
 
 
 def _say(replies, message: dict) -> None:
-    replies.write(json.dumps(message) + "\n")
+    replies.write(json.dumps(message, cls=json.JSONEncoder) + "\n")  # a new one, as the one that json keeps can be changed
     replies.flush()
 
 
@@ -65,8 +77,17 @@ def _run_cell(request: dict, student: dict, run, seconds: float) -> str:
     except MemoryError:
         return "more memory than is allowed"
     except BaseException as error:
-        return f"{type(error).__name__}: {error}"[:500]
+        return _told(error, run, seconds)
     return ""
+
+
+def _told(error: BaseException, run, seconds: float) -> str:
+    """Kind and text of an error; the text is the student's code as well."""
+    try:
+        with run(seconds):
+            return f"{type(error).__name__}: {error}"[:500]
+    except BaseException:
+        return "an error that cannot be shown"
 
 
 def _run_test(request: dict, student: dict, run, seconds: float) -> list[dict]:
@@ -78,7 +99,8 @@ def _run_test(request: dict, student: dict, run, seconds: float) -> list[dict]:
 
     def recording(check):
         def checked(answer, seed=None):  # an instructor's key moves the seeds that a test names
-            reports.append(check(answer, None if seed is None else seed + request["key"]))
+            reports.append(checks.Report(check.__name__.removeprefix("check_")))  # worth nothing, if it is not finished
+            reports[-1] = check(answer, None if seed is None else seed + request["key"])
             return reports[-1]
 
         return checked
@@ -99,15 +121,14 @@ def _run_test(request: dict, student: dict, run, seconds: float) -> list[dict]:
                     exec(code, names)
         except BaseException as raised:
             error = raised
-        if reports:
-            parts += [
-                {"score": one.score, "check": one.exercise, "says": str(one), "reasons": one.reasons} for one in list(reports)
-            ]
-        elif asks:
-            parts.append({"score": 0.0, "says": "the check gave no report", "reasons": []})
+        said = _told(error, run, seconds) if error else "there is no report"
+        if asks:
+            for one in list(reports) or [checks.Report("")]:
+                says = str(one) if one.properties else f"the check was not finished: {said}"
+                parts.append({"score": one.score, "check": one.exercise, "says": says, "reasons": one.reasons})
         else:
             text = ast.unparse(statement)
-            said = f"{text}\n  {type(error).__name__}: {error}" if error else text
+            said = f"{text}\n  {said}" if error else text
             if asserts:
                 parts.append({"score": float(error is None), "says": (failed + said)[:2000], "reasons": []})
             elif error:

@@ -61,10 +61,12 @@ def open_answers(source: nbformat.NotebookNode, submission: nbformat.NotebookNod
 
 
 RISKY = {"sys", "gc", "inspect", "ctypes", "importlib", "builtins", "os", "subprocess", "socket", "threading", "multiprocessing",
-         "signal", "resource", "pickle", "shutil", "urllib", "requests", "http", "traceback", "atexit", "_thread"}  # fmt: skip
+         "signal", "resource", "pickle", "shutil", "urllib", "requests", "http", "traceback", "atexit", "_thread", "__main__",
+         "bdb", "pdb", "marshal", "operator", "overrides", "library", "_python_dispatch", "_C"}  # fmt: skip
 HANDS_OFF = ("albert_edu.assignments", "albert_edu.checks.")
 FRAMES = {"_getframe", "tb_frame", "gi_frame", "cr_frame", "f_back", "f_locals", "f_globals"}
 CALLS = {"eval", "exec", "compile", "__import__", "setattr", "globals", "vars", "open"}
+LIES = {"__eq__", "__torch_function__", "__torch_dispatch__"}  # what has these may say that it equals anything
 
 
 PARSING = threading.Lock()  # in Python 3.11 two threads within ast.parse now and then end in a SystemError
@@ -106,6 +108,12 @@ def suspicions(source: str) -> list[str]:
             found += [f"imports {name}" for name in modules if name.split(".")[0] in RISKY or name.startswith(HANDS_OFF)]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
             found.append(f"calls {node.func.id}")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+            found += [] if isinstance(node.args[1:] and node.args[1], ast.Constant) else ["calls getattr with a name that it makes"]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FRAMES | LIES:
+            found.append(f"names {node.value}")
+        elif isinstance(node, ast.Name) and node.id in LIES:
+            found.append(f"defines {node.id}")
         elif isinstance(node, ast.Attribute):
             base = node.value
             while isinstance(base, ast.Attribute):
@@ -116,6 +124,6 @@ def suspicions(source: str) -> list[str]:
                 found.append(f"reaches for {ast.unparse(node)}")
             elif node.attr in FRAMES or (node.attr.startswith("__") and node.attr not in ("__init__", "__name__", "__class__")):
                 found.append(f"uses {node.attr}")
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.startswith("check_"):
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and (node.name.startswith("check_") or node.name in LIES):
             found.append(f"defines {node.name}")
     return list(dict.fromkeys(found))

@@ -18,9 +18,11 @@ from albert_edu.assignments.merge import Step
 from albert_edu.assignments.settings import Limits
 from albert_edu.paper.provenance import ROOT
 
-# In new namespaces: cover the folders named before "--", give up all privileges, run the rest.
-COVER = ('while [ "$1" != -- ]; do mount -t tmpfs none "$1" || exit 97; shift; done; shift; '
-         'exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"')  # fmt: skip
+# In new namespaces: nothing can be written but the first folder, the others before "--" are covered, no privileges are left.
+COVER = ('cd / && mount --bind "$1" "$1" && folder=$1 && while read -r _ place _; do place=$(printf %b "$place"); '
+         '[ "$place" = "$folder" ] || mount -o remount,bind,ro "$place" 2>/dev/null; done < /proc/self/mounts; '
+         'shift; while [ "$1" != -- ]; do mount -t tmpfs -o ro none "$1" || exit 97; shift; done; shift; '
+         'cd "$folder" && exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"')  # fmt: skip
 NO_NETWORK = ("unshare", "--map-root-user", "--net")
 WALLED = (*NO_NETWORK, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", COVER, "sh")
 STARTS_WITHIN = 120  # seconds for imports on a busy machine
@@ -42,19 +44,22 @@ class Outcome:
 @functools.cache
 def isolation() -> str:
     """The best this machine permits: "walled" (no network, the solutions covered), "no network", or "sockets blocked"."""
-    for name, command in (("walled", [*WALLED, "--", "true"]), ("no network", [*NO_NETWORK, "true"])):
-        try:
-            if not subprocess.run(command, capture_output=True, timeout=20, check=False).returncode:
-                return name
-        except (OSError, subprocess.TimeoutExpired):
-            pass
+    with tempfile.TemporaryDirectory(prefix="submission-") as folder:
+        walled = [*WALLED, str(Path(folder).resolve()), "--", "test", "!", "-w", str(ROOT / "albert_edu"), "-a", "-w", "."]
+        for name, command in (("walled", walled), ("no network", [*NO_NETWORK, "true"])):
+            try:
+                if not subprocess.run(command, capture_output=True, timeout=20, check=False).returncode:
+                    return name
+            except (OSError, subprocess.TimeoutExpired):
+                pass
     return "sockets blocked"
 
 
 ISOLATION_SAYS = {
-    "walled": "namespaces of its own (unshare): no network, no other process seen, solutions and other submissions covered",
-    "no network": "no network (unshare --net); it can read the files that the grader can read",
-    "sockets blocked": "Python's sockets are blocked, which deliberate code undoes; it can read the files that the grader can read",
+    "walled": "namespaces of its own (unshare): no network, no other process seen, no file changed but in a folder of its own, "
+    "solutions and other submissions covered",
+    "no network": "no network (unshare --net); it can read and change the grader's files",
+    "sockets blocked": "Python's sockets are blocked, which deliberate code undoes; it can read and change the grader's files",
 }
 
 
@@ -94,12 +99,14 @@ def _converse(line: "_Line", steps: list[Step], limits: Limits, key: int, outcom
         ours = functools.partial(_carries, token)
         reply = line.receive(until, ours, outcome, f"in {step.name}")
         changed = _strings(reply.get("changed")) + _strings(reply.get("changed_in_test"))
-        outcome.flags += [f"{step.name}: {name}" for name in changed]
+        outcome.flags += [f"{step.name}: {name}" for name in dict.fromkeys(changed)]
         if step.kind == "cell":
             if reply.get("error"):
                 outcome.errors.append((step.name, str(reply["error"])))
         else:
             outcome.parts[step.name] = [] if reply.get("changed_in_test") else _parts(reply.get("parts"))
+        if reply.get("thread"):
+            raise _Ended(f"stopped behind {step.name}: it left a thread running")
 
 
 class _Line:
@@ -131,7 +138,7 @@ class _Line:
             first, _, self.buffer = self.buffer.partition(b"\n")
             try:
                 message = json.loads(first)
-            except ValueError:
+            except (ValueError, RecursionError):
                 message = None
             if isinstance(message, dict) and wanted(message):
                 return message
@@ -143,7 +150,7 @@ class _Line:
 
 
 def _carries(token: str, reply: dict) -> bool:
-    return secrets.compare_digest(str(reply.get("token")), token)
+    return reply.get("token") == token
 
 
 def _parts(found: object) -> list[dict]:
@@ -167,10 +174,11 @@ def _start(folder: Path, stderr, cover: tuple[Path, ...]) -> subprocess.Popen:
     command = [sys.executable, "-P", "-m", "albert_edu.assignments.judge"]
     level = isolation()
     if level == "walled":
-        hidden = {path.resolve() for path in cover if path.is_dir()}
         needed = [path.resolve() for path in (folder, ROOT / "albert_edu", Path(sys.prefix), Path(sys.base_prefix))]
-        hidden = [str(path) for path in sorted(hidden) if not any(one.is_relative_to(path) for one in needed)]
-        command = [*WALLED, *hidden, "--", *command]
+        hidden = {path.resolve() for path in cover if path.is_dir()}
+        hidden = {path for path in hidden if not any(one.is_relative_to(path) for one in needed)}
+        hidden = [str(path) for path in hidden if not hidden & {*path.parents}]  # in a covered folder there is nothing to cover
+        command = [*WALLED, str(folder.resolve()), *hidden, "--", *command]
     elif level == "no network":
         command = [*NO_NETWORK, *command]
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}

@@ -1,6 +1,7 @@
 """A class that hands in assignment 4: who they are, what they wrote, and what it deserves."""
 
 import copy
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import torch
 
 from albert_edu.assignments.release import RELEASES, SOURCES, role
 from albert_edu.checks import check_layer_plan, check_shared_gradient
+from tests.bug_zoo.sharing import EncoderByRemainder
 
 NAME = "04_shared_layers"
 SOURCE, HANDED_OUT = (nbformat.read(folder / f"{NAME}.ipynb", as_version=4) for folder in (SOURCES, RELEASES))
@@ -31,24 +33,7 @@ def layer_plan(L, share, G=1):
         g = max(g for g in range(G) if g * L <= i * G)
         plan += [(g if share in ("all", "attention") else i, g if share in ("all", "ffn") else i)]
     return tuple(plan)""",
-    "encoder": """
-class Encoder(nn.Module):
-    def __init__(self, make_attention, make_ffn, L, share):
-        super().__init__()
-        self.L = L
-        makers = {"attention": make_attention, "ffn": make_ffn}
-        self.blocks = nn.ModuleDict({half: nn.ModuleList() for half in makers})
-        for half, make in makers.items():
-            self.blocks[half].extend([make() for _ in range(1 if share in ("all", half) else L)])
-
-    def forward(self, x, depth=None):
-        depth = self.L if depth is None else depth
-        if not depth:
-            return x
-        x = self.forward(x, depth - 1)
-        for blocks in self.blocks.values():
-            x = blocks[(depth - 1) % len(blocks)](x)
-        return x""",
+    "encoder": inspect.getsource(EncoderByRemainder).partition("\n")[2] + "\nEncoder = EncoderByRemainder",  # without its decorator
     "gradient_of_each": """
 def gradient_of_each(apply, W, x, L, loss):
     stack = torch.stack([W] * L).detach().requires_grad_()
@@ -83,7 +68,7 @@ HOG = """
 def gradient_of_each(apply, W, x, L, loss):
     kept = []
     while True:
-        kept.append(torch.ones(1 << 24))"""
+        kept.append(torch.empty(1 << 24))"""
 OVERWRITE = """
 import albert_edu.checks
 from albert_edu.checks import Report, trial

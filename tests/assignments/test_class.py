@@ -3,8 +3,9 @@
 import nbformat
 import pytest
 
-from albert_edu.assignments import merge, sandbox
+from albert_edu.assignments import grade, merge, sandbox
 from albert_edu.assignments.feedback import overview
+from albert_edu.assignments.settings import SOURCES
 from albert_edu.cli import main
 from tests.assignments.__main__ import grade_class
 from tests.assignments.classroom import DESERVED, NAME, SOLVED, SOURCE, submission
@@ -122,10 +123,35 @@ def test_what_a_cell_may_and_may_not_do(code, told):
     assert outcome.ready and told in outcome.errors[0][1]
 
 
-def test_what_torch_changes_of_itself_at_an_optimizers_first_step_is_not_held_against_the_student():
-    step = "import torch\nw = torch.nn.Parameter(torch.ones(1))\nw.sum().backward()\ntorch.optim.AdamW([w]).step()\nassert w < 1"
-    outcome = sandbox.run([merge.Step("test", "first_step", step, 1)], sandbox.Limits(30, 60, 1 << 30))
-    assert not outcome.flags and [part["score"] for part in outcome.parts["first_step"]] == [1.0]
+@pytest.mark.parametrize("code", [
+    "w = torch.nn.Parameter(torch.ones(1))\nw.sum().backward()\ntorch.optim.AdamW([w]).step()\nassert w < 1",
+    "from albert_edu.checks.sharing import _bend\nbend = torch.compile(_bend(torch.zeros(2)), backend='eager')\n"  # no C++ compiler
+    "assert bend(torch.nn.Linear(1, 2)(torch.ones(1))).shape == (2,)",
+])  # fmt: skip
+def test_what_torch_changes_of_itself_at_its_first_use_is_not_held_against_the_student(code):
+    outcome = sandbox.run([merge.Step("test", "first_use", f"import torch\n{code}", 1)], sandbox.Limits(30, 60, 1 << 30))
+    assert not outcome.flags and [part["score"] for part in outcome.parts["first_use"]] == [1.0]
+
+
+def test_who_calls_a_check_in_a_cell_is_not_named():
+    code = f"from albert_edu.checks import check_layer_plan\n{SOLVED['layer_plan']}\ncheck_layer_plan(layer_plan)"
+    outcome = sandbox.run([merge.Step("cell", "cell 0", code)], sandbox.Limits(10, 60, 1 << 30))
+    assert outcome.ready and not outcome.flags and not outcome.errors
+
+
+def test_what_a_submission_writes_stays_in_its_folder():
+    if sandbox.isolation() != "walled":
+        pytest.skip("this machine permits no mount namespace")
+    code = "open('mine', 'w')\nimport albert_edu\nopen(albert_edu.__file__, 'a')"
+    outcome = sandbox.run([merge.Step("cell", "cell 0", code)], sandbox.Limits(10, 60, 1 << 30))
+    assert "Read-only file system" in outcome.errors[0][1] and "albert_edu" in outcome.errors[0][1]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"cells": [{"source": "x"}]}', "\0"])
+def test_a_file_that_is_no_notebook_is_not_graded_and_stops_nobody_else(text, tmp_path):
+    (tmp_path / f"{NAME}.ipynb").write_text(text)
+    found = grade.grade_one(tmp_path, SOURCES / f"{NAME}.ipynb", sandbox.Limits(10, 60, 1 << 30), 7)
+    assert found.status == "not graded" and "no notebook that can be read" in found.note
 
 
 def test_without_namespaces_sockets_are_blocked_and_it_is_said(monkeypatch):
