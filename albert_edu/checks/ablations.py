@@ -22,15 +22,15 @@ def check_interval(answer, trial: Trial) -> None:
     draws = [(3 + 0.2 * trial.randn(n)).tolist() for n in sizes]
     got = [_pair(trial, trial.call(answer, draw, name="takes a list of values")) for draw in draws]
     ends = [_interval(draw) for draw in draws]
-    trial.equal("gives the mean", [mean for mean, _ in got], [mean for mean, _ in ends], {
-        "giving the two ends instead of mean and half-width": [mean - half for mean, half in ends],
+    trial.equal("gives the mean", [round(mean, 5) for mean, _ in got], [round(mean, 5) for mean, _ in ends], {
+        "giving the two ends instead of mean and half-width": _first_of_two_ends(got, ends),
         "taking the median": [statistics.median(draw) for draw in draws],
         "adding up instead of averaging": [sum(draw) for draw in draws],
         "dividing by n - 1, which is for the variance": [sum(draw) / (len(draw) - 1) for draw in draws],
     }, weight=1)  # fmt: skip
     rows = list(zip(sizes, [statistics.stdev(draw) for draw in draws], [statistics.pstdev(draw) for draw in draws], strict=True))
     name = f"gives the half-width for {', '.join(map(str, sizes))} seeds (shown as a share of the right one)"
-    trial.equal(name, [half / e for (_, half), (_, e) in zip(got, ends, strict=True)], [1.0] * 4, {
+    trial.equal(name, [round(half / e, 4) for (_, half), (_, e) in zip(got, ends, strict=True)], [1.0] * 4, {
         mistake: [wide(*row) / e for row, (_, e) in zip(rows, ends, strict=True)] for mistake, wide in WIDTHS.items()
     }, weight=4, atol=ROUNDING)  # fmt: skip
     if got[1][1]:  # an answer without any width has nothing that could change
@@ -40,6 +40,12 @@ def check_interval(answer, trial: Trial) -> None:
     _, alone = _pair(trial, trial.call(answer, draws[0][:1], name="survives one seed"))
     reason = "one run says nothing about luck: its interval is math.inf wide, not 0 and not nan"
     trial.true("is infinite for one seed", alone == math.inf, reason, weight=2, expected="inf", got=brief(alone))
+
+
+def _first_of_two_ends(got: Sequence[tuple[float, float]], right: Sequence[tuple[float, float]]) -> list[float] | None:
+    """What was given first, if the mean lies halfway to the second, however wide."""
+    halfway = all(abs((a + b) / 2 - mean) < 1e-4 for (a, b), (mean, _) in zip(got, right, strict=True))
+    return [a for a, _ in got] if halfway else None
 
 
 # What known mistakes make of n, the sample's deviation s and the population's p.
@@ -83,6 +89,7 @@ def check_paired_difference(answer, trial: Trial) -> None:
     paired = [high[seed] - low[seed] for seed in both]
     a, b = ([side[seed] for seed in both] for side in (low, high))
     listed = [y - x for x, y in zip(low.values(), high.values(), strict=False)]
+    in_order = [high[b] - low[a] for a, b in zip(sorted(low), sorted(high), strict=False)]
     filled = [high.get(seed, 0) - low.get(seed, 0) for seed in set(low) | set(high)]
     other = [_seconds(results, "high", seed) - _seconds(results, "low", seed) for seed in both]
     right_mean, right = _interval(paired)
@@ -90,6 +97,7 @@ def check_paired_difference(answer, trial: Trial) -> None:
         "subtracting the other way round": -right_mean,
         "subtracting means of all seeds, also of those that only one row has": _mean(high.values()) - _mean(low.values()),
         "pairing in the order of the list instead of by seed": _mean(listed),
+        "pairing in the order of sorted seeds: one that a row lacks moves all behind it": _mean(in_order),
         "taking 0 for a seed that a row does not have": _mean(filled),
         "taking absolute differences": _mean(map(abs, paired)),
         "taking the median": statistics.median(paired),
@@ -101,9 +109,11 @@ def check_paired_difference(answer, trial: Trial) -> None:
         "taking the two rows for strangers (unpaired): what a seed does to both does not cancel": _t(2 * len(both) - 1) * apart,
         "taking the two rows for strangers (unpaired), with t of one row": _t(len(both)) * apart,
         "taking the two rows for strangers (unpaired), with all seeds of each": _unpaired(low, high),
+        "taking the two rows for strangers (unpaired), with all seeds and the t of each": math.hypot(_wide(low), _wide(high)),
         "adding the half-widths of the two rows": _interval(a)[1] + _interval(b)[1],
         "subtracting the half-widths of the two rows": _interval(b)[1] - _interval(a)[1],
         "pairing in the order of the list instead of by seed": _interval(listed)[1],
+        "pairing in the order of sorted seeds: one that a row lacks moves all behind it": _interval(in_order)[1],
         "taking 0 for a seed that a row does not have": _interval(filled)[1],
         "taking absolute differences": _interval([abs(one) for one in paired])[1],
         "comparing another column": _interval(other)[1],
@@ -111,8 +121,10 @@ def check_paired_difference(answer, trial: Trial) -> None:
     widths |= {mistake: wide(len(both), statistics.stdev(paired), statistics.pstdev(paired)) for mistake, wide in WIDTHS.items()}
     trial.equal("takes the interval of the differences", half, right, widths, weight=4, atol=ROUNDING * right)
     back, _ = ask("high", "low")
-    trial.equal("turns its sign with the two rows", back, -right_mean, {"taking absolute differences": _mean(map(abs, paired))},
-                reason="high minus low, whichever is larger")  # fmt: skip
+    turned = {"subtracting the other way round": right_mean} if abs(back + mean) < 1e-9 else {}  # |d| gives that without a sign
+    trial.equal("turns its sign with the two rows", back, -right_mean, turned | {
+        "taking absolute differences": _mean(map(abs, paired)),
+    }, reason="high minus low, whichever is larger")  # fmt: skip
     one = [row for row in results if row["row"] != "low" or row["seed"] == both[0]]
     _, alone = ask("low", "high", given=one)
     reason = "count the seeds that both rows have, not those of one: one pair says nothing about luck"
@@ -137,6 +149,10 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
 def _unpaired(low: dict[int, float], high: dict[int, float]) -> float:
     """The half-width for two rows that know nothing of each other; their degrees of freedom add up."""
     return _t(len(low) + len(high) - 1) * math.sqrt(sum(statistics.variance(side.values()) / len(side) for side in (low, high)))
+
+
+def _wide(row: dict[int, float]) -> float:
+    return _interval(list(row.values()))[1]
 
 
 def _seconds(results: Sequence[dict], row: str, seed: int) -> float:

@@ -19,7 +19,7 @@ def check_widest(answer, trial: Trial) -> None:
     right, slack = trial.randint(3, H // 4, 4).tolist(), (1, V // 3, V - 1, V + H - 1)
     budgets = [_price(V, E, H) + more for E, more in zip(right, slack, strict=True)]
     got = [trial.call(answer, V, H, budget, name="takes V, H and a budget") for budget in budgets]
-    trial.equal("buys the widest table for the money", got, right, {
+    good = trial.equal("buys the widest table for the money", got, right, {
         "rounding to the nearest whole number; a budget missed by one is missed": [round((b - H) / (V + H)) for b in budgets],
         "forgetting the bias of the projection, H numbers": [b // (V + H) for b in budgets],
         "forgetting the projection, or its E·H": [b // V for b in budgets],
@@ -43,8 +43,8 @@ def check_widest(answer, trial: Trial) -> None:
     })  # fmt: skip
     huge = 10**16 + V
     precise = trial.call(answer, huge, H, _price(huge, 2 * H // 3, H) - 1, name="survives numbers of 17 digits")
-    trial.equal("is exact for numbers of 17 digits", precise, 2 * H // 3 - 1,
-                {"dividing with /, which keeps 16 digits; whole numbers are divided with //": 2 * H // 3})  # fmt: skip
+    rounded = {"dividing with /, which keeps 16 digits; whole numbers are divided with //": 2 * H // 3}
+    trial.equal("is exact for numbers of 17 digits", precise, 2 * H // 3 - 1, rounded if good else None)
 
 
 @exercise("03.4")
@@ -77,6 +77,9 @@ def check_factorized_embedding(answer, trial: Trial) -> None:
         "leaving out the norm, or its gain and bias": sorted(right[:3] + right[5:]),
         "leaving out the segments": sorted(right[:2] + right[3:]),
         "leaving out the table of positions": sorted(right[:1] + right[2:]),
+        "making a second table V x E, an untied decoder; one table serves both ends": sorted([*right, (V, E)]),
+        "making nn.Linear(E, V), an untied decoder with a bias; one table serves both ends": sorted([*right, (V, E), (V,)]),
+        "giving the scores a bias, which nn.Linear has unless told otherwise": sorted([*right, (V,)]),
     }, weight=2)  # fmt: skip
     if not whole:
         raise Stop
@@ -123,7 +126,7 @@ def check_parameter_count(answer, trial: Trial) -> None:
 
     one = _count(V, E, H, L, "all")
     attention, ffn, linear = 4 * H * H + 6 * H, 8 * H * H + 7 * H, H * H + H
-    trial.equal("counts a model that shares all", ask(V, E, H, L, "all"), one, {
+    good = trial.equal("counts a model that shares all", ask(V, E, H, L, "all"), one, {
         "forgetting a map from H to H: the pooler, or the one behind the heads": one - linear,
         "counting both heads of pre-training": one + H * E + 3 * E + V + 2 * H + 2,
         "counting the masked-token head": one + H * E + 3 * E + V,
@@ -143,15 +146,16 @@ def check_parameter_count(answer, trial: Trial) -> None:
     bert = _count(V, H, H, 1, "all")
     trial.equal("counts no projection when E is H", ask(V, H, H, 1, "all"), bert,
                 {"counting a projection from H to H, as transformers has; the original has none": bert + linear},
-                reason="E = H with one layer: what else changes there?")  # fmt: skip
+                reason="E = H with one layer: what else changes there?" if good else "")  # fmt: skip
     blocks = (ffn, attention, attention + ffn)  # of which there are L, in this order of ``share``
     partly = [ask(V, E, H, L, share) for share in ("attention", "ffn", "none")]
     trial.equal("counts L blocks of the half that is not shared", partly, [one + (L - 1) * block for block in blocks], {
         "exchanging the halves: 'attention' is what is shared": [one + (L - 1) * n for n in (attention, ffn, sum(blocks[:2]))],
         "counting one layer whatever is shared": [one] * 3,
+        "counting one block of each half for 'none', which shares nothing": [one + (L - 1) * n for n in (ffn, attention, 0)],
         "counting L layers whatever is shared": [one + (L - 1) * (attention + ffn)] * 3,
         "counting L blocks beside the first": [one + L * block for block in blocks],
-    }, weight=2, reason="the rest is paid once, whatever is shared")  # fmt: skip
+    }, weight=2, reason="the rest is paid once, whatever is shared" if good else "")  # fmt: skip
     shallow, deep = (ask(V, E, H, layers, "all") for layers in (L, 4 * L))
     trial.true("counts no more for more depth when all is shared", same(deep, shallow), "it is one layer, applied L times")
     xxlarge = ask(30_000, 128, 4096, 12, "all")

@@ -1,6 +1,7 @@
 """Checks of notebook 11: a head for classes, and how texts and pairs of texts become rows."""
 
 import copy
+import functools
 from collections.abc import Sequence
 
 import torch
@@ -32,7 +33,7 @@ def check_classification_head(answer, trial: Trial) -> None:
     head.eval()
     got = _logits(trial, head, x, C)
     right = x @ W.T + b
-    trial.equal("maps pooled to logits", got, right, {
+    mapped = trial.equal("maps pooled to logits", got, right, {
         "applying softmax, which the loss applies again": right.softmax(-1),
         "applying log_softmax, which the loss applies again": right.log_softmax(-1),
         "applying a sigmoid": right.sigmoid(),
@@ -53,7 +54,7 @@ def check_classification_head(answer, trial: Trial) -> None:
     reason = "what stays is not scaled up by 1 / (1 - p), so that eval mode sees other sizes"
     reason = "the scores are dropped, not numbers of pooled: dropout comes before the map" if zeros > 0.05 else reason
     close = bool(((noisy.mean(0) - centre).abs() < 0.05 * spread.sqrt()).all()) and zeros < 0.05
-    trial.true("says the same on average in training mode", close, reason)
+    trial.true("says the same on average in training mode", close, reason if mapped else "")
     ratio = float((noisy.var(0) / spread).mean())  # p / (1 - p) times what the dropped numbers contribute
     trial.equal("drops with the probability that was asked for", ratio / (1 + ratio), p, {
         "taking the probability to keep for that to drop": 1 - p,
@@ -105,17 +106,18 @@ def check_pair_layout(answer, trial: Trial) -> None:
     }, weight=2)  # fmt: skip
     good = same(list(got), list(laid))
     got = _three(trial, answer, cut, S)
-    trial.equal("cuts the end of the longer text", got[0], _rows(cut, S)[0], {
+    cuts = trial.equal("cuts the end of the longer text", got[0], _rows(cut, S)[0], {
         mistake: _rows(cut, S, cut=rule)[0] for mistake, rule in CUTS.items()
     } | {"cutting the finished row, which loses its last [SEP]": _cut_at_last(cut, S)[0]}, weight=3)  # fmt: skip
-    reason = "say where B begins in what is left, not in what was there before" if good else ""
-    trial.equal("keeps segments and mask right where it cuts", list(got[1:]), list(_rows(cut, S)[1:]), reason=reason)
+    reason = "say where B begins in what is left, not in what was there before" if good and cuts else ""
+    segments_and_mask = torch.stack(_rows(cut, S)[1:])
+    trial.equal("keeps segments and mask right where it cuts", torch.stack(got[1:]), segments_and_mask, reason=reason)
     got = _three(trial, answer, single, S)
-    trial.equal("lays out single texts", list(got), list(_rows(single, S)), {
-        "setting a second [SEP] behind a single text": list(_rows([(a, []) for a, _ in single], S)),
-        "leaving room for a second [SEP] behind a single text": list(_rows([(a[: S - 3], b) for a, b in single], S)),
-        "cutting the finished row, which loses its last [SEP]": list(_cut_at_last(single, S)),
-        "cutting the front": list(_rows([(a[-(S - 2) :], b) for a, b in single], S)),
+    trial.equal("lays out single texts", torch.stack(got), torch.stack(_rows(single, S)), {
+        "setting a second [SEP] behind a single text": torch.stack(_rows([(a, []) for a, _ in single], S)),
+        "leaving room for a second [SEP] behind a single text": torch.stack(_rows([(a[: S - 3], b) for a, b in single], S)),
+        "cutting the finished row, which loses its last [SEP]": torch.stack(_cut_at_last(single, S)),
+        "cutting the front": torch.stack(_rows([(a[-(S - 2) :], b) for a, b in single], S)),
     }, weight=2)  # fmt: skip
 
 
@@ -127,6 +129,12 @@ def _longest_first(a: int, b: int, room: int) -> tuple[slice, slice]:
 
 def _half_each(a: int, b: int, room: int) -> tuple[slice, slice]:
     return slice(0, room // 2), slice(0, room - room // 2)
+
+
+def _halves(a: int, b: int, room: int, larger: int = 1) -> tuple[slice, slice]:
+    """Half of the room for each text, if both do not fit; the ``larger`` of 0 and 1 gets the place left over."""
+    rest = room - room // 2
+    return (slice(0, rest), slice(0, room // 2))[:: 1 - 2 * larger] if a + b > room else (slice(0, a), slice(0, b))
 
 
 def _in_proportion(a: int, b: int, room: int) -> tuple[slice, slice]:
@@ -148,6 +156,8 @@ CUTS = {  # what they keep of two texts of these lengths
     "cutting A alone": lambda a, b, room: (slice(0, max(0, room - b)), slice(0, room)),
     "cutting B alone": lambda a, b, room: (slice(0, min(a, room)), slice(0, max(0, room - a))),
     "giving each text one half of the room": _half_each,
+    "giving each text one half of the room where they do not fit": _halves,
+    "giving each text one half of the room where they do not fit, and A the place left over": functools.partial(_halves, larger=0),
     "cutting both in proportion": _in_proportion,
     "cutting A where both are equally long": _of_a_if_equal,
     "keeping a place more free than [CLS] and two [SEP] need": lambda a, b, room: _longest_first(a, b, room - 1),

@@ -51,6 +51,8 @@ def check_masked_token_head(answer, trial: Trial) -> None:
         raise Stop
     _scores(trial, got, hidden, own, tables[0] if tables else words.weight)
     one = trial.call(head, hidden[1, 2], name="survives a single vector")
+    twice = same(trial.call(head, hidden), got)
+    trial.true("gives the same scores twice", twice, "chance decides: is there a dropout?")
     reason = "a position's scores depend on the others, or on a batch"
     made = {"giving a single vector a dimension of its own; [H] goes in and [V] comes out": got[1:2, 2]}
     trial.equal("scores a vector alone as in company", one, got[1, 2], made, reason=reason)
@@ -89,6 +91,9 @@ def check_sentence_order_head(answer, trial: Trial) -> None:
     leaf = x.clone().requires_grad_()
     silent = trial.call(lambda: _unreached(head, leaf, own), name="lets autograd through")
     trial.true("can be trained on", not silent, f"no gradient reaches {silent}")
+    many = trial.randn(64, S, H)
+    twice = same(trial.call(head, many), trial.call(head, many))
+    trial.true("gives the same scores twice", twice, "chance decides: is there a dropout?")
     alone = trial.call(head, x[:1, :1], name="survives a batch of one")
     trial.equal("keeps the dimension of a batch of one", alone, got[:1], {
         "taking away every dimension of size 1, with squeeze()": got[0],
@@ -152,11 +157,13 @@ def _order_scores(x: torch.Tensor, matrix: torch.Tensor, bias: torch.Tensor, two
     return {
         "": right,
         "leaving out tanh": pooled(cls) @ two + two_bias,
-        "taking GELU for tanh": F.gelu(pooled(cls), approximate="tanh") @ two + two_bias,
+        "taking GELU for tanh": F.gelu(pooled(cls)) @ two + two_bias,
+        "taking GELU (its tanh form) for tanh": F.gelu(pooled(cls), approximate="tanh") @ two + two_bias,
         "taking ReLU for tanh": pooled(cls).relu() @ two + two_bias,
         "taking sigmoid for tanh": pooled(cls).sigmoid() @ two + two_bias,
         "bending before the first map, not after it": pooled(cls.tanh()) @ two + two_bias,
         "bending the scores too": right.tanh(),
+        "bending the scores, and not the vector of [CLS]": (pooled(cls) @ two + two_bias).tanh(),
         "averaging over the tokens instead of taking [CLS]": pooled(x.mean(1)).tanh() @ two + two_bias,
         "pooling each token and averaging then": pooled(x).tanh().mean(1) @ two + two_bias,
         "taking the largest of each dimension over the tokens": pooled(x.amax(1)).tanh() @ two + two_bias,

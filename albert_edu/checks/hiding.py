@@ -73,6 +73,12 @@ def check_ngram_masking(answer, trial: Trial) -> None:
            [*ngram_probabilities(3), 0], RUNS, weight=3)  # fmt: skip
     singles = _run_lengths(ask(long, long_starts, n=1, rate=0.04), long_starts, 3)[0]
     trial.true("hides single words when max_ngram is 1", singles > 0.85, "max_ngram is ignored: is 3 written out?")
+    lone = np.zeros((300, 80), bool)
+    lone[:, ::2] = True  # pieces that each stand between two gaps; only the first begins a word by `starts_word`
+    two = ask(lone, np.arange(80) < lone[:, :1], n=2, rate=0.04)  # a budget of 2 of 40: 5% are neighbours by chance
+    crossed = (two[:, :-2] & two[:, 2:]).any(1).mean()
+    trial.true("ends a word and a run at a gap", two.any() and crossed < 0.17,
+               f"a {'run' if two.any() else 'word'} reaches across a gap: [SEP] stands between its pieces")  # fmt: skip
     again, other = ask(maskable, starts, seed=5), ask(maskable, starts, seed=6)
     _by_seed_alone(trial, hidden[5], again, other)
     nothing = ask(np.zeros((2, 6), bool), np.ones((2, 6), bool), name="survives rows without a word")
@@ -95,6 +101,8 @@ def check_replace_masked(answer, trial: Trial) -> None:
         pair = [_array(one) for one in got] if isinstance(got, tuple | list) and len(got) == 2 else [None]
         if not all(one is not None and one.shape == ids.shape for one in pair):
             trial.need("returns ids and labels", False, "two arrays [B,S] are asked for: what is seen, and the labels")
+        if (pair[0] == IGNORE).any():
+            trial.need("returns ids and labels", False, "-100 is no piece: what is seen comes first, the labels second")
         return pair
 
     seen, labels = ask(ids, masked)
@@ -120,6 +128,7 @@ def check_replace_masked(answer, trial: Trial) -> None:
         "one die is thrown for each run, as in SpanBERT": (kinds[:, :, 1:] == kinds[:, :, :-1]).mean(),
     }
     shared = [reason for reason, agree in alike.items() if agree > 0.85 and min(shares) > 0.01]
+    shared += ["all pieces fare alike: is one die thrown for all of them?"] if max(shares) > 0.95 else []
     trial.true("throws a die for each piece", min(shares) > 0.01 and not shared, "".join(shared[:1]), weight=2)
     drawn = seen[masked & (seen != MASK) & (seen != ids)]
     trial.true("draws random pieces from all ordinary ones", len(np.unique(drawn)) > V - 10 and drawn.min() > MASK and

@@ -146,8 +146,7 @@ def check_gelu(answer, trial: Trial) -> None:
     mirrored = _tensor(trial, trial.call(answer, -x), *x.shape)
     reason = "Φ(x) + Φ(-x) is 1, so this holds for every x·Φ(x); is there a factor too many or too few?"
     trial.equal("gives x when its value at -x is subtracted", got - mirrored, x, reason=reason)
-    dips = (got[(x < -0.1) & (x > -3)] < 0).all()
-    trial.true("dips below zero left of 0", dips, "there GELU is small and negative; ReLU is cut off")
+    trial.true("dips below zero left of 0", (got[(x < -0.1) & (x > -3)] < 0).all(), "there GELU is small and negative, not cut off")
     far = _tensor(trial, trial.call(answer, torch.tensor([-1e4, -200.0, 200.0, 1e4])), 4)
     trial.true("survives large numbers", far.isfinite().all(), "e to the 89 overflows and inf / inf is NaN; use torch.tanh")
 
@@ -192,6 +191,7 @@ def check_post_norm_layer(answer, trial: Trial) -> None:
         "not dropping at all": got,
         "not dropping what the second half returns, as in transformers": _post(think, norm2)(norm1(x)),
         "dropping the sums, and with them the residuals": norm2(torch.zeros_like(x)),
+        "dropping what the norms return": torch.zeros_like(x),
         "dropping what a half is given": norm2((y := norm1(x + attend(0 * x))) + think(0 * y)),
     }, weight=2)  # fmt: skip
     gradient = trial.call(lambda x: _gradients(answer, x, _deaf(attend), norm1, _deaf(think), norm2, as_it_is)[0], x)
@@ -202,7 +202,7 @@ def check_post_norm_layer(answer, trial: Trial) -> None:
 def _tensor(trial: Trial, answered, *shape: int) -> torch.Tensor:
     """What was answered as a tensor of that shape; otherwise the check ends with a property that says so."""
     try:
-        got = torch.as_tensor(answered).cpu().double()
+        got = torch.as_tensor(answered).cpu().float()
     except (TypeError, ValueError, RuntimeError):
         got = None
     if got is None or got.shape != shape:

@@ -25,6 +25,7 @@ def check_masked_token_loss(answer, trial: Trial) -> None:
         "dividing by the number of sequences": nats.sum() / 3,
         "returning the mean log-probability, without the minus sign": -nats[used].mean(),
         "applying softmax before cross_entropy, which does it again": F.cross_entropy(logits[used].softmax(-1), labels[used]),
+        "taking scores for log-probabilities: the softmax is missing": F.nll_loss(logits[used], labels[used]),
     }
     trial.equal("is the mean over the slots that are asked about", got, nats[used].mean(), mistakes, weight=3)
 

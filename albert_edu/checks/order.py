@@ -27,13 +27,16 @@ def check_order_pairs(answer, trial: Trial) -> None:
         rows = _triples(got)
         if rows is None or len(rows) != n:
             told = "is the return missing?" if got is None else "each is (ids, segment_ids, label), lists of whole numbers"
+            told = told if rows is None else f"you return {len(rows)}"
             trial.need(f"returns {n} triples", False, told)
         return rows
 
     rows = ask()
     where = _places(documents)
     laid = [row for row in rows if _is_laid_out(row[0], where)]
-    trial.need("lays out [CLS] A [SEP] B [SEP]", len(laid) == n, LAYOUT)
+    empty = any(ids[:2] == [CLS, SEP] or ids[-2:] == [SEP, SEP] for ids, *_ in rows)
+    told = "a segment is empty: a run has two sentences or more, and the cut falls between two" if empty else LAYOUT
+    trial.need("lays out [CLS] A [SEP] B [SEP]", len(laid) == n, told)
     pairs = [_Pair(ids[1 : ids.index(SEP)], ids[ids.index(SEP) + 1 : -1], label) for ids, _, label in rows]
     trial.true("stays within the length", all(len(ids) <= ROOM for ids, *_ in rows), "the three special pieces need room too")
     follows = [where[b[0]] < where[a[0]] if where[a[0]].document == where[b[0]].document else label == 1 for a, b, label in pairs]
@@ -97,10 +100,12 @@ class _Pair(NamedTuple):
 
 
 def _library_of(trial: Trial) -> list[list[list[int]]]:
-    """Documents in which no two pieces are alike, so that a piece tells where it comes from. One has a single sentence, and in
-    one stands a sentence that fits with none of its neighbours."""
+    """Documents in which no two pieces are alike, so that a piece tells where it comes from. One has a single sentence, in one
+    stands a sentence that fits with none of its neighbours, and three begin with two that miss the length by one."""
     lengths = [trial.numpy.integers(2, 7, int(trial.numpy.integers(5, 9))).tolist() for _ in range(6)]
     lengths[0][2] = ROOM - 3
+    for one in lengths[1:4]:
+        one[:2] = 12, 12  # with three special pieces, one more than there is room for
     lengths = [lengths[k] for k in trial.numpy.permutation(6)]
     lengths.insert(3, [8])
     names = iter((trial.numpy.permutation(sum(map(sum, lengths))) + 5).tolist())

@@ -65,6 +65,11 @@ def check_linear_probe(answer, trial: Trial) -> None:
     constant = ask(flat, y, flat_test, ty, name="survives a feature that never changes")
     reason = "its spread is 0, and 0 / 0 is not a number: divide by at least something small"
     trial.equal("is not moved by a feature that never changes", constant, got, atol=0.006, reason=reason)
+    side, drift = torch.arange(240) % 2, 1.5 * trial.randn(240).clamp(-2, 2)
+    both = torch.stack([2.0 * side - 1 + drift, drift], 1)  # alike, and their difference tells the label
+    slow = ask(both[:160], side[:160], both[160:], side[160:], name="survives two features that are much alike")[0]
+    reason = "a line that is still on its way: take more steps, or longer ones"
+    trial.equal("takes steps until the answers stay", slow, 1.0, atol=0.006, reason=reason)
     lone = ask(x, y, tx[ty == 1], ty[ty == 1], name="survives a test of one class")[1]
     trial.true("gives NaN for a class that the test does not have", math.isnan(lone[0]),
                "0 would say that all were missed, and none was there")  # fmt: skip

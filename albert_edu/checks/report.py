@@ -92,5 +92,7 @@ def brief(value: object) -> str:
         return shape + str([round(x, 4) for x in value.flatten().tolist()] if value.ndim else round(value.item(), 4))
     if isinstance(value, float):
         return f"{value:.6g}"
+    if type(value) in (list, tuple) and all(isinstance(one, float) for one in value):
+        value = type(value)(float(f"{one:.6g}") for one in value)
     told = repr(value)
     return told if len(told) <= 120 else told[:117] + "..."

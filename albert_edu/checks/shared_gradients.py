@@ -40,8 +40,11 @@ def check_last_application(answer, trial: Trial) -> None:
     }, weight=3, atol=1e-4, reason="is the last application's input the state before it?")  # fmt: skip
     frozen = [name for name, weight in model.named_parameters() if not weight.requires_grad]
     moved = [name for name, weight in before.named_parameters() if not torch.equal(weight, model.get_parameter(name))]
-    told = f"frozen: {frozen[:1]}, other numbers: {moved[:1]}" if frozen + moved else "counts once loss or gradient is right"
-    trial.true("leaves the model as it was", real and not frozen + moved, told)
+    other = ["encoder.plan"] * (model.albert.encoder.plan != before.albert.encoder.plan)
+    other += ["train() or eval()"] * (model.training != before.training)
+    told = f"frozen: {frozen[:1]}, other numbers: {moved[:1]}, changed: {other}"
+    left = not frozen + moved + other
+    trial.true("leaves the model as it was", real and left, "not asked before loss or gradient is right" if left else told)
 
 
 @exercise("04.6")
@@ -62,7 +65,7 @@ def check_shared_gradient(answer, trial: Trial) -> None:
     trial.need("gives L gradients of W's shape", whole, f"you return {brief(got)}; one as large as W is asked for, L times")
     alone = _each(apply, W, x, L, loss)
     total, states = alone.sum(0), [walk(x, [lambda x: x @ W] * i) for i in range(L)]
-    trial.equal("gives each application its own gradient", got, alone, {
+    good = trial.equal("gives each application its own gradient", got, alone, {
         "giving the whole gradient to each; untie first: a copy of W for each application": total.expand_as(alone),
         "dividing the whole gradient by L": (total / L).expand_as(alone),
         "listing the last application first": alone.flip(0),
@@ -82,7 +85,7 @@ def check_shared_gradient(answer, trial: Trial) -> None:
     }, reason="L = 1: one row, and nothing to add up")  # fmt: skip
     b, bend = trial.randn(H), lambda b, x: torch.tanh(x + b)
     other = _stacked(trial.call(answer, bend, b, x, L, loss, name="survives a W of another shape"))
-    reason = "a formula for y = xW holds for y = xW alone; let autograd do it"
+    reason = "a formula for y = xW holds for y = xW alone; let autograd do it" if good else ""
     trial.equal("is right for any function and any shape of W", other, _each(bend, b, x, L, loss), reason=reason)
 
 

@@ -26,6 +26,7 @@ def check_layer_plan(answer, trial: Trial) -> None:
         "counting blocks from 1": [(1, 1)] * L,
         "giving each layer a block of its own": _zip(own, own),
         "planning one layer too few": [(0, 0)] * (L - 1),
+        "rounding i·G / L to the nearest whole number": _twice(round(i / L) for i in range(L)),
         "giving the two halves different numbers; each half has blocks of its own, from 0": [(0, 1)] * L,
     })  # fmt: skip
     halves = [ask(L, share, 1) for share in ("attention", "ffn", "none")]

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from albert_edu.checks.report import brief
 from albert_edu.checks.trial import Trial, exercise
 
 VOTE = "[CLS] or padding has a vote: leave them out before you average"
@@ -134,6 +135,8 @@ def check_turn_cosine(answer, trial: Trial) -> None:
         "returning the angle in radians": turns.arccos()[:, tokens].mean(1),
         "taking the sign of the cosine away": turns.abs()[:, tokens].mean(1),
         "counting the tokens that swing back": (turns < 0)[:, tokens].double().mean(1),
+        "comparing along dim=1, the default; a vector lies along dim=-1":
+            F.cosine_similarity(*(torch.stack(part)[:, tokens] for part in (steps[:-1], steps[1:])), dim=1).mean(1),
     }, weight=3)  # fmt: skip
     (moved,) = ask(_loud(trial, states, tokens), keep, shape=got.shape)
     trial.equal("does not move when [CLS] and padding do", moved, got, reason=VOTE, weight=2)
@@ -215,7 +218,8 @@ def _ask(answer, trial: Trial, names: Sequence[str], *inputs, shape: Sequence[in
     except (TypeError, ValueError, RuntimeError):
         found = []
     if len(found) != len(names):
-        trial.need(f"returns {' and '.join(names)}", False, f"you return {type(got).__name__}; is the return missing?")
+        reason = "is the return missing?" if got is None else f"asked for: {', then '.join(names)}"
+        trial.need(f"returns {' and '.join(names)}", False, reason, got=brief(got))
     for name, one in zip(names, found, strict=True):
         if one.shape != shape:
             trial.need(f"returns {name} of shape {tuple(shape)}", False, f"the shape is {tuple(one.shape)}")

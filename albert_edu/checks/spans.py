@@ -66,6 +66,8 @@ def check_span_labels(answer, trial: Trial) -> None:
     cut = [asked._replace(S=end + room) for asked, end in zip(cases, ends, strict=True) for room in (1, 2, -1)]
     _all(trial, answer, cut, "gives None where the answer is cut off, and only there", {
         "ending an answer at the edge where it is cut off": _at_the_edge,
+        "ending an answer at the edge, having looked in what is left of the context only":
+            lambda asked: _at_the_edge(asked) if _found(asked)[0] <= asked.S - 2 else None,
         "taking an answer that was cut off for none, which teaches the wrong thing": lambda asked: _within(asked) or NONE,
         "giving places behind the end of the row": _found,
         "forgetting that the last [SEP] needs a place": lambda asked: _within(asked, room=1),
@@ -163,7 +165,6 @@ def check_best_span(answer, trial: Trial) -> None:
         "giving the length instead of the last place": torch.stack([right[:, 0], right[:, 1] - right[:, 0] + 1], 1),
         "giving one past the last place": right + torch.tensor([0, 1]),
         "exchanging start and end": _best(end, start, everywhere),
-        "taking the worst pair": _best(-start, -end, everywhere),
     }, weight=3)  # fmt: skip
     got = _ask(trial, answer, start, end, context, answered)
     right, inside = _best(start, end, context), torch.where(context, 0.0, -1e9)
@@ -181,6 +182,7 @@ def check_best_span(answer, trial: Trial) -> None:
     trial.equal("finds it among negative scores too", got, right, {
         "setting scores outside to 0, which is more than a negative score": _best(start - 30, end - 30, context, outside=0.0),
         "setting forbidden pairs to 0, which is more than a negative score": _best(start - 30, end - 30, context, forbidden=0.0),
+        "comparing 'no answer' with the score of the span": _compared(start - 30, end - 30, context, answered),
     }, reason=reason)  # fmt: skip
     T = 40
     start, end, everywhere = 0.1 * trial.randn(4, T), 0.1 * trial.randn(4, T), torch.ones(4, T, dtype=torch.bool)
@@ -214,10 +216,8 @@ def _context(trial: Trial, B: int, S: int) -> Tensor:
     return (torch.arange(S) >= begin) & (torch.arange(S) < end)
 
 
-def _best(
-    start: Tensor, end: Tensor, context: Tensor, shortest: int = 0, longest: int = LONGEST,
-    outside: float = -math.inf, forbidden: float = -math.inf,
-) -> Tensor:  # fmt: skip
+def _best(start: Tensor, end: Tensor, context: Tensor, shortest: int = 0, longest: int = LONGEST,
+          outside: float = -math.inf, forbidden: float = -math.inf) -> Tensor:  # fmt: skip
     """The best pair in each row with last - first from ``shortest`` to longest - 1, or that with a mistake."""
     S = start.shape[1]
     allowed = torch.ones(S, S, dtype=torch.bool).triu(shortest).tril(longest - 1)

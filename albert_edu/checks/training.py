@@ -37,6 +37,9 @@ def check_schedule(answer, trial: Trial) -> None:
         "starting at 0 (step / W), as transformers does: the first step moves nothing": line(t / W, down),
         "reaching 0 at the last step already, which then moves nothing": line(up, (N - 1 - t) / (N - 1 - W)),
         "letting the way down begin one step early": line(up, (N - 1 - t) / (N - W)),
+        "going up one step too long, past the peak": peak * torch.where(t <= W, up, down),
+        "giving the rate of the next step": peak * torch.where(t + 1 < W, (t + 2) / W, (N - 1 - t) / (N - W)),
+        "giving the rate of step 0, whichever step is asked": torch.full((N,), peak / W),
         "counting steps from 1": line(t / W, ((N - t + 1) / (N - W)).clamp(max=1)),
         "starting at 0 and reaching 0 at the last step": line(t / W, (N - 1 - t) / (N - 1 - W)),
         "falling over all N steps, so that the rate jumps down behind the warm-up": line(up, over_all),
@@ -85,6 +88,8 @@ def check_accumulation(answer, trial: Trial) -> None:
         "clearing the gradients inside the loop, so that only the last part's are left": share * last @ pull,
         "clearing the gradients inside the loop, with the parts unweighted": pull[-1],
         "clearing the gradients inside the loop, with parts of equal weight": pull[-1] / len(n),
+        "calling backward on a running sum: the first part counts three times then": share * torch.tensor([3, 2, 1]) @ pull,
+        "taking output.loss, which has the loss of the order in it": share @ _pulls(model, parts, "loss")[0],
         "stepping after each part": _steps(model, parts, share),
         "taking each part for a batch of its own": _steps(model, parts, torch.ones(3)),
         "never stepping, or clearing the gradients before the step": torch.zeros_like(pull[0]),
@@ -133,8 +138,8 @@ def _parts(trial: Trial, hidden: Sequence[int]) -> list[PretrainingBatch]:
         B = 1 if n < 3 else 2
         labels = torch.where(torch.arange(3 * B) < n, trial.randint(5, 12, 3 * B), IGNORE).view(B, 3)
         places = torch.tensor([[1, 2, 4]]).expand(B, 3)
-        ids = trial.randint(5, 12, B, 6)
-        parts.append(PretrainingBatch(ids, torch.zeros_like(ids), torch.ones_like(ids), places, labels, torch.full((B,), IGNORE)))
+        ids, order = trial.randint(5, 12, B, 6), trial.randint(0, 2, B)
+        parts.append(PretrainingBatch(ids, torch.zeros_like(ids), torch.ones_like(ids), places, labels, order))
     return parts
 
 
@@ -153,11 +158,11 @@ def _ask_step(answer, trial: Trial, model, batches: Sequence, clear: bool = Fals
     return losses, (parameters_to_vector(student.parameters()) - parameters_to_vector(model.parameters())).detach(), seen
 
 
-def _pulls(model, parts: Sequence) -> tuple[Tensor, Tensor]:
+def _pulls(model, parts: Sequence, name: str = "masked_token_loss") -> tuple[Tensor, Tensor]:
     """How far each part's own mean loss would move the weights in a step, P n, and that loss, P."""
     params, pulls, losses = list(model.parameters()), [], []
     for part in parts:
-        loss = model(part).masked_token_loss
+        loss = getattr(model(part), name)
         gradients = torch.autograd.grad(loss, params, materialize_grads=True)
         pulls.append(-RATE * torch.cat([gradient.flatten() for gradient in gradients]))
         losses.append(loss.detach())

@@ -187,7 +187,10 @@ def same(got: object, expected: object, atol: float = 1e-5) -> bool:
 
 
 def _gap(got: object, expected: object) -> str:
-    """For tensors too large to show: how far apart they are."""
+    """For what is too long to show: where lists part, how far apart tensors are."""
+    if isinstance(got, list) and isinstance(expected, list) and len(repr(expected)) > 120:
+        first = next((i for i, (a, b) in enumerate(zip(got, expected, strict=False)) if not same(a, b)), None)
+        return ", of another length" if first is None else f", first different at [{first}]"
     if not (isinstance(got, torch.Tensor) and isinstance(expected, torch.Tensor)):
         return ""
     if got.shape != expected.shape or expected.numel() <= 8 or got.is_complex():

@@ -100,7 +100,7 @@ def variance_for_deviation(values):
 
 @wrong(check_interval, "the two ends")
 def ends(values):
-    centre, half = interval_with(values)
+    centre, half = interval_with(values, t=1.96, ddof=0)
     return centre - half, centre + half
 
 

@@ -92,6 +92,26 @@ def step_divided_twice(model, parts, optimizer):
     return stepped(model, parts, optimizer, [share / len(parts) for share in shares(parts)])
 
 
+@wrong(check_accumulation, "the first part counts three times")
+def step_with_graphs_retained(model, parts, optimizer):
+    optimizer.zero_grad()
+    total = 0
+    for part, share in zip(parts, shares(parts), strict=True):
+        total = total + share * model(part).masked_token_loss
+        total.backward(retain_graph=True)
+    optimizer.step()
+    return total
+
+
+@wrong(check_accumulation, "the loss of the order in it")
+def step_on_both_losses(model, parts, optimizer):
+    optimizer.zero_grad()
+    for part, share in zip(parts, shares(parts), strict=True):
+        (share * model(part).loss).backward()
+    optimizer.step()
+    return sum(share * model(part).loss.item() for part, share in zip(parts, shares(parts), strict=True))
+
+
 @wrong(check_accumulation, "as one piece")
 def step_counting_empty_parts(model, parts, optimizer):
     counts = [max(part.num_masked, 1) for part in parts]

@@ -210,6 +210,11 @@ def last_coupling_only(couplings, y1, y2):
     return inverse_by_loop(couplings[-1:], y1, y2)
 
 
+@wrong(check_reversible, "all but the first coupling")
+def stops_too_early(couplings, y1, y2):
+    return inverse_by_loop(couplings[1:], y1, y2)
+
+
 @wrong(check_reversible, "searching or guessing")
 def fixed_point(couplings, y1, y2):
     for F, G in reversed(couplings):

@@ -187,6 +187,11 @@ def count_one_layer(V, E, H, L, share):
     return count(V, E, H, L, "all")
 
 
+@wrong(check_parameter_count, "one block of each half for 'none'")
+def count_none_as_all(V, E, H, L, share):
+    return count(V, E, H, L, "all" if share == "none" else share)
+
+
 @wrong(check_parameter_count, "exchanging the halves")
 def count_other_half(V, E, H, L, share):
     return count(V, E, H, L, {"attention": "ffn", "ffn": "attention"}.get(share, share))

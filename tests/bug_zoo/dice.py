@@ -91,7 +91,7 @@ def one_die_for_each_column(rng, token_ids, masked, vocab_size):
     return replaced(rng, token_ids, masked, vocab_size, dice=dice)
 
 
-@wrong(check_replace_masked)  # one die is all of one kind, and which one is chance: no report can know it from 'always'
+@wrong(check_replace_masked, "one die thrown for all of them")  # which of the three it shows is chance
 def one_die_for_the_batch(rng, token_ids, masked, vocab_size):
     return replaced(rng, token_ids, masked, vocab_size, dice=rng.random())
 
@@ -166,6 +166,11 @@ def a_die_with_its_own_seed(rng, token_ids, masked, vocab_size):
 @wrong(check_replace_masked, "not from `rng`")
 def global_dice(rng, token_ids, masked, vocab_size):
     return replaced(np.random, token_ids, masked, vocab_size, dice=np.random.random(masked.shape), draw=token_ids % 5 + 20)
+
+
+@wrong(check_replace_masked, "-100 is no piece")
+def labels_first(rng, token_ids, masked, vocab_size):
+    return replaced(rng, token_ids, masked, vocab_size)[::-1]
 
 
 @wrong(check_replace_masked, "two arrays [B,S] are asked for")

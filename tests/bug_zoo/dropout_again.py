@@ -96,6 +96,47 @@ class NotPutBack(RecomputeSame):
         return gradients
 
 
+@wrong(check_recompute_with_dropout, "numbers that it has had")
+class NotForked(RecomputeSame):
+    """Goes on from where the block's first run ended, which is right as long as there is one application."""
+
+    @staticmethod
+    def backward(ctx, back):
+        torch.set_rng_state(ctx.state)
+        return Recompute.backward(ctx, back)
+
+
+@wrong(check_recompute_with_dropout, "seed nothing")
+class SeededTwice(Recompute):
+    """The same seed before both runs."""
+
+    @staticmethod
+    def forward(ctx, block, x, *weights):
+        torch.manual_seed(0)
+        return Recompute.forward(ctx, block, x, *weights)
+
+    @staticmethod
+    def backward(ctx, back):
+        torch.manual_seed(0)
+        return Recompute.backward(ctx, back)
+
+
+@wrong(check_recompute_with_dropout, "on ctx, not on the class or the block")
+class StateOnTheBlock(Recompute):
+    """A block that is applied twice forgets its first state."""
+
+    @staticmethod
+    def forward(ctx, block, x, *weights):
+        block.state = torch.get_rng_state()
+        return Recompute.forward(ctx, block, x, *weights)
+
+    @staticmethod
+    def backward(ctx, back):
+        with torch.random.fork_rng():
+            torch.set_rng_state(ctx.block.state)
+            return Recompute.backward(ctx, back)
+
+
 @wrong(check_recompute_with_dropout, "dropping nothing in the second run")
 class EvalInBackward(Recompute):
     """Turns dropout off, to be safe."""

@@ -230,3 +230,21 @@ class NormedThreeTimes(Embedding):
 @wrong(check_factorized_embedding, "you return dict")
 def weights_alone(V, E, H, P):
     return {"word": torch.randn(V, E), "project": torch.randn(E, H)}
+
+
+@wrong(check_factorized_embedding, "making nn.Linear(E, V), an untied decoder")
+def second_table(V, E, H, P, bias=True, tied=False):
+    module = Embedding(V, E, H, P)
+    module.decoder = nn.Linear(E, V, bias)
+    module.decoder.weight = module.word.weight if tied else module.decoder.weight
+    return module
+
+
+@wrong(check_factorized_embedding, "making a second table V x E")
+def second_table_without_bias(*sizes):
+    return second_table(*sizes, bias=False)
+
+
+@wrong(check_factorized_embedding, "giving the scores a bias")
+def scores_with_bias(*sizes):
+    return second_table(*sizes, tied=True)

@@ -169,6 +169,14 @@ class AsInBert(TokenHead):
         return super().forward(self.wide(hidden))
 
 
+@wrong(check_masked_token_head, "is there a dropout?")
+class DropsOut(TokenHead):
+    """As the layers of the encoder do."""
+
+    def forward(self, hidden):
+        return super().forward(F.dropout(hidden, 0.1, self.training))
+
+
 @wrong(check_masked_token_head, "in forward, line")
 class ThreeDimensionsOnly(TokenHead):
     """Gathered positions come as [N,H], a single one as [H]."""

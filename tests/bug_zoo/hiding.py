@@ -178,6 +178,22 @@ def from_left_to_right(rng, maskable, starts_word, max_ngram, rate):
     return by_rows(choose)(rng, maskable, starts_word, max_ngram, rate)
 
 
+@wrong(check_ngram_masking, "a run reaches across a gap")
+def gaps_forgotten_in_runs(rng, maskable, starts_word, max_ngram, rate):
+    def choose(rng, words, budget, draw, may):
+        return runs_at_random(rng, [word for word in words if word], budget, draw, may)
+
+    return by_rows(choose)(rng, maskable, starts_word, max_ngram, rate)
+
+
+@wrong(check_ngram_masking, "a word reaches across a gap")
+def gaps_forgotten_in_words(rng, maskable, starts_word, max_ngram, rate):
+    hidden = np.zeros(maskable.shape, bool)
+    for row, may in enumerate(maskable):  # what may be hidden, pushed together
+        hidden[row, may] = choose_masked(rng, may[None, may], starts_word[row, may][None], max_ngram, rate)[0]
+    return hidden
+
+
 @wrong(check_ngram_masking, "with a seed of its own")
 def a_seed_of_its_own(rng, maskable, starts_word, max_ngram, rate):
     return choose_masked(np.random.default_rng(0), maskable, starts_word, max_ngram, rate)

@@ -71,6 +71,11 @@ def softmax_twice(logits, labels):
     return loss_by_selection(logits.softmax(-1), labels)
 
 
+@wrong(check_masked_token_loss, "the softmax is missing")
+def softmax_forgotten(logits, labels):
+    return F.nll_loss(logits[labels >= 0], labels[labels >= 0])
+
+
 @wrong(check_masked_token_loss, "0 / 0")
 def nan_without_hidden_pieces(logits, labels):
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten())

@@ -159,8 +159,7 @@ def layer_in_two_lines(x, attend, norm1, think, norm2, drop):
 @right(check_post_norm_layer)
 def layer_by_loop(x, attend, norm1, think, norm2, drop):
     for half, norm in ((attend, norm1), (think, norm2)):
-        branch = drop(half(x))
-        x += branch  # in place
+        x += drop(half(x))  # in place
         x = norm(x)
     return x
 
@@ -223,6 +222,11 @@ def second_half_not_dropped(x, attend, norm1, think, norm2, drop):
 def residual_dropped(x, attend, norm1, think, norm2, drop):
     x = norm1(drop(x + attend(x)))
     return norm2(drop(x + think(x)))
+
+
+@wrong(check_post_norm_layer, "what the norms return")
+def norms_dropped(x, attend, norm1, think, norm2, drop):
+    return layer_in_two_lines(x, attend, lambda y: drop(norm1(y)), think, lambda y: drop(norm2(y)), lambda y: y)
 
 
 @wrong(check_post_norm_layer, "not dropping at all")

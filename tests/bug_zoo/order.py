@@ -154,6 +154,11 @@ def cut_between_pieces(*arguments):
 
 
 @wrong(check_order_pairs, "three special pieces need room too")
+def one_separator_forgotten(documents, length, n, rng):
+    return make(documents, length + 1, n, rng)
+
+
+@wrong(check_order_pairs, "three special pieces need room too")
 def no_room_for_special_pieces(documents, length, n, rng):
     return make(documents, length + 3, n, rng)
 
@@ -222,6 +227,11 @@ def cut_in_the_middle(*arguments):
 @wrong(check_order_pairs, "half on average only")
 def a_coin_for_each_pair(documents, length, n, rng):
     return make(documents, length, n, rng, label=lambda i: int(rng.random() < 0.45))
+
+
+@wrong(check_order_pairs, "a segment is empty")
+def cut_at_the_start(*arguments):
+    return make(*arguments, place=lambda chunk: 0)
 
 
 @wrong(check_order_pairs, "without padding")

@@ -44,6 +44,30 @@ class NoTanh(PoolerAndScores):
         return self.pooler(hidden[:, 0])
 
 
+@wrong(check_sentence_order_head, "GELU for tanh")
+class GeluForTanh(PoolerAndScores):
+    """As in the head for masked tokens."""
+
+    def pool(self, hidden):
+        return nn.functional.gelu(self.pooler(hidden[:, 0]))
+
+
+@wrong(check_sentence_order_head, "bending the scores, and not")
+class TanhLast(NoTanh):
+    """The bend comes one map too late."""
+
+    def forward(self, hidden):
+        return super().forward(hidden).tanh()
+
+
+@wrong(check_sentence_order_head, "is there a dropout?")
+class DropsOut(PoolerAndScores):
+    """As a classifier of BERT's does."""
+
+    def pool(self, hidden):
+        return nn.functional.dropout(super().pool(hidden), 0.1, self.training)
+
+
 @wrong(check_sentence_order_head, "leaving out the pooler")
 class NoPooler(nn.Module):
     """Scores straight from [CLS]."""

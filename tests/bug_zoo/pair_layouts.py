@@ -72,6 +72,16 @@ def half_each(pairs, S):
     return laid_out(pairs, S, lambda a, b, room: (a[: room // 2], b[: room - room // 2]))
 
 
+@wrong(check_pair_layout, "half of the room where they do not fit")
+def half_where_too_long(pairs, S):
+    return laid_out(pairs, S, lambda a, b, room: (a, b) if len(a) + len(b) <= room else (a[: room // 2], b[: room - room // 2]))
+
+
+@wrong(check_pair_layout, "and A the place left over")
+def larger_half_for_a(pairs, S):
+    return laid_out(pairs, S, lambda a, b, room: (a, b) if len(a) + len(b) <= room else (a[: room - room // 2], b[: room // 2]))
+
+
 @wrong(check_pair_layout, "in proportion")
 def in_proportion(pairs, S):
     def cut(a, b, room):

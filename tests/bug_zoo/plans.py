@@ -116,6 +116,11 @@ def plan_rounded(L, share, G):
     return plan(L, share, G, lambda i, L, G: round(i * G / L) if G > 1 else 0)
 
 
+@wrong(check_layer_plan, "to the nearest whole number")
+def plan_rounded_even_in_one_group(L, share, G):
+    return plan(L, share, G, lambda i, L, G: round(i * G / L))
+
+
 @wrong(check_layer_plan, "each half has blocks of its own, from 0")
 def plan_in_one_numbering(L, share, G):
     return [(a, f + 1 + max(a for a, _ in plan(L, share, G))) for a, f in plan(L, share, G)]

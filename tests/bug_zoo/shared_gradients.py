@@ -100,6 +100,12 @@ def last_and_frozen_for_good(model, batch):
     return last_behind_a_detach(model, batch)
 
 
+@wrong(check_last_application, "changed: ['encoder.plan']")
+def last_behind_a_shorter_plan(model, batch):
+    model.albert.encoder.plan = model.albert.encoder.plan[:-1]
+    return read(model, applied(model, states(model, batch)[-1].detach(), batch), batch)
+
+
 @wrong(check_last_application, "return the loss, one number")
 def last_logits(model, batch):
     return model(batch).masked_token_logits
@@ -185,13 +191,7 @@ def each_piled_up(apply, W, x, L, loss):
 
 @wrong(check_shared_gradient, "each holds those behind it too")
 def each_with_a_tail(apply, W, x, L, loss):
-    W, rows = W.clone().requires_grad_(), []
-    for first in range(L):
-        y = x
-        for i in range(L):
-            y = apply(W if i >= first else W.detach(), y)
-        rows += torch.autograd.grad(loss(y), W)
-    return torch.stack(rows)
+    return torch.stack(each_by_untying(apply, W, x, L, loss)).flip(0).cumsum(0).flip(0)
 
 
 @wrong(check_shared_gradient, "cutting the path between the applications")

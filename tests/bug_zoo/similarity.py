@@ -197,6 +197,11 @@ def one_layer_too_few(hidden_states, attention_mask):
     return by_steps(hidden_states[1:], attention_mask)
 
 
+@wrong(check_layer_similarity, "distances, then degrees")
+def stacked_the_other_way(hidden_states, attention_mask):
+    return torch.stack(by_steps(hidden_states, attention_mask), dim=-1)  # L 2
+
+
 @wrong(check_layer_similarity, "is the return missing?")
 def similarity_not_returned(hidden_states, attention_mask):
     by_steps(hidden_states, attention_mask)

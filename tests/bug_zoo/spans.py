@@ -132,6 +132,12 @@ def cut_answer_kept(question, characters, start, text, S):
     return first, min(last, S - 2)
 
 
+@wrong(check_span_labels, "ending an answer at the edge")
+def cut_before_looking(question, characters, start, text, S):
+    left = characters[: S - 3 - len(question)]
+    return labels(question, left, start, text, 1000) if not text or left[-1][1] > start else None
+
+
 @wrong(check_span_labels, "taking an answer that was cut off for none")
 def cut_answer_as_none(*asked):
     return labels(*asked) or (-100, -100)

@@ -52,6 +52,22 @@ def rate_down_early(step, settings):
     return settings.learning_rate * min((step + 1) / max(W, 1), (N - 1 - step) / max(N - W, 1))
 
 
+@wrong(check_schedule, "past the peak")
+def rate_up_for_too_long(step, settings):
+    N, W = settings.steps, settings.warmup_steps
+    return settings.learning_rate * ((step + 1) / max(W, 1) if step <= W else (N - step) / (N - W))
+
+
+@wrong(check_schedule, "the rate of the next step")
+def rate_of_the_next_step(step, settings):
+    return learning_rate(step + 1, settings)
+
+
+@wrong(check_schedule, "whichever step is asked")
+def rates_from_the_start(step, settings):
+    return torch.tensor([learning_rate(t, settings) for t in range(settings.steps - step)])[0]
+
+
 @wrong(check_schedule, "counting steps from 1")
 def rate_counted_from_one(step, settings):
     return learning_rate(step - 1, settings)

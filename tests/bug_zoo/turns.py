@@ -120,6 +120,14 @@ def swings_counted(hidden_states, attention_mask):
     return turned(hidden_states, attention_mask, None, lambda x, y: (F.cosine_similarity(x, y, dim=-1) < 0).float())
 
 
+@wrong(check_turn_cosine, "along dim=1, the default")
+def default_dim(hidden_states, attention_mask):
+    tokens = attention_mask.bool()
+    tokens[:, 0] = False
+    steps = torch.stack(hidden_states)[:, tokens].diff(dim=0)  # L N H
+    return F.cosine_similarity(steps[1:], steps[:-1]).mean(-1)
+
+
 @wrong(check_turn_cosine, "no direction")
 def steps_of_zero_divided(hidden_states, attention_mask):
     return turned(hidden_states, attention_mask, None, lambda x, y: (x * y).sum(-1) / (x.norm(dim=-1) * y.norm(dim=-1)))
