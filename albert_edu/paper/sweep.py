@@ -122,26 +122,35 @@ def sweep(
     with tqdm(total=len(runs), desc="runs") as bar:
         while waiting := [run for run in runs if not _result(folder, run, measure).exists()]:
             bar.update(len(runs) - len(waiting) - bar.n)
-            if not _do_all(waiting, measure, folder, device, min(processes, len(waiting)), bar):
+            if free := [run for run in waiting if not _taken(_result(folder, run, measure))]:
+                _do_all(free, measure, folder, device, min(processes, len(free)), bar)
+            else:
                 time.sleep(5)  # the rest is in the hands of somebody else
         bar.update(len(runs) - bar.n)
     return [json.loads(_result(folder, run, measure).read_text()) | {"row": run.row} for run in runs]
 
 
-def _do_all(runs: list[Run], measure: Measure, folder: Path, device: str | None, processes: int, bar: tqdm) -> int:
-    """Do those of the runs that nobody else has taken; return how many."""
-    done, others = 0, set(multiprocessing.active_children())
+def _taken(result: Path) -> bool:
+    """Whether another process works on it: asked here, since a pool of processes that find nothing to do costs seconds."""
+    try:
+        with FileLock(result.with_suffix(".lock"), timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def _do_all(runs: list[Run], measure: Measure, folder: Path, device: str | None, processes: int, bar: tqdm) -> None:
+    """Do those of the runs that nobody takes in the meantime."""
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare_process) as pool:
         try:
             for future in as_completed([pool.submit(_do, run, measure, folder, device) for run in runs]):
-                done += future.result()
                 bar.update(future.result())
         except BaseException:  # one failed, or it was interrupted: checkpoints are whole at any time, so nothing need finish
             pool.shutdown(wait=False, cancel_futures=True)
             for child in set(multiprocessing.active_children()) - others:
                 child.terminate()
             raise
-    return done
 
 
 def _do(run: Run, measure: Measure, folder: Path, device: str | None) -> bool:
