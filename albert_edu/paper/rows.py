@@ -41,7 +41,7 @@ def table4(H: int) -> Rows:
             for told in ("H", "H/4") for share in ("all", "attention", "ffn", "none")}  # fmt: skip
 
 
-def flat(H: int) -> Rows:
+def longer(H: int) -> Rows:
     long = {share: model(H, deep(H), E=H, share=share) for share in ("all", "none")}
     return long | {f"{share}, a quarter of the steps": row | {"scaled": {"steps": 0.25}} for share, row in long.items()}
 
