@@ -83,7 +83,11 @@ class Report:
 
 
 def brief(value: object) -> str:
-    """A value as a student should see it: shape, type, and the numbers when there are few."""
+    """A value as a student should see it: shape, type, and the numbers when there are few.
+
+    >>> brief([0.1 + 0.2, 1.0])
+    '[0.3, 1.0]'
+    """
     if isinstance(value, torch.Tensor):
         kind = str(value.dtype).removeprefix("torch.")
         if value.numel() > 8 or value.is_complex():

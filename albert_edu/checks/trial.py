@@ -187,7 +187,11 @@ def same(got: object, expected: object, atol: float = 1e-5) -> bool:
 
 
 def _gap(got: object, expected: object) -> str:
-    """For what is too long to show: where lists part, how far apart tensors are."""
+    """For what is too long to show: where lists part, how far apart tensors are.
+
+    >>> _gap([*range(98), 0], [*range(99)])
+    ', first different at [98]'
+    """
     if isinstance(got, list) and isinstance(expected, list) and len(repr(expected)) > 120:
         first = next((i for i, (a, b) in enumerate(zip(got, expected, strict=False)) if not same(a, b)), None)
         return ", of another length" if first is None else f", first different at [{first}]"

@@ -66,6 +66,9 @@ def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     return rounded(found)
 
 
+downstream.settings = FINETUNED  # part of what names a result: with other settings it is another measurement
+
+
 def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     """Figure 1 in numbers: how far each layer moves its input, how smooth the curve is, and where it goes beyond L.
 

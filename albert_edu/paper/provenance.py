@@ -31,11 +31,12 @@ def provenance(seconds: float, seeds: list[int], device: torch.device | str = "c
 def _without_places(arguments: list[str]) -> list[str]:
     """Where folders lie is a machine's own affair.
 
-    >>> _without_places(["reproduce", "--runs", "elsewhere", "--profile", "quick"])
+    >>> _without_places(["reproduce", "--runs", "elsewhere", "--profile", "quick", "--figures=there"])
     ['reproduce', '--profile', 'quick']
     """
     places = ("--runs", "--figures")
-    return [word for before, word in zip(["", *arguments], arguments, strict=False) if not {before, word} & set(places)]
+    pairs = zip(["", *arguments], arguments, strict=False)
+    return [word for before, word in pairs if before not in places and word.split("=")[0] not in places]
 
 
 def _version(package: str) -> str:

@@ -70,7 +70,9 @@ class Run:
     def key(self, measure: Measure) -> str:
         """Names the result: the same settings and the same measurement have the same key on every machine."""
         chosen = {name: value for name, value in dataclasses.asdict(self).items() if value != DEFAULTS.get(name) and name != "row"}
-        told = json.dumps([measure.__name__, chosen], sort_keys=True)  # without defaults: a new field leaves old results valid
+        settings = [measure.settings] if hasattr(measure, "settings") else []
+        # Without defaults, so that a new field leaves old results valid.
+        told = json.dumps([measure.__name__, chosen, *settings], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
