@@ -1,12 +1,12 @@
 """The printed parameter counts as results: how far each is from what its model really has."""
 
-from albert_edu.paper.published import CountedRow, printed_and_counted
+from albert_edu.paper.published import TABLES, CountedRow, printed_and_counted
 
 
 def counted_rows(profile: str) -> list[dict]:
     """Every printed count, and for each table the one that is furthest off, in millions; 0.5 is what rounding may do."""
     counted = printed_and_counted()
-    results = [_result(f"Table {row.table}: {row.row}", row) for row in counted]
+    results = [_result(f"{TABLES[row.table].name}: {row.row}", row) for row in counted]
     for row, tables in (("Tables 3 and 4", ("3", "4")), ("Table 1 but xlarge and xxlarge", ("1",))):
         explained = [r for r in counted if r.table in tables and not r.convention.startswith("none")]
         worst = max(explained, key=_off)

@@ -149,7 +149,7 @@ def _printed(experiment: Experiment, row: str) -> str:
     if (value := printed(experiment, row)) is None:
         return ""
     table, column, *_ = experiment.published[row]
-    return f"{value:g} ({column}, Table {table})"
+    return f"{value:g} ({column}, {TABLES[table].name})"
 
 
 def _shown(found: Mean, exact: bool = False) -> str:
@@ -180,7 +180,7 @@ def picture(entry: Entry, profile: str, record: dict) -> tuple[Figure, str]:
     if theirs:
         axes[0, 0].plot(list(theirs.values()), [places[row] for row in theirs], "s", color=SEPARATE)
         sources = list(dict.fromkeys(experiment.published[row][:2] for row in theirs))
-        axes[0, 0].set_xlabel("the paper:\n" + "; ".join(f"{column}, Table {table}" for table, column in sources))
+        axes[0, 0].set_xlabel("the paper:\n" + "; ".join(f"{column}, {TABLES[table].name}" for table, column in sources))
     axes[0, 0].set_yticks(list(places.values()), rows)
     figure.suptitle("\n".join(found), fontsize=9.5, x=0.02, ha="left")
     beside = {row: f", paper {value:g}" for row, value in theirs.items()}

@@ -59,10 +59,10 @@ EXPERIMENTS = {
         published={name: ("2", "speedup", name) for name in
                    ("BERT-base", "BERT-large", "ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "ALBERT-xxlarge")},
         note="Tokens a second of whole training steps, as a ratio to BERT-large, the models taking turns on one device: nothing is "
-             "sent between devices, as it was in the paper. Quick has an eighth of each width and 4096 tokens a step, laptop the "
-             "published sizes and 256; n counts rounds of timing. (Four records of quick were thrown "
-             "away: two as noise of a busy machine, the third since only BERT had dropout in it, where the paper has it in both, "
-             "the fourth since three rounds of one step could not tell 0.6 from 1.4.)",
+             "sent between devices, as it was in the paper. A step has 4096 tokens. Quick has an eighth of each width, laptop the "
+             "published sizes, where 256 tokens are timed, forward and backward counted sixteen times, the optimizer once; n "
+             "counts rounds of timing. (Four records of quick were replaced: two as noise of a busy machine, one since BERT alone"
+             " had dropout, where the paper has it in both, one since three rounds of one step could not tell 0.6 from 1.4.)",
     ),
     "table2": Experiment(
         question="What does the same shape cost, and what do the same parameters, or the same time, buy?",

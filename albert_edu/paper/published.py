@@ -46,6 +46,11 @@ class Table:
                 raise ValueError(f"table {self.number} has two rows {key}.")
 
     @property
+    def name(self) -> str:
+        """As one would say it: "Table 3", or "the early main table", which the final paper no longer has."""
+        return f"Table {self.number}" if self.number.isdigit() else "the " + self.number.replace("-", " ") + " table"
+
+    @property
     def keys(self) -> tuple[tuple, ...]:
         """What identifies each row, in printed order."""
         return tuple(row[: len(self.key)] for row in self.rows)

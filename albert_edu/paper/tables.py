@@ -201,6 +201,6 @@ PRINTED = (
     ), "Lan et al., ALBERT, version of autumn 2019, Table 3, read from screenshots in brightmart/albert_zh", (
         "Avg is not the mean of the row, except for xxlarge: BERT-xlarge's row averages 72.5, not 76.7.",
         "Speedup is relative to BERT-xlarge; divided by BERT-large's 3.8 it is the final paper's.",
-        "BERT-xlarge's RACE is 39.7 here and 54.3 in Table early-1; the final paper dropped the model and the claim.",
+        "BERT-xlarge's RACE is 39.7 here and 54.3 in the early table 1; the final paper dropped the model and the claim.",
     )),
 )  # fmt: skip
