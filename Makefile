@@ -17,7 +17,7 @@ reproduce: .venv/ready
 # Two workers, a notebook or a test file each, one thread per worker: two cores, no crowding. tests/offline cuts the network off.
 test: .venv/ready
 	$(BIN)/ruff check .
-	PYTHONPATH=$(CURDIR)/tests/offline TQDM_DISABLE=1 OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile \
+	PYTHONPATH="$(CURDIR)/tests/offline" TQDM_DISABLE=1 OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile \
 		--nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 300 \
 		--nbval-kernel-startup-timeout 120 tests notebooks
 
@@ -34,4 +34,4 @@ lab: .venv/ready
 	@touch $@
 
 clean:
-	rm -rf .venv runs
+	rm -rf .venv

@@ -116,6 +116,11 @@ def run_doctor(options) -> int:
 
 
 def run_reproduce(options) -> None:
+    from albert_edu.training.pretrain import pick_device
+
+    if options.profile == "gpu" and options.device == "auto" and pick_device().type != "cuda":
+        raise ValueError("the gpu profile is for a CUDA card, and torch finds none here: a core would need weeks. Take --profile "
+                         "laptop, or insist with --device cpu.")  # fmt: skip
     if options.minutes:
         stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))  # as Ctrl-C would
         stop.daemon = True

@@ -42,9 +42,9 @@ def pooled_features(
     features, labels = [], []
     try:
         for step in range(batches):
-            batch = stream.batch(step)
-            features.append(model.albert(batch.unmasked_ids(), batch.segment_ids, batch.attention_mask).pooled)
-            labels.append(batch.order_labels)
+            batch = stream.batch(step).to(next(model.parameters()).device)
+            features.append(model.albert(batch.unmasked_ids(), batch.segment_ids, batch.attention_mask).pooled.cpu())
+            labels.append(batch.order_labels.cpu())
     finally:
         model.train(was_training)
     return torch.cat(features), torch.cat(labels)

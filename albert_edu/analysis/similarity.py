@@ -52,6 +52,7 @@ def layer_similarity(model: Albert | AlbertForPretraining, batch: PretrainingBat
     albert = model.albert if isinstance(model, AlbertForPretraining) else model
     was_training = albert.training
     albert.eval()
+    batch = batch.to(next(albert.parameters()).device)
     keep = batch.attention_mask.bool()
     try:
         hidden = [albert.embeddings(batch.unmasked_ids(), batch.segment_ids)]

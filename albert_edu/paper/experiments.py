@@ -4,9 +4,12 @@ The experiments themselves stand in ``plan.py``. A criterion is written down bef
 """
 
 import dataclasses
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import torch
 
 from albert_edu.paper.claims import Claim
 from albert_edu.paper.provenance import provenance, write_json
@@ -46,7 +49,7 @@ class Experiment:
     measure: Measure | None = None
     budgets: dict[str, Budget] = field(default_factory=dict)
     published: dict[str, tuple] = field(default_factory=dict)
-    instead: Callable[[str], list[dict]] | None = None
+    instead: Callable[[str, str | None], list[dict]] | None = None
     note: str = ""  # where the setting departs from the paper's, and how it was chosen
     axis: str = "held-out loss (nats)"  # the column in words, with its unit
     lower_is_better: bool = True
@@ -83,19 +86,25 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
     if profile not in experiment.budgets:
         raise ValueError(f"{name} has no profile {profile!r}; it has {', '.join(experiment.budgets)}.")
     if experiment.instead:
-        results, settings = experiment.instead(profile), {}
+        results, settings = experiment.instead(profile, device), {}
     else:
         wanted = experiment.runs(profile)
         results, settings = sweep(wanted, experiment.measure, runs / "sweeps", device), _common(wanted)
+        settings |= getattr(experiment.measure, "settings", {}) and {"measured with": experiment.measure.settings}
     seconds, seeds = sum(run.get("seconds", 0) for run in results), sorted({run["seed"] for run in results})
-    made = provenance(seconds, seeds, pick_device(device))
-    for part in ("device", "commit"):  # where and with what the runs were done, perhaps on another machine and long ago
+    made = provenance(f"reproduce --experiment {name} --profile {profile}", seconds, seeds, pick_device(device))
+    for part in ("device", "commit", "date"):  # where, with what and when the runs were done, perhaps on another machine
         made[part] = "; ".join(sorted({run[part] for run in results if part in run})) or made[part]
+    made["versions"]["torch"] = "; ".join(sorted({run["torch"] for run in results if "torch" in run})) or torch.__version__
     record = {
         "experiment": name, "profile": profile, "claims": [_told(claim, results) for claim in experiment.claims],
         "note": experiment.note, "settings": settings, "runs": results, "provenance": made,
     }  # fmt: skip
     path = figures / "results" / f"{name}_{profile}.json"
+    stood = {claim["claim"]: claim["criterion"] for claim in json.loads(path.read_text())["claims"]} if path.exists() else {}
+    if changed := [told["claim"] for told in record["claims"] if stood.get(told["claim"], told["criterion"]) != told["criterion"]]:
+        raise ValueError(f"{path} was recorded with another criterion for {changed}. A criterion stays as it was before its runs: "
+                         "give the new one a claim of its own.")  # fmt: skip
     write_json(path, record)
     return path
 

@@ -6,20 +6,20 @@ Every verdict is computed here from the recorded runs; none is typed. ``python -
 import json
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.charts import lines
 from albert_edu.analysis.plots import SEPARATE, SHARED, save, style
-from albert_edu.paper.claims import Claim, Mean, cell, mean
+from albert_edu.config import AlbertConfig
+from albert_edu.paper.claims import Claim, Mean, Verdict, cell, mean
 from albert_edu.paper.experiments import PROFILES, Experiment
 from albert_edu.paper.plan import EXPERIMENTS
 from albert_edu.paper.published import TABLES
 
-OPEN = "not recorded yet"
-VERDICTS = ("reproduced", "not at this scale", "contradicted", OPEN)
+*_, OPEN = VERDICTS = get_args(Verdict)
 MARKERS = ("<!-- claims -->", "<!-- /claims -->")
 
 
@@ -55,17 +55,20 @@ def write_ledger(figures: Path, readme: Path | None = None) -> Path:
                 figure, alt = picture(entry, profile, record)
                 save(figure, figures / f"{entry.name}_{profile}.png", alt)
     path = figures / "CLAIMS.md"
-    path.write_text(claims_page(ledger))
+    path.write_text(claims_page(ledger), encoding="utf-8")
     if readme:
-        before, rest = readme.read_text().split(MARKERS[0])
-        readme.write_text(f"{before}{MARKERS[0]}\n{summary(ledger)}\n{MARKERS[1]}{rest.split(MARKERS[1])[1]}")
+        before, rest = readme.read_text(encoding="utf-8").split(MARKERS[0])
+        readme.write_text(f"{before}{MARKERS[0]}\n{summary(ledger)}\n{MARKERS[1]}{rest.split(MARKERS[1])[1]}", encoding="utf-8")
     return path
 
 
 def summary(ledger: list[Entry]) -> str:
     """One line an experiment: its question and the verdict on each claim."""
     verdicts = Counter(entry.verdict(claim)[0] for entry in ledger for claim in entry.experiment.claims)
-    spent = {p: sum(entry.records[p]["provenance"]["seconds"] for entry in ledger if p in entry.records) / 3600 for p in PROFILES}
+    spent = dict.fromkeys(PROFILES, 0.0)
+    for profile in PROFILES:  # rows of two tables may be the same run
+        runs = [run | {"row": ""} for entry in ledger if profile in entry.records for run in entry.records[profile]["runs"]]
+        spent[profile] = sum({json.dumps(run, sort_keys=True): run.get("seconds", 0) for run in runs}.values()) / 3600
     lines = [
         ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name]) + "."
         + "".join(f" Recorded with `{p}`: {hours:.1f} core hours." for p, hours in spent.items() if hours), "",
@@ -86,8 +89,9 @@ def claims_page(ledger: list[Entry]) -> str:
         "Generated from `figures/results/*.json` by `python -m albert_edu claims`; do not edit. A claim is *reproduced* when the",
         "95% interval of every comparison in its criterion, over seeds, lies on the claim's side of 0; *contradicted* when one",
         "lies on the other side; *not at this scale* when the runs cannot tell. Where several profiles are recorded, the largest",
-        "has the word. Criteria were written before their runs. Most tables of `quick` began with three",
-        "seeds; all of those were given two more, whatever they had shown, and no others.", "",
+        "has the word. Criteria were written before their runs, but for table5, whose note tells. Most tables of `quick`, and",
+        "table4 of `laptop`, began with three seeds and were given two more, whatever the three had said; table7, whose runs are",
+        "the longest of `quick`, was not.", "",
         "| claim | source | verdict | profile |", "|---|---|---|---|",
     ]  # fmt: skip
     for entry in ledger:
@@ -108,6 +112,7 @@ def _section(entry: Entry) -> list[str]:
             f"`python -m albert_edu reproduce --experiment {entry.name} --profile {profile}` · {made['device']} · "
             f"{made['seconds'] / 60:.0f} core minutes · torch {made['versions']['torch']} · commit {made['commit']} · "
             f"{made['date']}", "", *([f"![{entry.experiment.question}]({entry.name}_{profile}.png)", ""] * entry.experiment.drawn),
+            *([_setting(entry.experiment, profile), ""] if entry.experiment.rows else []),
             *_numbers(entry.experiment, record["runs"]), "",
             "| claim | criterion | measured: right side minus left, 95% interval | verdict |", "|---|---|---|---|",
         ]  # fmt: skip
@@ -123,6 +128,20 @@ def _section(entry: Entry) -> list[str]:
     return lines
 
 
+def _setting(experiment: Experiment, profile: str) -> str:
+    """What all runs have in common, and between what the rows differ."""
+    runs = experiment.runs(profile)
+    layers = [dict(run.config).get("num_layers", AlbertConfig.named(run.preset).num_layers) for run in runs]
+    steps = [run.steps + sum(more for _, more in run.grown) for run in runs]
+    corpora = ", ".join(f"`{corpus}`" for corpus in dict.fromkeys(run.corpus for run in runs))
+    return (f"H = {experiment.budgets[profile].width}, L = {_span(layers)}; a run is {_span(steps)} steps of "
+            f"{runs[0].batch_size} x {runs[0].sequence_length} pieces of {corpora}.")  # fmt: skip
+
+
+def _span(values: list[int]) -> str:
+    return " to ".join(f"{value:,}" for value in sorted({min(values), max(values)}))
+
+
 def _numbers(experiment: Experiment, runs: list[dict]) -> list[str]:
     """Paper and ours, row by row, with the parameters and the training time of a run where there are any."""
     lines = [f"| row | paper | ours: {experiment.column} | parameters | seconds a run |", "|---|---:|---:|---:|---:|"]
@@ -130,7 +149,8 @@ def _numbers(experiment: Experiment, runs: list[dict]) -> list[str]:
         mine = [run for run in runs if run["row"] == row]
         ours = mean([cell(run, experiment.column) for run in mine])
         parameters = f"{mine[0]['parameters']:,}" if "parameters" in mine[0] else ""
-        seconds = [run[name] for run in mine for name in ("training_seconds", "seconds") if name in run]
+        trained = "training_seconds" if any("training_seconds" in run for run in mine) else "seconds"
+        seconds = [run[trained] for run in mine if trained in run]
         time = f"{sum(seconds) / len(seconds):.0f}" if seconds else ""
         paper = f"{mine[0]['printed']}M" if "printed" in mine[0] else _printed(experiment, row)
         lines.append(f"| {row} | {paper} | {_shown(ours, exact=len(mine) == 1)} | {parameters} | {time} |")

@@ -60,7 +60,7 @@ def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
         found[name] = {}
         for how, frozen in (("tuned", False), ("frozen", True)):
             torch.manual_seed(run.seed)
-            task = AlbertForClassification(deepcopy(model.albert), int(train.labels.max()) + 1)
+            task = AlbertForClassification(deepcopy(model.albert), int(train.labels.max()) + 1).to(next(model.parameters()).device)
             tuning = FinetuneSettings(**FINETUNED, seed=run.seed, frozen=frozen)
             found[name][how] = finetune(task, train, test, tuning)["accuracy"]
     return rounded(found)

@@ -58,5 +58,5 @@ def pack(folder: Path, runs: Sequence[Run] | None = None) -> None:
         os.environ.pop("ALBERT_EDU_CACHE")
         os.environ |= {"ALBERT_EDU_CACHE": before} if before else {}
     script = folder / "run.sh"
-    script.write_text(RUN.format(commit=commit()))
+    script.write_text(RUN.format(commit=commit()), newline="\n")
     script.chmod(0o755)

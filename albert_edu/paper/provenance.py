@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,12 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("torch", "numpy", "sentencepiece", "datasets")
 
 
-def provenance(seconds: float, seeds: list[int], device: torch.device | str = "cpu") -> dict:
+def provenance(command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu") -> dict:
     """What a reader needs to do a run again, and what a sceptic asks first."""
     return {
-        "command": " ".join(["python -m albert_edu", *_without_places(sys.argv[1:])]),
+        "command": f"python -m albert_edu {command}",
         "commit": commit(),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "date": today(),
         "device": device_name(device),
         "seeds": seeds,
         "seconds": round(seconds, 1),
@@ -28,15 +27,8 @@ def provenance(seconds: float, seeds: list[int], device: torch.device | str = "c
     }
 
 
-def _without_places(arguments: list[str]) -> list[str]:
-    """Where folders lie is a machine's own affair.
-
-    >>> _without_places(["reproduce", "--runs", "elsewhere", "--profile", "quick", "--figures=there"])
-    ['reproduce', '--profile', 'quick']
-    """
-    places = ("--runs", "--figures")
-    pairs = zip(["", *arguments], arguments, strict=False)
-    return [word for before, word in pairs if before not in places and word.split("=")[0] not in places]
+def today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
 def _version(package: str) -> str:
@@ -49,18 +41,22 @@ def _version(package: str) -> str:
 def device_name(device: torch.device | str) -> str:
     if torch.device(device).type == "cuda":
         return torch.cuda.get_device_name(device)
+    if torch.device(device).type != "cpu":
+        return f"{torch.device(device).type}, {platform.machine()}"
     models = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
     return f"CPU, {os.cpu_count()} cores, {models[0] if models else platform.machine()}"
 
 
 def commit() -> str:
-    """The commit's first ten digits, with a + when the library has changed since; outside a checkout what pack wrote down."""
+    """The commit's first ten digits, with a + when the library has changed since; in a packed folder what pack wrote down."""
+    if packed := os.environ.get("ALBERT_EDU_COMMIT"):
+        return packed
     try:
         run = [["git", "-C", str(ROOT), *words] for words in (["rev-parse", "--short=10", "HEAD"], ["status", "-s", "albert_edu"])]
         digits, changed = (subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in run)
         return digits + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("ALBERT_EDU_COMMIT", "unknown")
+        return "unknown"
 
 
 def write_json(path: Path, record: dict) -> None:

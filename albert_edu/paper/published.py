@@ -203,7 +203,8 @@ def _convention(printed: int, config: AlbertConfig, count: ParameterCount) -> st
     wide = count.total + (config.max_positions + config.num_segments + 2) * (config.hidden_size - config.embedding_size)
     if _rounds_to(wide, printed):
         return f"none (position and segment tables and their norm H wide would give {wide / 1e6:.1f}M: our guess, stated nowhere)"
-    return f"none (no rule we tried gives it; perhaps a slip of one digit for {_SLIPS[printed]}M)"
+    slip = f"; perhaps a slip of one digit for {_SLIPS[printed]}M" if printed in _SLIPS else ""
+    return f"none (no rule we tried gives it{slip})"
 
 
 def _rounds_to(count: int, millions: int) -> bool:

@@ -27,6 +27,7 @@ def table2(H: int) -> Rows:
     steps = {row["model"]: row["steps"] for row in map(TABLES["6"].row, ("BERT-large", "ALBERT-xxlarge"))}
     return {
         "BERT, H": model(H, L, E=H, share="none"), "ALBERT, H": model(H, L), "ALBERT, 2H": wide,
+        "ALBERT, 2H, E=H": model(2 * H, L, E=H),
         "ALBERT, 2H, equal time": wide | {"scaled": {"steps": steps["ALBERT-xxlarge"] / steps["BERT-large"]}},
     }  # fmt: skip
 

@@ -26,10 +26,10 @@ PLANS = {"quick": (8, 5, 3, 32, 128, 1), "laptop": (1, 3, 1, 2, 128, 16), "gpu":
 PEAK = {"NVIDIA H200": 989e12, "NVIDIA H100": 989e12, "NVIDIA A100": 312e12}  # dense bfloat16, from the data sheets
 
 
-def speeds(profile: str) -> list[dict]:
+def speeds(profile: str, device: str | None = None) -> list[dict]:
     """A result per size and round: tokens a second, and the same as a ratio to BERT-large's in that round."""
     divisor, rounds, *plan = PLANS[profile]
-    device = pick_device("auto")
+    device = pick_device(device)
     results, threads = [], torch.get_num_threads()
     torch.set_num_threads(1)
     for seed in range(rounds):

@@ -24,14 +24,15 @@ from tqdm.auto import tqdm
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.pair import end_with_parent
-from albert_edu.paper.provenance import commit, device_name, write_json
+from albert_edu.paper.provenance import commit, device_name, today, write_json
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.grow import grow
-from albert_edu.training.pretrain import pick_device, pretrain
+from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings
 
 HELD_OUT_SEED = 1_000_000  # held-out batches of seed s are drawn with s + this
+MADE = {"commit": commit(), "date": today(), "torch": torch.__version__}  # of the code that was imported, whatever comes later
 
 class Trained(NamedTuple):
     """A trained model, its text, and the masked-token loss along the way, a mean over each tenth of a stage's steps."""
@@ -39,6 +40,7 @@ class Trained(NamedTuple):
     model: AlbertForPretraining
     text: PreparedText
     curve: list[tuple[int, float]]
+    seconds: float  # over all sittings, by the clock on the wall
 
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
@@ -91,14 +93,15 @@ class Run:
         sizes = {"vocab_size": len(text.tokenizer), "max_positions": self.sequence_length}
         config = AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
         torch.manual_seed(self.seed)
-        model, curve, before = None, [], 0
+        model, curve, before, seconds = None, [], 0, 0.0
         for layers, steps in (*self.grown, (config.num_layers, self.steps)):
             model = grow(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
             here = folder and folder / f"layers-{layers:02d}"
             history = pretrain(model, self.stream(text), self.settings(steps, device), here, device, describe=None)
             curve += [(before + record["step"], round(record["masked_token_loss"], 4)) for record in history.records]
             before += steps
-        return Trained(model.eval(), text, curve)
+            seconds += history.seconds(self.batch_size * self.sequence_length)
+        return Trained(model.eval(), text, curve, seconds)
 
     def settings(self, steps: int, device: str | None = None) -> PretrainSettings:
         """Warm-up over the first tenth, then linear decay; on a card bfloat16 and compiled blocks."""
@@ -118,7 +121,7 @@ def sweep(
 ) -> list[dict]:
     """Do what is not done yet, on as many processes as there are cores, and return every result in the order of ``runs``."""
     folder.mkdir(parents=True, exist_ok=True)
-    processes = processes or (1 if pick_device(device).type == "cuda" else os.cpu_count() or 1)
+    processes = processes or (os.cpu_count() or 1 if pick_device(device).type == "cpu" else 1)
     for run in {(run.corpus, run.vocabulary): run for run in runs}.values():
         run.text()  # once, not by every process
     with tqdm(total=len(runs), desc="runs") as bar:
@@ -163,17 +166,20 @@ def _do(run: Run, measure: Measure, folder: Path, device: str | None) -> bool:
             if result.exists():
                 return False
             # A core's own time where we can have it: other programs on the machine do not count.
-            clock = time.perf_counter if pick_device(device).type == "cuda" else time.process_time
+            clock = time.process_time if pick_device(device).type == "cpu" else time.perf_counter
             began, work = clock(), result.with_suffix("")
-            model, text, curve = run.train(work, device)
-            trained = clock() - began
+            resumed = work.exists()
+            model, text, curve, seconds = run.train(work, device)
+            trained, began = seconds if resumed else clock() - began, clock()
             measured = measure(model, text, run) | {"training_curve": curve, "training_seconds": round(trained, 1)}
-            made = {"seconds": round(clock() - began, 1), "device": device_name(pick_device(device)), "commit": commit()}
+            made = {"seconds": round(trained + clock() - began, 1), "device": device_name(pick_device(device)), **MADE}
             write_json(result, {**dataclasses.asdict(run), **measured, **made})
             shutil.rmtree(work)
             return True
     except Timeout:
         return False
+    except NonFiniteLoss as error:
+        raise NonFiniteLoss(f"{run.row}, seed {run.seed} ({work}): {error}") from error
 
 
 def _result(folder: Path, run: Run, measure: Measure) -> Path:

@@ -98,7 +98,7 @@ def truncate_pair(a: list[int], b: list[int], room: int) -> None:
     >>> truncate_pair(a, b, 5); a, b
     ([1, 2, 3], [6, 7])
     """
-    while len(a) + len(b) > room:
+    while len(a) + len(b) > max(room, 0):  # less than none is as_data's to refuse
         (a if len(a) > len(b) else b).pop()
 
 

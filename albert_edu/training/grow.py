@@ -11,7 +11,6 @@ from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText
 from albert_edu.training.checkpoint import weights_fingerprint
-from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
 
@@ -47,23 +46,23 @@ def grow(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
 
 
 def pretrain_grown(
-    config: AlbertConfig, stages: tuple[Stage, ...], text: PreparedText, folder: str | Path, *, objective: str = "sop",
+    config: AlbertConfig, stages: tuple[Stage, ...], text: PreparedText, folder: str | Path, *,
     batch_size: int = 16, sequence_length: int = 128, seed: int = 0, device=None, precision: str = "float32",
     compile: bool = False,
-) -> tuple[AlbertForPretraining, list[History]]:  # fmt: skip
+) -> None:  # fmt: skip
     """Train the first stage's depth from scratch and each further one from the one before it; write a model folder.
 
     ``folder/layers-LL`` holds the checkpoints and metrics of each stage. The same call again goes on where it stopped.
     Each stage trains with LAMB, as the paper does, on batches of its own, with a warm-up over its first tenth.
     """
-    folder, model, histories = Path(folder), None, []
-    held_out = PretrainingStream(text.held_out, text.tokenizer, objective, 32, sequence_length, seed=seed + 1_000_000)
+    folder, model = Path(folder), None
+    held_out = PretrainingStream(text.held_out, text.tokenizer, "sop", 32, sequence_length, seed=seed + 1_000_000)
     for index, stage in enumerate(stages):
         stage_folder = folder / f"layers-{stage.num_layers:02d}"
         torch.manual_seed(seed)
         deeper = config.replace(num_layers=stage.num_layers)
         model = AlbertForPretraining(deeper) if model is None else grow(model, stage.num_layers)
-        stream = PretrainingStream(text.train, text.tokenizer, objective, batch_size, sequence_length, seed=1000 * seed + index)
+        stream = PretrainingStream(text.train, text.tokenizer, "sop", batch_size, sequence_length, seed=1000 * seed + index)
         settings = PretrainSettings(
             steps=stage.steps, learning_rate=stage.learning_rate, warmup_steps=stage.steps // 10, optimizer="lamb",
             precision=precision, compile=compile, checkpoint_every=100, log_every=10,
@@ -71,6 +70,5 @@ def pretrain_grown(
         )  # fmt: skip
         origin = weights_fingerprint(model)
         checkpoints, metrics = stage_folder / "checkpoints", stage_folder / "metrics.jsonl"
-        histories.append(pretrain(model, stream, settings, checkpoints, device, held_out, metrics, None, origin))
+        pretrain(model, stream, settings, checkpoints, device, held_out, metrics, None, origin)
     save_pretrained(model, text.tokenizer, folder, native=True)
-    return model.eval(), histories

@@ -25,6 +25,12 @@ class History:
             raise ValueError(f"nothing measured {name!r}; the run logged {len(self.records)} records.")
         return values[-1]
 
+    def seconds(self, tokens_a_step: int) -> float:
+        """Spent on training, over all sittings: tokens over speed, record by record."""
+        timed = [record for record in self.records if "tokens_per_second" in record]
+        return sum((record["step"] - before) * tokens_a_step / record["tokens_per_second"]
+                   for before, record in zip([0, *(record["step"] for record in timed)], timed, strict=False))  # fmt: skip
+
     def verdict(self) -> str:
         """Whether the run is still on the unigram plateau, by the held-out loss if there is one."""
         held_out = "held_out_masked_token_loss"

@@ -6,8 +6,10 @@ import pytest
 from PIL import Image
 from safetensors.torch import load_file
 
+from albert_edu.cli import main
 from albert_edu.config import AlbertConfig
 from albert_edu.paper import pair, reproduce
+from albert_edu.paper.experiments import PROFILES
 from albert_edu.paper.pair import MEMBERS, PairProfile, train_pair, training_seconds
 from albert_edu.training.grow import Stage
 
@@ -62,6 +64,14 @@ def test_a_member_that_fails_is_named_with_the_reason_and_its_log(tmp_path):
     wrong = PairProfile("stories", "albert-no-such-size", TINY.stages)
     with pytest.raises(RuntimeError, match=r"training \w+ failed: ValueError: there is no preset 'albert-no-such-size'.*log\.txt"):
         train_pair(wrong, tmp_path)
+
+
+def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(monkeypatch, capsys):
+    assert set(pair.PAIRS) == set(PROFILES)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    for more in ([], ["--experiment", "table8"]):
+        assert main(["reproduce", "--profile", "gpu", *more]) == 2
+        assert "finds none here" in capsys.readouterr().err
 
 
 def test_training_seconds_are_tokens_over_speed_whatever_call_they_were_spent_in(tmp_path):

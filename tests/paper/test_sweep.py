@@ -8,12 +8,15 @@ import pytest
 import torch
 from filelock import FileLock
 
+from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.paper import measures
 from albert_edu.paper import sweep as module
+from albert_edu.paper.claims import Claim, Less
 from albert_edu.paper.experiments import Budget, Experiment, run_experiment
 from albert_edu.paper.measures import downstream, layer_steps, order_cross, scores_by_domain
 from albert_edu.paper.plan import EXPERIMENTS
-from albert_edu.paper.sweep import Run, sweep
+from albert_edu.paper.sweep import Run, Trained, sweep
+from albert_edu.training.pretrain import NonFiniteLoss
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
 
@@ -82,6 +85,39 @@ def test_a_run_that_somebody_else_holds_is_left_alone(tmp_path, monkeypatch):
     assert sweep([run], weight_norm, tmp_path) == [{"norm": 1.0, "row": "a"}]
 
 
+def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch):
+    def nothing(*_):
+        return {}
+
+    run, other = Run("a", **SHORT), Run("b", **SHORT, seed=1)
+    (tmp_path / run.key(nothing)).mkdir()  # checkpoints of an earlier sitting
+    monkeypatch.setattr(Run, "train", lambda _, work, __: work.mkdir(exist_ok=True) or Trained(None, None, [], 1234.5))
+    resumed, fresh = sweep([run, other], nothing, tmp_path)
+    assert resumed["training_seconds"] == 1234.5 <= resumed["seconds"] and fresh["training_seconds"] < 60
+
+
+def test_a_run_that_diverges_is_named(tmp_path, monkeypatch):
+    def diverge(*_):
+        raise NonFiniteLoss("training stopped at step 3")
+
+    monkeypatch.setattr(Run, "train", diverge)
+    with pytest.raises(NonFiniteLoss, match=r"wide, seed 7 .*: training stopped at step 3"):
+        sweep([Run("wide", **SHORT, seed=7)], weight_norm, tmp_path)
+
+
+@pytest.mark.parametrize("measure", [downstream, layer_steps, order_cross])
+def test_a_measure_goes_where_the_trained_model_is(measure, text, monkeypatch):
+    """No card here: the "meta" device, which holds no numbers, stands in for one until the first number is asked for."""
+    run = Run("a", **SHORT, corpus="sotu" if measure is not downstream else "stories")
+    model = AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=len(run.text().tokenizer), max_positions=32))
+    monkeypatch.setattr(measures, "scores", lambda *_: {})
+    monkeypatch.setattr(measures, "evaluate", lambda *_: {"sentence_order_accuracy": 0, "in_order_recall": 0, "swapped_recall": 0})
+    monkeypatch.setattr(measures, "EXAMPLES", 40)
+    with pytest.raises((NotImplementedError, RuntimeError), match="meta") as failed:
+        measure(model.to("meta"), run.text(), run)
+    assert "not on the expected device" not in str(failed.value) and "at least two devices" not in str(failed.value)
+
+
 def test_the_order_cross_reads_three_tasks_in_two_ways(tmp_path):
     (found,) = sweep([Run("SOP", **SHORT)], order_cross, tmp_path)
     assert found["head"].keys() == found["probe"].keys() == {"sop", "nsp-document", "nsp-topic"}
@@ -101,6 +137,19 @@ def test_an_experiment_leaves_a_record_with_its_claims_and_provenance(tmp_path, 
         run_experiment("table9", "quick", tmp_path, tmp_path)
     with pytest.raises(ValueError, match="table5 has no profile 'laptop'; it has quick"):
         run_experiment("table5", "laptop", tmp_path, tmp_path)
+
+
+def test_a_criterion_may_not_change_under_its_record(tmp_path, monkeypatch):
+    rows = {"a": {}, "b": {"objective": "none"}}
+    claim = Claim("a is less.", "Table 3", (Less("norm", "a", "b"),))
+    planned = Experiment("Is it?", (claim,), "norm", lambda H: rows, weight_norm, {"quick": Budget(64, 1, SHORT)})
+    monkeypatch.setitem(EXPERIMENTS, "small", planned)
+    before = run_experiment("small", "quick", tmp_path, tmp_path).read_text()
+    looser = dataclasses.replace(claim, criterion=(Less("norm", "a", "b", by=-1.0),))
+    monkeypatch.setitem(EXPERIMENTS, "small", dataclasses.replace(planned, claims=(looser,)))
+    with pytest.raises(ValueError, match=r"another criterion for .'a is less.'."):
+        run_experiment("small", "quick", tmp_path, tmp_path)
+    assert (tmp_path / "results" / "small_quick.json").read_text() == before
 
 
 def test_a_row_says_where_it_departs_from_its_budget():
