@@ -20,7 +20,7 @@ from albert_edu.text.batches import PretrainingBatch
 class LayerSimilarity:
     """Distance between the input and the output of each layer application, means over tokens other than [CLS] and padding.
 
-    Entry 0 is the step from the embedding, which is not normed at width H, so its L2 distance is mostly a change of
+    Entry 0 is the step from the embedding, which is not normed at width H, so its L2 distance is also a change of
     norm: read it apart. Entries from ``num_layers`` on are applications beyond the trained depth.
     """
 

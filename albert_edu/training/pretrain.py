@@ -200,9 +200,9 @@ def _stop_if_not_finite(model: nn.Module, norm: torch.Tensor, step: int) -> None
         for name, parameter in model.named_parameters():
             tensor = getattr(parameter, what)
             if tensor is not None and not tensor.isfinite().all():
-                kind = "weights" if what == "data" else "gradient"
+                kind, verb = ("weights", "are") if what == "data" else ("gradient", "is")
                 raise NonFiniteLoss(
-                    f"training stopped at step {step}, counted from 0: the {kind} of {name} are not finite. Earlier checkpoints "
+                    f"training stopped at step {step}, counted from 0: the {kind} of {name} {verb} not finite. Earlier checkpoints "
                     f"are untouched. Usual causes: a learning rate too high, or no warm-up."
                 )
     raise NonFiniteLoss(f"training stopped at step {step}: the norm of gradient or weights overflows. Lower the learning rate.")
