@@ -164,7 +164,7 @@ def run_pretrain(options) -> None:
     from albert_edu.training.checkpoint import weights_fingerprint
     from albert_edu.training.grow import grow
     from albert_edu.training.pretrain import pick_device, pretrain
-    from albert_edu.training.settings import PretrainSettings
+    from albert_edu.training.settings import PretrainSettings, suited_to
     from albert_edu.training.workers import is_first_worker
 
     warm, tokenizer = _model_with_tokenizer(options.warm_start) if options.warm_start else (None, None)
@@ -178,11 +178,11 @@ def run_pretrain(options) -> None:
     torch.manual_seed(options.seed)
     model = grow(warm, options.layers or warm.config.num_layers) if warm else AlbertForPretraining(
         AlbertConfig.named(options.preset or "albert-tiny", **changes, **sizes))  # fmt: skip
-    card = pick_device(options.device).type == "cuda"
+    suited = suited_to(pick_device(options.device))
     settings = PretrainSettings(
         steps=options.steps, learning_rate=options.learning_rate, optimizer=options.optimizer,
         warmup_steps=options.steps // 10 if options.warmup_steps is None else options.warmup_steps,
-        accumulate=options.accumulate, precision=options.precision or ("bfloat16" if card else "float32"), compile=card,
+        accumulate=options.accumulate, precision=options.precision or suited["precision"], compile=suited["compile"],
         checkpoint_every=options.checkpoint_every, evaluate_every=options.evaluate_every, seed=options.seed,
     )  # fmt: skip
     arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)

@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 
 
 def begin(seed: int = 0) -> None:
-    """Set the conditions under which the stored outputs were made: seed, one thread, three digits, the house style."""
-    os.environ["TQDM_DISABLE"] = "1"  # for processes that a notebook starts
+    """Set the conditions under which the stored outputs were made: CPU, seed, one thread, three digits, the house style."""
+    os.environ["TQDM_DISABLE"] = "1"  # for processes that a notebook starts, too
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a card rounds otherwise; the commands of the README use it
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     torch.set_printoptions(precision=3, sci_mode=False)

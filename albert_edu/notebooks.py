@@ -2,7 +2,8 @@
 
 import re
 import sys
-import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import nbformat
@@ -42,35 +43,41 @@ def start(number: str, assignment: bool = False) -> Path:
 
 def execute_all(names: list[str], write: bool) -> int:
     """Run the notebooks in order with a fresh kernel each; returns 1 if one fails."""
-    import resource  # not on Windows, where `start` must work all the same
-
-    measured, failed, megabyte = {}, 0, 1 << 20 if sys.platform == "darwin" else 1 << 10
-    for path in find(names):
-        try:
-            notebook, seconds = execute(path)
-        except Exception as error:
-            failed += 1
-            print(f"FAIL  {path.stem}: {error}")
-            continue
-        if write:
-            nbformat.write(normalise(notebook), path)
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / megabyte
-        measured[path.stem] = (seconds, peak)
-        print(f"OK    {path.stem}: {seconds:.0f} s; highest memory of a kernel so far {peak:.0f} MB")
+    measured, failed = {}, 0
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as alone:
+        for path in find(names):
+            try:
+                notebook, seconds, peak = alone.submit(_execute_and_measure, path).result()
+            except Exception as error:
+                failed += 1
+                print(f"FAIL  {path.stem}: {error}")
+                continue
+            if write:
+                nbformat.write(normalise(notebook), path)
+            measured[path.stem] = (seconds, peak)
+            print(f"OK    {path.stem}: {seconds:.0f} core seconds, {peak:.0f} MB at most", flush=True)
     if write:
         update_table(measured)
     return 1 if failed else 0
 
 
-def execute(path: Path) -> tuple[nbformat.NotebookNode, float]:
+def _execute_and_measure(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
+    """In a process that has one kernel in its life: the notebook, its kernel's core seconds and its peak memory in MB."""
+    import resource  # not on Windows, where `start` must work all the same
+
+    notebook = execute(path)
+    spent, megabyte = resource.getrusage(resource.RUSAGE_CHILDREN), 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return notebook, spent.ru_utime + spent.ru_stime, spent.ru_maxrss / megabyte
+
+
+def execute(path: Path) -> nbformat.NotebookNode:
     """Run every cell, as nbval will; the notebook's own folder is the working directory."""
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
-    began = time.perf_counter()
     where = {"metadata": {"path": str(path.parent)}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where, extra_arguments=["--log-level=ERROR"]).execute()
-    return notebook, time.perf_counter() - began
+    return notebook
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -107,7 +114,7 @@ def _whole_streams(outputs: list) -> list:
 
 
 def update_table(measured: dict[str, tuple[float, float]]) -> None:
-    """Write minutes and memory of the notebooks that ran into the README's table; other rows stay."""
+    """Write core minutes and memory of the notebooks that ran into the README's table; other rows stay."""
     readme = ROOT / "README.md"
     text = readme.read_text()
     lines = TABLE.search(text)[0].splitlines()

@@ -5,6 +5,7 @@ import sys
 import warnings
 
 os.environ.setdefault("TQDM_DISABLE", "1")
+os.environ["CUDA_VISIBLE_DEVICES"] = ""  # expected numbers are a CPU's
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
 

@@ -38,7 +38,7 @@ def run_build(options) -> int:
 
     for path in find_sources(options.source) if options.run else []:
         try:
-            notebook, _ = execute(path)
+            notebook = execute(path)
         except Exception as error:  # nbclient's own kinds, of cells and of kernels
             raise RuntimeError(f"{path.name}: {error}") from None
         nbformat.write(normalise(notebook), path)

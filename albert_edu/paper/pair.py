@@ -25,6 +25,7 @@ from albert_edu.training.evaluate import evaluate, floors
 from albert_edu.training.grow import Stage, pretrain_grown
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import pick_device
+from albert_edu.training.settings import suited_to
 
 MEMBERS = {"albert": "all", "control": "none"}  # name -> sharing
 
@@ -47,10 +48,9 @@ class PairProfile:
     def train(self, member: str, folder: Path, device: str | None = None) -> None:
         """Train one member into ``folder/member``, or go on with it; on a card in bfloat16 with compiled blocks."""
         text = prepare(self.corpus)
-        card = pick_device(device).type == "cuda"
         pretrain_grown(
             self.config(member, text), self.stages, text, folder / member, batch_size=self.batch_size, seed=self.seed,
-            sequence_length=self.sequence_length, device=device, precision="bfloat16" if card else "float32", compile=card,
+            sequence_length=self.sequence_length, device=device, **suited_to(pick_device(device)),
         )  # fmt: skip
 
     @property

@@ -18,7 +18,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.published import CONFIGS, TABLES
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.training.pretrain import pick_device
-from albert_edu.training.settings import PretrainSettings, make_optimizer
+from albert_edu.training.settings import PretrainSettings, compile_blocks, make_optimizer
 
 SIZES = {name: CONFIGS["1", name] for name in TABLES["1"].column("model")}
 # profile -> divisor of the widths, rounds, steps timed in a round, sequences, their length, how often those make a step
@@ -52,8 +52,7 @@ def _timed(config: AlbertConfig, device: torch.device, steps: int, sequences: in
     card = device.type == "cuda"
     model = AlbertForPretraining(config).to(device)
     if card:
-        for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
-            block.compile()
+        compile_blocks(model)
     optimizer = make_optimizer(model, PretrainSettings(steps=1, optimizer="adamw"))
     batch = _random_batch(config.vocab_size, sequences, length).to(device)
     found = []

@@ -29,7 +29,7 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.grow import grow
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import PretrainSettings, suited_to
 
 HELD_OUT_SEED = 1_000_000  # held-out batches of seed s are drawn with s + this
 MADE = {"commit": commit(), "date": today(), "torch": torch.__version__}  # of the code that was imported, whatever comes later
@@ -105,11 +105,9 @@ class Run:
 
     def settings(self, steps: int, device: str | None = None) -> PretrainSettings:
         """Warm-up over the first tenth, then linear decay; on a card bfloat16 and compiled blocks."""
-        card = pick_device(device).type == "cuda"
         return PretrainSettings(
             steps, self.learning_rate, warmup_steps=steps // 10, optimizer=self.optimizer, weight_decay=self.weight_decay,
-            checkpoint_every=500, log_every=max(1, steps // 10), seed=self.seed,
-            precision="bfloat16" if card else "float32", compile=card,
+            checkpoint_every=500, log_every=max(1, steps // 10), seed=self.seed, **suited_to(pick_device(device)),
         )  # fmt: skip
 
 
@@ -167,7 +165,7 @@ def _do(run: Run, measure: Measure, folder: Path, device: str | None) -> bool:
                 return False
             # A core's own time where we can have it: other programs on the machine do not count.
             clock = time.process_time if pick_device(device).type == "cpu" else time.perf_counter
-            began, work = clock(), result.with_suffix("")
+            began, work = clock(), result.with_suffix(f".{pick_device(device).type}")  # a card's run is not a core's
             resumed = work.exists()
             model, text, curve, seconds = run.train(work, device)
             trained, began = seconds if resumed else clock() - began, clock()

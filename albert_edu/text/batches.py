@@ -29,7 +29,11 @@ class PretrainingBatch:
         return PretrainingBatch(*(function(getattr(self, field.name)) for field in dataclasses.fields(self)))
 
     def to(self, device) -> "PretrainingBatch":
-        return self._map(lambda tensor: tensor.to(device, non_blocking=True))
+        return self._map(lambda tensor: tensor.to(device, non_blocking=tensor.is_pinned()))  # else it could be read unfinished
+
+    def pinned(self) -> "PretrainingBatch":
+        """In memory that a card fetches from by itself."""
+        return self._map(Tensor.pin_memory)
 
     def rows(self, rows: slice) -> "PretrainingBatch":
         """The same batch with some of its sequences; rank r of W takes ``slice(r, None, W)``."""

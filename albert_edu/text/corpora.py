@@ -4,6 +4,7 @@ Nothing here downloads, except ``hub_corpus``. Notebook 01 looks inside.
 """
 
 import difflib
+import inspect
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -128,7 +129,10 @@ def load_corpus(name: str | Path) -> Dataset:
     if str(name) in named:
         return named[str(name)]()
     if str(name).startswith("stories:"):
-        return stories(**_strengths(str(name).removeprefix("stories:")))
+        try:
+            return stories(**_strengths(str(name).removeprefix("stories:")))
+        except TypeError as error:
+            raise CorpusError(f"{name}: {error}. Its strengths: {', '.join(inspect.signature(stories).parameters)}.") from None
     if Path(name).is_file():
         raise CorpusError(f"{name} is a file; a corpus is a folder of .txt files, one document each (at least two).")
     if not Path(name).exists() and (near := difflib.get_close_matches(str(name), named, n=1)):

@@ -93,7 +93,7 @@ def read_squad(path: str | Path) -> list[SpanExample]:
     for article in _read_json(Path(path), "data")["data"]:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
-                answers = [] if question.get("is_impossible") else question["answers"]
+                answers = [] if question.get("is_impossible") else question.get("answers", [])
                 if not answers and not question.get("is_impossible"):
                     raise TaskFileError(f"{path}: question {question['id']} has no answer and is not marked impossible.")
                 start = answers[0]["answer_start"] if answers else -1

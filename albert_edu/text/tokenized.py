@@ -67,12 +67,6 @@ class TokenizedCorpus:
             digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
         return digest.hexdigest()[:16]
 
-    def unigram_entropy(self) -> float:
-        """Entropy in nats of the piece frequencies: the loss of a model that knows frequencies and nothing else."""
-        counts = np.bincount(self.tokens)
-        p = counts[counts > 0] / counts.sum()
-        return float(-(p * np.log(p)).sum())
-
     def save(self, folder: str | Path) -> None:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)

@@ -56,7 +56,7 @@ def save_checkpoint(
         ) from error
     earlier = [path for path in _checkpoints(folder) if path <= target]  # damaged ones of later steps must not crowd it out
     for old in earlier[:-KEEP]:
-        shutil.rmtree(old)
+        shutil.rmtree(old, ignore_errors=True)  # what is left of it goes the next time
     return target
 
 
@@ -89,7 +89,8 @@ def load_checkpoint(path: Path, model: AlbertForPretraining, optimizer: torch.op
 
     Raises CheckpointError when the checkpoint is of a model of another shape.
     """
-    saved, _ = load_pretrained(path)
+    with torch.random.fork_rng(devices=[]):  # building a model draws; the caller's random state stays
+        saved, _ = load_pretrained(path)
     training_state = read_state(path)
     # Our own words for it: transformers has one for "one group a layer" and "nothing shared".
     if differences := differing(training_state["config"], dataclasses.asdict(model.config)):
@@ -100,7 +101,7 @@ def load_checkpoint(path: Path, model: AlbertForPretraining, optimizer: torch.op
     state["state"] = {}
     for key, tensor in flat.items():
         index, name = key.split(".", 1)
-        state["state"].setdefault(int(index), {})[name] = tensor
+        state["state"].setdefault(int(index), {})[name] = tensor.clone()  # not a view of the file, which could not be deleted
     optimizer.load_state_dict(state)
     return training_state
 
@@ -142,7 +143,7 @@ def _flush(path: Path) -> None:
     """Ask the system to put a file or a folder on the disk (a rename is only safe once what it renames is there)."""
     if os.name == "nt" and path.is_dir():
         return
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what may be written
     try:
         os.fsync(descriptor)
     finally:

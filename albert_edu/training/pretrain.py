@@ -1,7 +1,7 @@
 """The training loop: the same on a laptop, on one card and on several. Read in notebook 07.
 
-Step t uses batch t of the stream and dropout seeded by (seed, t), so a run that was killed and started again ends with the
-very bits of one that was not, and (without dropout) W workers follow one worker's path.
+Step t uses batch t of the stream and dropout seeded by (seed, t), so on a CPU a run that was killed and started again ends with
+the very bits of one that was not (a card adds up in any order), and (without dropout) W workers follow one worker's path.
 """
 
 import os
@@ -28,12 +28,12 @@ from albert_edu.training.checkpoint import (
 )
 from albert_edu.training.evaluate import evaluate, floors, scores, tally, widest_float
 from albert_edu.training.history import History
-from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+from albert_edu.training.settings import PretrainSettings, compile_blocks, learning_rate, make_optimizer
 from albert_edu.training.workers import Workers
 
 
 class NonFiniteLoss(RuntimeError):
-    """Training ran into NaN or infinity; the message says at which step and in which tensor first."""
+    """Training ran into NaN or infinity; the message names the step and the first tensor: on a card when the next record is due."""
 
 
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
@@ -44,7 +44,10 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError(f"there is no CUDA card that torch {torch.__version__} can use here; leave --device out for the CPU.")
-    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if name == "cuda" else torch.device(name)
+    rank = int(os.environ.get("LOCAL_RANK", 0))
+    if name == "cuda" and rank >= (cards := torch.cuda.device_count()):
+        raise ValueError(f"worker {rank} has no card: there are {cards}. Start as many workers as cards, or give --device cpu.")
+    return torch.device("cuda", rank) if name == "cuda" else torch.device(name)
 
 
 def pretrain(
@@ -71,14 +74,14 @@ def pretrain(
     history = History(floors(stream.corpus, (held_out or stream).corpus, len(stream.tokenizer)))
     sums = torch.zeros(8, dtype=widest_float(device), device=device)  # tally of the steps since the last record
     identity = {"settings": settings.trajectory(), "stream": stream.settings, "start": {"origin": origin}}
-    start = _resume(model, optimizer, identity, checkpoint_dir, history, sums)
+    told = _resume(model, optimizer, identity, checkpoint_dir, history, sums)
+    start = told["step"]
     sums *= workers.first  # a checkpoint holds the tally of all workers; the first one goes on with it
     metrics_file = Path(metrics_file) if metrics_file and workers.first else None
     if metrics_file:
         history.rewrite(metrics_file)
     if settings.compile:
-        for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
-            block.compile()
+        compile_blocks(model)
     wrapped = workers.wrap(model)
     # Without an order objective nothing teaches the pooler and its head. Their gradient is made of zeros and must be none:
     # LAMB would turn decay alone into a full step.
@@ -86,7 +89,7 @@ def pretrain(
     watch_every = 1 if device.type == "cpu" else settings.log_every  # looking at a card's numbers makes it wait
     quiet = {} if workers.first and describe else {"disable": True}  # where not quiet, TQDM_DISABLE can still make it so
     progress = tqdm(total=settings.steps, initial=start, desc=describe, leave=False, **quiet)
-    tokens, clock = 0, time.perf_counter()
+    tokens, clock = told["tokens"], time.perf_counter() - told["elapsed"]
 
     def due(done: int, every: int) -> bool:
         return done == settings.steps or bool(every and done % every == 0)
@@ -118,11 +121,10 @@ def pretrain(
                 progress.set_postfix_str(_short(record), refresh=False)
                 sums.zero_()
                 tokens, clock = 0, time.perf_counter()
+            paused = time.perf_counter()
             if held_out and due(done, settings.evaluate_every):
-                paused = time.perf_counter()
                 measured = evaluate(model, held_out, settings.evaluate_batches, device)
                 record |= {"step": done} | {f"held_out_{name}": value for name, value in measured.items()}
-                clock += time.perf_counter() - paused  # not training
             if record:
                 history.add(record, metrics_file)
             if due(done, settings.checkpoint_every):  # the step itself may have ruined the weights, and what is kept must be good
@@ -131,7 +133,9 @@ def pretrain(
                 sums *= workers.first
                 if checkpoint_dir and workers.first:
                     state = identity | {"records": history.records, "sums": sums.tolist()}
+                    state |= {"tokens": tokens, "elapsed": paused - clock}
                     save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, state)
+            clock += time.perf_counter() - paused  # neither is training
     workers.wait()
     return history
 
@@ -151,7 +155,9 @@ def _forward_backward(
     for rows in parts:
         part = batch.rows(rows)
         sending = nullcontext() if workers.count == 1 or rows is parts[-1] else model.no_sync()  # once, with the last part
-        with sending, torch.autocast(part.token_ids.device.type, torch.bfloat16, enabled=settings.precision == "bfloat16"):
+        # A cast kept for all applications of a block would add up their gradients in bfloat16.
+        halved = {"dtype": torch.bfloat16, "enabled": settings.precision == "bfloat16", "cache_enabled": False}
+        with sending, torch.autocast(part.token_ids.device.type, **halved):
             output = model(part)
             loss = output.masked_token_loss * (_count(part.masked_labels) / masked)
             loss = loss + output.sentence_order_loss * (_count(part.order_labels) / pairs)
@@ -165,13 +171,17 @@ def _batches(stream: PretrainingStream, start: int, stop: int, device: torch.dev
     if device.type == "cpu":
         yield from ((step, stream.batch(step)) for step in range(start, stop))
         return
+
+    def ready(step: int) -> PretrainingBatch:
+        return stream.batch(step).pinned() if device.type == "cuda" else stream.batch(step)
+
     ahead = 8
     with ThreadPoolExecutor(4) as pool:
-        waiting = [pool.submit(stream.batch, step) for step in range(start, min(start + ahead, stop))]
+        waiting = [pool.submit(ready, step) for step in range(start, min(start + ahead, stop))]
         for step in range(start, stop):
             batch = waiting.pop(0).result()
             if step + ahead < stop:
-                waiting.append(pool.submit(stream.batch, step + ahead))
+                waiting.append(pool.submit(ready, step + ahead))
             yield step, batch.to(device)
 
 
@@ -179,18 +189,18 @@ def _count(labels: torch.Tensor) -> torch.Tensor:
     return (labels != IGNORE).sum()
 
 
-def _resume(model, optimizer, identity, checkpoint_dir, history, sums) -> int:
-    """Go back to the newest whole checkpoint, if there is one of this very run; return the step to go on with."""
-    path = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None
+def _resume(model, optimizer, identity, checkpoint_dir, history, sums) -> dict:
+    """Go back to the newest whole checkpoint, if there is one of this very run; return its step, and what the clock showed."""
+    path, told = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None, {"step": 0, "tokens": 0, "elapsed": 0.0}
     if path is None:
-        return 0
+        return told
     state = read_state(path)
     if changes := "; ".join(filter(None, (differing(state[part], identity[part]) for part in identity))):
         raise CheckpointError(f"{path} belongs to another run: {changes}. Give the same settings to go on, or another folder.")
     load_checkpoint(path, model, optimizer)
     history.records[:] = state["records"]
     sums.copy_(torch.tensor(state["sums"], dtype=torch.float64))
-    return state["step"]
+    return told | state
 
 
 def _stop_if_not_finite(model: nn.Module, norm: torch.Tensor, step: int) -> None:

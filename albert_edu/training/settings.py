@@ -41,8 +41,25 @@ class PretrainSettings:
 
     def trajectory(self) -> dict:
         """The settings that the weights depend on; the others may change when a run goes on."""
-        free = ("checkpoint_every", "log_every", "evaluate_every", "evaluate_batches")
+        free = ("compile", "checkpoint_every", "log_every", "evaluate_every", "evaluate_batches")
         return {key: value for key, value in dataclasses.asdict(self).items() if key not in free}
+
+
+def suited_to(device: torch.device) -> dict:
+    """``precision`` and ``compile`` for a device: on a card compiled blocks, and bfloat16 if it computes in it."""
+    card = device.type == "cuda"
+    halved = card and torch.cuda.is_bf16_supported(including_emulation=False)
+    return {"precision": "bfloat16" if halved else "float32", "compile": card}
+
+
+def compile_blocks(model: nn.Module) -> None:
+    """Compile a model's blocks; where Triton or a C compiler is missing torch says so and runs them as they are."""
+    import torch._dynamo.config as dynamo
+
+    dynamo.suppress_errors = True
+    dynamo.recompile_limit = 64  # a sweep has many shapes in one process; past the limit a block runs uncompiled
+    for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
+        block.compile()
 
 
 def learning_rate(step: int, settings: PretrainSettings) -> float:

@@ -90,7 +90,7 @@ def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch
         return {}
 
     run, other = Run("a", **SHORT), Run("b", **SHORT, seed=1)
-    (tmp_path / run.key(nothing)).mkdir()  # checkpoints of an earlier sitting
+    (tmp_path / f"{run.key(nothing)}.cpu").mkdir()  # checkpoints of an earlier sitting
     monkeypatch.setattr(Run, "train", lambda _, work, __: work.mkdir(exist_ok=True) or Trained(None, None, [], 1234.5))
     resumed, fresh = sweep([run, other], nothing, tmp_path)
     assert resumed["training_seconds"] == 1234.5 <= resumed["seconds"] and fresh["training_seconds"] < 60

@@ -245,3 +245,8 @@ def test_a_misspelt_corpus_is_answered_with_the_right_spelling(kind):
 def test_a_name_that_nothing_answers_to_is_refused_without_a_traceback_of_the_hub(kind):
     with pytest.raises(CorpusError, match="neither a corpus of ours nor a folder"):
         load_corpus(kind("nobody/has-this"))
+
+
+def test_a_strength_that_stories_do_not_have_is_said_with_those_they_have():
+    with pytest.raises(CorpusError, match=r"stories:topic_noun=3: .*Its strengths: .*order_strength"):
+        load_corpus("stories:topic_noun=3")

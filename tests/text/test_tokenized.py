@@ -70,7 +70,6 @@ def test_what_is_saved_comes_back_equal_and_mapped_from_disk(corpus, tmp_path):
         assert isinstance(getattr(loaded, name), np.memmap) and not getattr(loaded, name).flags.writeable
         np.testing.assert_array_equal(getattr(loaded, name), getattr(corpus, name), strict=True)
     assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
-    assert loaded.unigram_entropy() == corpus.unigram_entropy()
 
 
 def test_the_fingerprint_changes_with_any_piece_boundary_or_topic(corpus):
@@ -87,15 +86,6 @@ def test_the_fingerprint_changes_with_any_piece_boundary_or_topic(corpus):
     assert len(set(prints)) == len(prints) and all(len(print_) == 16 and int(print_, 16) >= 0 for print_ in prints)
     assert dataclasses.replace(corpus).fingerprint == corpus.fingerprint
 
-
-def test_unigram_entropy_by_hand(corpus):
-    # pieces 5, 6, 7 stand 4, 1 and 1 times among 6
-    expected = 4 / 6 * np.log(6 / 4) + 2 * (1 / 6 * np.log(6))
-    np.testing.assert_allclose(corpus.unigram_entropy(), expected, rtol=1e-12)
-    uniform = dataclasses.replace(corpus, tokens=np.array([9, 8, 7, 6, 5, 4], dtype=np.uint16))
-    np.testing.assert_allclose(uniform.unigram_entropy(), np.log(6), rtol=1e-12)
-    one = dataclasses.replace(corpus, tokens=np.full(6, 3, dtype=np.uint16))
-    assert one.unigram_entropy() == 0
 
 
 def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):

@@ -395,3 +395,25 @@ def test_after_a_loss_that_is_not_finite_the_last_good_checkpoint_is_there_and_g
         restored, _ = load_pretrained(path)
         assert restored(stream.batch(0)).loss.isfinite()
         assert all(tensor.isfinite().all() for tensor in load_file(path / "optimizer.safetensors").values())
+
+
+def test_going_on_leaves_the_callers_random_state_and_no_file_open(story_text, tmp_path):
+    stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
+    config = AlbertConfig.named("albert-tiny", **(SIZES | {"vocab_size": len(story_text.tokenizer)}))
+    pretrain(AlbertForPretraining(config), stream, PretrainSettings(**RUN), tmp_path, "cpu")
+    again = AlbertForPretraining(config)
+    optimizer, state = make_optimizer(again, PretrainSettings(**RUN)), torch.get_rng_state()
+    path = newest_checkpoint(tmp_path)
+    load_checkpoint(path, again, optimizer)
+    assert torch.equal(torch.get_rng_state(), state)
+    if (maps := Path("/proc/self/maps")).exists():  # a mapped file could not be deleted on Windows
+        assert str(path / "optimizer.safetensors") not in maps.read_text()
+
+
+def test_a_checkpoint_knows_what_was_trained_since_the_last_record(story_text, tmp_path):
+    """Or a run in many sittings would count the first steps of each, with its compiling, for all of them."""
+    stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
+    config = AlbertConfig.named("albert-tiny", **(SIZES | {"vocab_size": len(story_text.tokenizer)}))
+    pretrain(AlbertForPretraining(config), stream, PretrainSettings(**(RUN | {"log_every": 4})), tmp_path, "cpu")
+    states = {state["step"]: state for state in map(module.read_state, tmp_path.glob("step-*"))}
+    assert {step: state["tokens"] for step, state in states.items()} == {9: 4 * 32, 12: 0} and states[9]["elapsed"] > 0

@@ -222,8 +222,21 @@ def test_a_device_is_the_cpu_unless_there_is_a_card_or_one_is_named(monkeypatch)
     assert {str(pick_device(name)) for name in (None, "auto", "cpu", torch.device("cpu"))} == {"cpu"}
     assert str(pick_device("mps")) == "mps"  # only when asked for
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     monkeypatch.setenv("LOCAL_RANK", "3")
     assert str(pick_device("auto")) == "cuda:3"
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(ValueError, match="worker 3 has no card: there are 1"):
+        pick_device("auto")
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 0), (3, 5), (0, 30), (25, 30)])
+def test_batches_built_ahead_for_a_card_are_each_step_once_and_in_order(stream, start, stop):
+    """No card here, so they go to "meta", which keeps shapes; what is asked of the stream is looked at instead."""
+    asked, whole = [], stream.batch
+    stream.batch = lambda step: asked.append(step) or whole(step)
+    steps = [step for step, batch in module._batches(stream, start, stop, torch.device("meta")) if batch.token_ids.is_meta]
+    assert steps == sorted(asked) == list(range(start, stop))
 
 
 def test_a_sequence_longer_than_the_position_table_is_refused_by_name(stream):

@@ -4,6 +4,7 @@ import importlib.util
 from itertools import pairwise
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.training import settings as settings_module
 from albert_edu.training.lamb import Lamb
-from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+from albert_edu.training.settings import PretrainSettings, compile_blocks, learning_rate, make_optimizer, suited_to
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -76,10 +77,28 @@ def test_impossible_settings_are_refused_by_name(wrong, said):
         unchecked.PretrainSettings(**{"steps": 10, **wrong})
 
 
-def test_the_trajectory_is_every_setting_but_what_only_watches():
+def test_a_run_may_go_on_with_another_watch_and_on_a_machine_that_compiles_and_with_nothing_else_changed():
     run = PretrainSettings(10)
     watching = {"checkpoint_every", "log_every", "evaluate_every", "evaluate_batches"}
-    assert set(vars(run)) - set(run.trajectory()) == watching
+    assert set(vars(run)) - set(run.trajectory()) == watching | {"compile"}
+
+
+def test_a_card_is_given_what_it_can_compute_in(monkeypatch):
+    assert suited_to(torch.device("cpu")) == suited_to(torch.device("mps")) == {"precision": "float32", "compile": False}
+    for supported, precision in ((True, "bfloat16"), (False, "float32")):
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, s=supported: s and not including_emulation)
+        assert suited_to(torch.device("cuda")) == {"precision": precision, "compile": True}
+
+
+@pytest.mark.parametrize(("share", "blocks"), [("all", 2), ("none", 4), ("attention", 3)])
+def test_each_block_is_compiled_once_however_often_it_is_applied(monkeypatch, share, blocks):
+    compiled = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda block: compiled.append(block))
+    compile_blocks(AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=50, share=share)))
+    assert len(compiled) == len(set(map(id, compiled))) == blocks
+    import torch._dynamo.config as dynamo
+
+    assert dynamo.suppress_errors and dynamo.recompile_limit >= 64
 
 
 def test_both_optimizers_decay_matrices_and_neither_decays_biases_and_norms():
