@@ -23,7 +23,7 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.evaluate import evaluate, floors
 from albert_edu.training.grow import Stage, pretrain_grown
-from albert_edu.training.history import History
+from albert_edu.training.history import training_seconds
 from albert_edu.training.pretrain import pick_device
 from albert_edu.training.settings import suited_to
 
@@ -120,10 +120,10 @@ def end_with_parent() -> None:
     os._exit(1)
 
 
-def training_seconds(profile: PairProfile, folder: Path) -> float:
+def seconds_of_pair(profile: PairProfile, folder: Path) -> float:
     """Seconds that a member spent training, over all calls it took."""
     stages = [[*map(json.loads, file.read_text().splitlines())] for file in folder.glob("layers-*/metrics.jsonl")]
-    return sum(History(None, records).seconds(profile.batch_size * profile.sequence_length) for records in stages)
+    return sum(training_seconds(records, profile.batch_size * profile.sequence_length) for records in stages)
 
 
 def _show(bar: tqdm, folder: Path) -> None:

@@ -9,7 +9,7 @@ from albert_edu.analysis.counting import closed_form, count_parameters
 from albert_edu.analysis.plots import figure1, parameter_bars, save
 from albert_edu.config import AlbertConfig
 from albert_edu.model.interchange import load_pretrained
-from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, train_pair, training_seconds
+from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, seconds_of_pair, train_pair
 from albert_edu.paper.provenance import provenance, write_json
 from albert_edu.paper.published import TABLES
 from albert_edu.text.prepare import prepare
@@ -88,7 +88,7 @@ def figure_of_pair(profile: str, figures: Path, folder: Path) -> dict:
     models = {member: load_pretrained(folder / member)[0] for member in MEMBERS}
     record = measure_pair(PAIRS[profile], models)
     for member in MEMBERS:
-        record["members"][member]["training_seconds"] = round(training_seconds(PAIRS[profile], folder / member))
+        record["members"][member]["training_seconds"] = round(seconds_of_pair(PAIRS[profile], folder / member))
     record["profile"] = {"name": profile, **dataclasses.asdict(PAIRS[profile])}
     record["parameters"] = {member: count_parameters(model.config).with_heads for member, model in models.items()}
     record["provenance"] = json.loads((folder / "made.json").read_text())

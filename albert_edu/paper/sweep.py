@@ -28,6 +28,7 @@ from albert_edu.paper.provenance import commit, device_name, today, write_json
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.grow import grow
+from albert_edu.training.history import training_seconds
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings, suited_to
 
@@ -100,7 +101,7 @@ class Run:
             history = pretrain(model, self.stream(text), self.settings(steps, device), here, device, describe=None)
             curve += [(before + record["step"], round(record["masked_token_loss"], 4)) for record in history.records]
             before += steps
-            seconds += history.seconds(self.batch_size * self.sequence_length)
+            seconds += training_seconds(history.records, self.batch_size * self.sequence_length)
         return Trained(model.eval(), text, curve, seconds)
 
     def settings(self, steps: int, device: str | None = None) -> PretrainSettings:

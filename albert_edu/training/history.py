@@ -25,12 +25,6 @@ class History:
             raise ValueError(f"nothing measured {name!r}; the run logged {len(self.records)} records.")
         return values[-1]
 
-    def seconds(self, tokens_a_step: int) -> float:
-        """Spent on training, over all sittings: tokens over speed, record by record."""
-        timed = [record for record in self.records if "tokens_per_second" in record]
-        return sum((record["step"] - before) * tokens_a_step / record["tokens_per_second"]
-                   for before, record in zip([0, *(record["step"] for record in timed)], timed, strict=False))  # fmt: skip
-
     def verdict(self) -> str:
         """Whether the run is still on the unigram plateau, by the held-out loss if there is one."""
         held_out = "held_out_masked_token_loss"
@@ -47,3 +41,10 @@ class History:
         """Write what is known so far, dropping lines of steps that a killed run took after its last checkpoint."""
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(json.dumps(record) + "\n" for record in self.records))
+
+
+def training_seconds(records: list[dict], tokens_a_step: int) -> float:
+    """Spent on training, over all sittings: tokens over speed, record by record."""
+    timed = [record for record in records if "tokens_per_second" in record]
+    return sum((record["step"] - before) * tokens_a_step / record["tokens_per_second"]
+               for before, record in zip([0, *(record["step"] for record in timed)], timed, strict=False))  # fmt: skip

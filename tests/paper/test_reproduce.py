@@ -10,7 +10,7 @@ from albert_edu.cli import main
 from albert_edu.config import AlbertConfig
 from albert_edu.paper import pair, reproduce
 from albert_edu.paper.experiments import PROFILES
-from albert_edu.paper.pair import MEMBERS, PairProfile, train_pair, training_seconds
+from albert_edu.paper.pair import MEMBERS, PairProfile, seconds_of_pair, train_pair
 from albert_edu.training.grow import Stage
 
 TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
@@ -79,7 +79,7 @@ def test_training_seconds_are_tokens_over_speed_whatever_call_they_were_spent_in
     speeds = {10: {"tokens_per_second": 96.0}, 15: {"held_out_masked_token_loss": 1.0}, 20: {"tokens_per_second": 192.0}}
     records = [{"step": step, **rest} for step, rest in speeds.items()]
     (tmp_path / "layers-01" / "metrics.jsonl").write_text("\n".join(map(json.dumps, records)))
-    assert training_seconds(TINY, tmp_path) == pytest.approx(10 * 4 * 48 / 96 + 10 * 4 * 48 / 192)
+    assert seconds_of_pair(TINY, tmp_path) == pytest.approx(10 * 4 * 48 / 96 + 10 * 4 * 48 / 192)
 
 
 def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
