@@ -180,7 +180,7 @@ def model_card(record: dict) -> str:
         f"# The {profile['name']} pair: an ALBERT and its not-shared control",
         "",
         f"Two folders in the format of transformers, with tokenizer: `albert` (one layer, applied {depth} times) and `control`",
-        f"({depth} layers of its own, grown as copies). Trained alike on {TEXTS[profile['corpus']]},",
+        f"({depth} layers of its own, grown as copies). Trained alike on {TEXTS.get(profile['corpus'], profile['corpus'])},",
         "on masked tokens and order, with LAMB:",
         f"{stages}, batches of {profile['batch_size']} x {profile['sequence_length']} pieces, one run each.",
         "",

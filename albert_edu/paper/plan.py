@@ -63,8 +63,8 @@ EXPERIMENTS = {
              "sent between devices, as it was in the paper. A step has 4096 tokens. Quick has an eighth of each width, laptop the "
              "published sizes, where 256 tokens are timed, forward and backward counted sixteen times, the optimizer once; n "
              "counts rounds of timing. (Four records of quick were replaced: two as noise of a busy machine, one since BERT alone "
-             "had dropout, where the paper has it in both, one since three rounds of one step could not tell 0.6 from 1.4; and one "
-             "of laptop, timed beside other runs, in which ALBERT-base came out slower than BERT-base.)",
+             "had dropout, where the paper has it in both, one since three rounds of one step could not tell 0.6 from 1.4. One of "
+             "laptop was thrown away: timed beside other runs, it had ALBERT-base slower than BERT-base.)",
     ),
     "table2": Experiment(
         question="What does the same shape cost, and what do the same parameters, or the same time, buy?",
