@@ -90,7 +90,8 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
     else:
         wanted = experiment.runs(profile)
         results, settings = sweep(wanted, experiment.measure, runs / "sweeps", device), _common(wanted)
-        settings |= getattr(experiment.measure, "settings", {}) and {"measured with": experiment.measure.settings}
+        if measured_with := getattr(experiment.measure, "settings", None):
+            settings["measured with"] = measured_with
     seconds, seeds = sum(run.get("seconds", 0) for run in results), sorted({run["seed"] for run in results})
     made = provenance(f"reproduce --experiment {name} --profile {profile}", seconds, seeds, pick_device(device))
     for part in ("device", "commit", "date"):  # where, with what and when the runs were done, perhaps on another machine

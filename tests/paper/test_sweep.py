@@ -63,9 +63,12 @@ def test_a_run_is_done_once_and_its_result_found_again(tmp_path, monkeypatch):
 def test_only_what_changes_the_result_changes_its_name():
     run = Run("a", **SHORT)
     assert run.key(weight_norm) == Run("another row", **SHORT).key(weight_norm)
-    other_settings = lambda *_: {}  # noqa: E731
-    other_settings.__name__, other_settings.settings = "weight_norm", {"steps": 1}
-    assert run.key(weight_norm) != run.key(other_settings), "the same measure with other settings is another measurement"
+
+    def other(*_):
+        return {}
+
+    other.__name__, other.settings = "weight_norm", {"steps": 1}
+    assert run.key(weight_norm) != run.key(other), "the same measure with other settings is another measurement"
     others = [Run("a", **(SHORT | {"steps": 5})), Run("a", **SHORT, seed=1), Run("a", **SHORT, config=(("share", "none"),))]
     assert len({run.key(weight_norm), run.key(order_cross), *(other.key(weight_norm) for other in others)}) == 5
 
@@ -106,7 +109,7 @@ def test_a_run_that_diverges_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("measure", [downstream, layer_steps, order_cross])
-def test_a_measure_goes_where_the_trained_model_is(measure, text, monkeypatch):
+def test_a_measure_goes_where_the_trained_model_is(measure, monkeypatch):
     """No card here: the "meta" device, which holds no numbers, stands in for one until the first number is asked for."""
     run = Run("a", **SHORT, corpus="sotu" if measure is not downstream else "stories")
     model = AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=len(run.text().tokenizer), max_positions=32))
