@@ -158,7 +158,7 @@ def run_pretrain(options) -> None:
 
     from albert_edu.model.albert import AlbertForPretraining
     from albert_edu.model.interchange import save_pretrained
-    from albert_edu.text.batches import PretrainingStream
+    from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
     from albert_edu.text.corpora import CorpusError
     from albert_edu.text.prepare import prepare
     from albert_edu.training.checkpoint import weights_fingerprint
@@ -188,7 +188,7 @@ def run_pretrain(options) -> None:
     arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
     stream = PretrainingStream(text.train, *arguments, seed=options.seed)
     try:
-        held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + 1_000_000)
+        held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + HELD_OUT_SEED)
     except CorpusError as error:
         raise CorpusError(f"in the documents held out ({text.held_out}): {error}") from error
     history = pretrain(

@@ -25,14 +25,13 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.pair import end_with_parent
 from albert_edu.paper.provenance import commit, device_name, today, write_json
-from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.grow import grow
 from albert_edu.training.history import training_seconds
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings, suited_to
 
-HELD_OUT_SEED = 1_000_000  # held-out batches of seed s are drawn with s + this
 MADE = {"commit": commit(), "date": today(), "torch": torch.__version__}  # of the code that was imported, whatever comes later
 
 class Trained(NamedTuple):

@@ -13,6 +13,8 @@ from albert_edu.text.segments import SPECIALS, Objective, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
+HELD_OUT_SEED = 1_000_000  # what is measured on held-out text is drawn with the run's seed plus this
+
 
 @dataclass(frozen=True)
 class PretrainingBatch:

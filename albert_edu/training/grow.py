@@ -8,7 +8,7 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
-from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
 from albert_edu.text.prepare import PreparedText
 from albert_edu.training.checkpoint import weights_fingerprint
 from albert_edu.training.pretrain import pretrain
@@ -16,12 +16,15 @@ from albert_edu.training.settings import PretrainSettings
 
 
 class Stage(NamedTuple):
-    """One depth on the way to the last: train this many steps with this peak learning rate."""
+    """One depth on the way to the last: train this many steps with this peak learning rate.
+
+    A stage on shorter sequences takes as many more of them into a batch, so that every step reads as many pieces.
+    """
 
     num_layers: int
     steps: int
     learning_rate: float
-
+    sequence_length: int = 0  # 0: as long as the model's own
 
 
 @torch.no_grad()
@@ -52,17 +55,19 @@ def pretrain_grown(
 ) -> None:  # fmt: skip
     """Train the first stage's depth from scratch and each further one from the one before it; write a model folder.
 
-    ``folder/layers-LL`` holds the checkpoints and metrics of each stage. The same call again goes on where it stopped.
+    ``folder/layers-LL-length-SSS`` holds the checkpoints and metrics of a stage. The same call again goes on where it stopped.
     Each stage trains with LAMB, as the paper does, on batches of its own, with a warm-up over its first tenth.
     """
     folder, model = Path(folder), None
-    held_out = PretrainingStream(text.held_out, text.tokenizer, "sop", 32, sequence_length, seed=seed + 1_000_000)
     for index, stage in enumerate(stages):
-        stage_folder = folder / f"layers-{stage.num_layers:02d}"
+        length = stage.sequence_length or sequence_length
+        stage_folder = folder / f"layers-{stage.num_layers:02d}-length-{length:03d}"
         torch.manual_seed(seed)
         deeper = config.replace(num_layers=stage.num_layers)
         model = AlbertForPretraining(deeper) if model is None else grow(model, stage.num_layers)
-        stream = PretrainingStream(text.train, text.tokenizer, "sop", batch_size, sequence_length, seed=1000 * seed + index)
+        rows = batch_size * sequence_length // length
+        stream = PretrainingStream(text.train, text.tokenizer, "sop", rows, length, seed=1000 * seed + index)
+        held_out = PretrainingStream(text.held_out, text.tokenizer, "sop", 32, length, seed=seed + HELD_OUT_SEED)
         settings = PretrainSettings(
             steps=stage.steps, learning_rate=stage.learning_rate, warmup_steps=stage.steps // 10, optimizer="lamb",
             precision=precision, compile=compile, checkpoint_every=100, log_every=10,

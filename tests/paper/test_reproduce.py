@@ -13,7 +13,7 @@ from albert_edu.paper.experiments import PROFILES
 from albert_edu.paper.pair import MEMBERS, PairProfile, seconds_of_pair, train_pair
 from albert_edu.training.grow import Stage
 
-TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
+TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2, 24), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def reproduced(tmp_path_factory):
         patch.setitem(pair.PAIRS, "quick", TINY)
         reproduce.reproduce("quick", folder / "figures", folder / "runs")
         before = load_file(folder / "runs/quick/albert/model.safetensors")
-        stamp = (folder / "runs/quick/albert/layers-02/checkpoints/step-00000004/model.safetensors").stat().st_mtime_ns
+        stamp = (folder / "runs/quick/albert/layers-02-length-048/checkpoints/step-00000004/model.safetensors").stat().st_mtime_ns
         reproduce.reproduce("quick", folder / "figures", folder / "runs")
     return folder, before, stamp
 
@@ -48,7 +48,7 @@ def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
     folder, before, stamp = reproduced
     after = load_file(folder / "runs/quick/albert/model.safetensors")
     assert all((before[name] == after[name]).all() for name in before)
-    kept = folder / "runs/quick/albert/layers-02/checkpoints/step-00000004/model.safetensors"
+    kept = folder / "runs/quick/albert/layers-02-length-048/checkpoints/step-00000004/model.safetensors"
     assert kept.stat().st_mtime_ns == stamp
 
 
@@ -75,10 +75,10 @@ def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_on
 
 
 def test_training_seconds_are_tokens_over_speed_whatever_call_they_were_spent_in(tmp_path):
-    (tmp_path / "layers-01").mkdir()
+    (tmp_path / "layers-01-length-024").mkdir()
     speeds = {10: {"tokens_per_second": 96.0}, 15: {"held_out_masked_token_loss": 1.0}, 20: {"tokens_per_second": 192.0}}
     records = [{"step": step, **rest} for step, rest in speeds.items()]
-    (tmp_path / "layers-01" / "metrics.jsonl").write_text("\n".join(map(json.dumps, records)))
+    (tmp_path / "layers-01-length-024" / "metrics.jsonl").write_text("\n".join(map(json.dumps, records)))
     assert seconds_of_pair(TINY, tmp_path) == pytest.approx(10 * 4 * 48 / 96 + 10 * 4 * 48 / 192)
 
 

@@ -121,8 +121,9 @@ def test_a_measure_goes_where_the_trained_model_is(measure, monkeypatch):
     assert "not on the expected device" not in str(failed.value) and "at least two devices" not in str(failed.value)
 
 
-def test_the_order_cross_reads_three_tasks_in_two_ways(tmp_path):
-    (found,) = sweep([Run("SOP", **SHORT)], order_cross, tmp_path)
+@pytest.mark.parametrize("corpus", ["stories", "sotu"])  # speeches name no topics
+def test_the_order_cross_reads_three_tasks_in_two_ways(corpus, tmp_path):
+    (found,) = sweep([Run("SOP", **SHORT, corpus=corpus)], order_cross, tmp_path)
     assert found["head"].keys() == found["probe"].keys() == {"sop", "nsp-document", "nsp-topic"}
     for task in (*found["head"].values(), *found["probe"].values()):
         assert task["accuracy"] == pytest.approx(sum(task["recall"]) / 2, abs=1e-3), "classes are balanced"
