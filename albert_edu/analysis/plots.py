@@ -50,7 +50,7 @@ def figure1(shared: dict, separate: dict, names: tuple[str, str], title: str) ->
         axis.set(xlabel="layer application", ylabel=f"{label} from input to output{unit}")
         axis.set_xticks([x for x in layers if x == 1 or x % max(1, len(layers) // 6) == 0])
         axis.set_ylim(bottom=0)
-    panels[0].legend(loc="upper right")
+    panels[0].legend(loc="best")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     last = {name: (curves["l2"][-1], curves["angle_degrees"][-1]) for curves, name, *_ in looks}
     ends = "; ".join(f"{name} ends at {l2:.1f} and {angle:.0f} degrees" for name, (l2, angle) in last.items())

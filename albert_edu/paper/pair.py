@@ -62,7 +62,7 @@ class PairProfile:
 PAIRS = {
     # Minutes on two cores, one for each member.
     "quick": PairProfile("sotu", "albert-small", (Stage(2, 700, 1e-2), Stage(4, 200, 5e-3), Stage(12, 150, 3e-3))),
-    # Under an hour on two cores that do nothing else. In pilots of 1,500 steps (AdamW, 2 layers, one seed), 128 pieces ended at
+    # About an hour on two cores that do little else. In pilots of 1,500 steps (AdamW, 2 layers, one seed), 128 pieces ended at
     # 6.31 behind [MASK], where frequencies are at 6.33; with the first half of the steps on 32 pieces it was 6.19.
     "laptop": PairProfile(
         "sotu", "albert-small",

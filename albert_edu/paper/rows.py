@@ -61,10 +61,6 @@ def table5(H: int) -> Rows:
     return loud | {f"{row}, topic hard to see": kind | {"steps": 1200, "corpus": "stories"} for row, kind in kinds.items()}
 
 
-def table5_text(H: int) -> Rows:
-    return {row: kind | {"config": {"embedding_size": H}} for row, kind in objectives(H).items()}
-
-
 def table7(H: int) -> Rows:
     size = model(H, deep(H, 2), E=H)
     return {"addresses": size, "addresses and reviews": size | {"corpus": "sotu+imdb"}}
