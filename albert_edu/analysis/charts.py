@@ -40,9 +40,11 @@ def lines(
         axis.xaxis.set_minor_formatter(NullFormatter())  # labels of a span of a decade would run into each other
     if zero:
         axis.set_ylim(bottom=0)
-    for name, value in (floors or {}).items():
+    for value in (floors or {}).values():
         axis.axhline(value, color="#777777", linewidth=1, linestyle=":")
-        axis.text(0.01, value, name, transform=axis.get_yaxis_transform(), va="bottom", fontsize=8, color="#555555")
+    for name, value in (floors or {}).items():  # after all lines: now the axes have their limits
+        at, side = _free_side(axis, series, value)
+        axis.text(at, value, name, transform=axis.get_yaxis_transform(), va="bottom", ha=side, fontsize=8, color="#555555")
     _label_ends(axis, series)
     ends = "; ".join(f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}" for name, _, ys, *_ in series)
     levels = "".join(f"; {name} at {_short(value)}" for name, value in (floors or {}).items())
@@ -114,6 +116,18 @@ def _label_ends(axis, series: Sequence[tuple]) -> None:
     heights = [height - above if height > 1.0 - 0.075 * len(series) else height for height in heights]
     for (name, *_), height, colour in zip(series, heights, COLOURS, strict=False):
         axis.text(1.02, height, name, transform=axis.transAxes, color=colour, va="center", fontsize=9)
+
+
+def _free_side(axis, series: Sequence[tuple], level: float) -> tuple[float, str]:
+    """The end of a horizontal line at which its name stands farther from every curve, and so how the name is aligned."""
+    axis.autoscale_view()
+    to_axes = axis.transData + axis.transAxes.inverted()
+    height = to_axes.transform((axis.get_xlim()[1], level))[1] + 0.03  # the middle of the name, just above its line
+    room = {}
+    for side, places in (("left", np.linspace(0, 0.3, 20)), ("right", np.linspace(0.7, 1, 20))):
+        curves = (to_axes.transform(np.column_stack([xs, ys]).astype(float)) for _, xs, ys, *_ in series)
+        room[side] = min(abs(np.interp(places, *curve.T) - height).min() for curve in curves)
+    return (0.99, "right") if room["right"] > room["left"] + 0.02 else (0.01, "left")
 
 
 def _short(value: float) -> str:

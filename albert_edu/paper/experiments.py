@@ -1,6 +1,7 @@
 """An experiment: which runs, what is measured, which claims of the paper it tests, and the record it leaves.
 
-The experiments themselves stand in ``plan.py``. A criterion is written down before its runs and not changed after them.
+The experiments themselves stand in ``plan.py`` and ``plan_text.py``. A criterion is written down before its runs and not
+changed after them.
 """
 
 import dataclasses

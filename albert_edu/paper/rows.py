@@ -1,4 +1,4 @@
-"""The rows of each experiment in ``plan.py``: name -> where it departs from the profile's settings, relative to width H.
+"""The rows of each experiment of the plan: name -> where it departs from the profile's settings, relative to width H.
 
 A profile of width 512 or more is one for a card; the others must be affordable on a laptop's core.
 """
@@ -42,6 +42,10 @@ def table4(H: int) -> Rows:
             for told in ("H", "H/4") for share in ("all", "attention", "ffn", "none")}  # fmt: skip
 
 
+def table4_text(H: int) -> Rows:
+    return table4(H) | {"all, 2H, E=H": model(2 * H, deep(H), E=H)}
+
+
 def longer(H: int) -> Rows:
     long = {share: model(H, deep(H), E=H, share=share) for share in ("all", "none")}
     return long | {f"{share}, a quarter of the steps": row | {"scaled": {"steps": 0.25}} for share, row in long.items()}
@@ -61,6 +65,10 @@ def table5(H: int) -> Rows:
     return loud | {f"{row}, topic hard to see": kind | {"steps": 1200, "corpus": "stories"} for row, kind in kinds.items()}
 
 
+def table5_text(H: int) -> Rows:
+    return {row: kind | {"config": {"embedding_size": H}} for row, kind in objectives(H).items()}
+
+
 def table7(H: int) -> Rows:
     size = model(H, deep(H, 2), E=H)
     return {"addresses": size, "addresses and reviews": size | {"corpus": "sotu+imdb"}}
@@ -75,6 +83,11 @@ def table11(H: int) -> Rows:
     depths = (1, 3, 6, 12)
     cold = {f"L={L}": model(H, L) for L in depths}
     return cold | {f"L={L}, grown": model(H, L) | {"depths": depths[:i]} for i, L in enumerate(depths) if i}
+
+
+def table11_text(H: int) -> Rows:
+    wide = {f"L=3, {told}": model(width, 3, E=H) for told, width in (("H/2", H // 2), ("2H", 2 * H))}
+    return {row: changes | model(H, changes["config"]["num_layers"], E=H) for row, changes in table11(H).items()} | wide
 
 
 def table12(H: int) -> Rows:
