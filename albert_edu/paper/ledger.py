@@ -18,6 +18,7 @@ from albert_edu.paper.claims import Claim, Mean, Verdict, cell, mean
 from albert_edu.paper.experiments import PROFILES, Experiment
 from albert_edu.paper.plan import EXPERIMENTS
 from albert_edu.paper.published import TABLES
+from albert_edu.paper.speed import PEAK
 
 *_, OPEN = VERDICTS = get_args(Verdict)
 MARKERS = ("<!-- claims -->", "<!-- /claims -->")
@@ -71,7 +72,8 @@ def summary(ledger: list[Entry]) -> str:
         spent[profile] = sum({json.dumps(run, sort_keys=True): run.get("seconds", 0) for run in runs}.values()) / 3600
     lines = [
         ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name]) + "."
-        + "".join(f" Recorded with `{p}`: {hours:.1f} core hours." for p, hours in spent.items() if hours), "",
+        + "".join(f" Recorded with `{p}`: {hours:.1f} core hours." for p, hours in spent.items() if hours)
+        + "".join(f" Planned for `gpu`: {told}." for told in [_on_a_card(ledger)] if told), "",
         "| question | where in the paper | verdicts |", "|---|---|---|",
     ]  # fmt: skip
     for entry in ledger:
@@ -125,8 +127,20 @@ def _section(entry: Entry) -> list[str]:
                 lines.append(f"| {claim.text} | `{part}` | {measured} | {told} |")
     missing = [profile for profile in entry.experiment.budgets if profile not in entry.records]
     if missing:
-        lines += ["", f"Not recorded yet: {', '.join(missing)}."]
+        cost = [f" ({told})" for told in [_on_a_card([entry])] if told]
+        lines += ["", f"Not recorded yet: {', '.join(missing)}{''.join(cost)}."]
     return lines
+
+
+def _on_a_card(ledger: list[Entry]) -> str:
+    """What the runs of ``gpu`` that nobody has done would cost, by their operations."""
+    left = [entry.experiment for entry in ledger if entry.experiment.rows and "gpu" not in entry.records]
+    runs = {run.key(one.measure): run for one in left if "gpu" in one.budgets for run in one.runs("gpu")}
+    if not runs:
+        return ""
+    seconds = {card: 3 * sum(run.operations() for run in runs.values()) / PEAK[f"NVIDIA {card}"] for card in ("H100", "A100")}
+    hours = " or ".join(f"{time / 3600:.1f} hours of an {card}" for card, time in seconds.items())
+    return f"{len(runs)} runs, {hours} at a third of its peak"
 
 
 def _setting(experiment: Experiment, profile: str) -> str:

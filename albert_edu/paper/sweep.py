@@ -21,12 +21,14 @@ import torch
 from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
+from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.pair import end_with_parent
 from albert_edu.paper.provenance import commit, device_name, today, write_json
 from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
-from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.text.masking import MASK_RATE
+from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
 from albert_edu.training.grow import grow
 from albert_edu.training.history import training_seconds
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
@@ -87,11 +89,23 @@ class Run:
         """Its corpus in its pieces."""
         return prepare(self.corpus, tokenizer=prepare(self.vocabulary).tokenizer if self.vocabulary else None)
 
+    def model_config(self, vocab_size: int) -> AlbertConfig:
+        """Its model at full depth."""
+        sizes = {"vocab_size": vocab_size, "max_positions": self.sequence_length}
+        return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
+
+    def operations(self) -> float:
+        """What its training costs, shallower depths included (``flops_per_token``)."""
+        config = self.model_config(default_vocabulary(self.vocabulary or self.corpus))
+        stages = [(layers, steps * self.batch_size * self.sequence_length)
+                  for layers, steps in (*self.grown, (config.num_layers, self.steps))]  # fmt: skip
+        return sum(tokens * flops_per_token(config.replace(num_layers=layers), self.sequence_length, MASK_RATE, training=True)
+                   for layers, tokens in stages)  # fmt: skip
+
     def train(self, folder: Path | None = None, device: str | None = None) -> Trained:
         """Train it, or go on with it; checkpoints lie in ``folder``."""
         text = self.text()
-        sizes = {"vocab_size": len(text.tokenizer), "max_positions": self.sequence_length}
-        config = AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
+        config = self.model_config(len(text.tokenizer))
         torch.manual_seed(self.seed)
         model, curve, before, seconds = None, [], 0, 0.0
         for layers, steps in (*self.grown, (config.num_layers, self.steps)):

@@ -164,6 +164,13 @@ def test_a_row_says_where_it_departs_from_its_budget():
     assert second == dataclasses.replace(first, seed=1)
 
 
+def test_a_grown_run_costs_the_operations_of_every_depth():
+    deep, shallow = (Run("a", **SHORT, config=(("num_layers", layers),)).operations() for layers in (6, 2))
+    assert Run("a", **SHORT, config=(("num_layers", 6),), grown=((2, 4), (6, 8))).operations() == pytest.approx(3 * deep + shallow)
+    layer = 24 * 64**2 + 4 * 32 * 64  # the H and S of these runs, multiply-adds as two; training is three times the forward pass
+    assert deep - shallow == pytest.approx(4 * 4 * 32 * 3 * 4 * layer)
+
+
 @pytest.mark.parametrize("measure", [layer_steps, downstream, scores_by_domain])
 def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
     monkeypatch.setattr(measures, "EXAMPLES", 40)
