@@ -75,8 +75,8 @@ class Run:
         """Names the result: the same settings and the same measurement have the same key on every machine."""
         chosen = {name: value for name, value in dataclasses.asdict(self).items() if value != DEFAULTS.get(name) and name != "row"}
         settings = [measure.settings] if hasattr(measure, "settings") else []
-        # Without defaults, so that a new field leaves old results valid.
-        told = json.dumps([measure.__name__, chosen, *settings], sort_keys=True)
+        # Without defaults, so that a new field leaves old results valid; not those of grown runs, which read batches repeatedly.
+        told = json.dumps([measure.__name__, chosen, *settings, *(["each batch once"] if self.grown else [])], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
@@ -111,7 +111,8 @@ class Run:
         for layers, steps in (*self.grown, (config.num_layers, self.steps)):
             model = grow(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
             here = folder and folder / f"layers-{layers:02d}"
-            history = pretrain(model, self.stream(text), self.settings(steps, device), here, device, describe=None)
+            # Step t reads the batch that a cold row reads at step t: a depth that began anew would read the same texts again.
+            history = pretrain(model, self.stream(text, skip=before), self.settings(steps, device), here, device, describe=None)
             curve += [(before + record["step"], round(record["masked_token_loss"], 4)) for record in history.records]
             before += steps
             seconds += training_seconds(history.records, self.batch_size * self.sequence_length)

@@ -61,13 +61,13 @@ class PretrainingStream:
     """Batches of masked, paired segments; ``stream.batch(step)`` depends on nothing but its arguments and the seed.
 
     ``objective`` is "sop", "nsp" or "none" (pairs in order, no label). ``negatives="topic"`` draws NSP's false second
-    segments from documents of another topic only.
+    segments from documents of another topic only. ``skip`` leaves out the first batches: for what goes on where a run ended.
     """
 
     def __init__(
         self, corpus: TokenizedCorpus, tokenizer: AlbertTokenizer, objective: Objective = "sop", batch_size: int = 32,
         sequence_length: int = 128, seed: int = 0, *, short_probability: float = 0.1, max_ngram: int = MAX_NGRAM,
-        mask_rate: float = MASK_RATE, negatives: str = "document",
+        mask_rate: float = MASK_RATE, negatives: str = "document", skip: int = 0,
     ):  # fmt: skip
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}.")
@@ -81,7 +81,7 @@ class PretrainingStream:
         self.corpus, self.tokenizer, self.objective = corpus, tokenizer, objective
         self.batch_size, self.sequence_length, self.seed = batch_size, sequence_length, seed
         self.short_probability, self.max_ngram, self.mask_rate = short_probability, max_ngram, mask_rate
-        self.negatives = negatives
+        self.negatives, self.skip = negatives, skip
         self.sampler = PairSampler(corpus, objective, sequence_length, negatives)
 
     @property
@@ -90,11 +90,11 @@ class PretrainingStream:
         names = ("objective", "batch_size", "sequence_length", "seed", "short_probability", "max_ngram", "mask_rate", "negatives")
         return {name: getattr(self, name) for name in names} | {
             "corpus": self.corpus.fingerprint, "tokenizer": self.tokenizer.fingerprint,
-        }  # fmt: skip
+        } | ({"skip": self.skip} if self.skip else {})  # fmt: skip
 
     def batch(self, step: int) -> PretrainingBatch:
         """The batch of that step."""
-        rng = np.random.default_rng([self.seed, step])
+        rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
         token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs.first, pairs.last, self.sequence_length)
         maskable = token_ids > SEP

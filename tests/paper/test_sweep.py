@@ -164,6 +164,20 @@ def test_a_row_says_where_it_departs_from_its_budget():
     assert second == dataclasses.replace(first, seed=1)
 
 
+def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(monkeypatch):
+    seen, real = [], module.pretrain
+
+    def watched(model, stream, settings, *more, **options):
+        seen.extend(stream.batch(step).token_ids for step in range(settings.steps))
+        return real(model, stream, settings, *more, **options)
+
+    monkeypatch.setattr(module, "pretrain", watched)
+    cold = Run("a", **SHORT)
+    dataclasses.replace(cold, grown=((1, 3), (2, 2))).train()
+    stream = cold.stream(cold.text())
+    assert len(seen) == 9 and all(torch.equal(ids, stream.batch(step).token_ids) for step, ids in enumerate(seen))
+
+
 def test_a_grown_run_costs_the_operations_of_every_depth():
     deep, shallow = (Run("a", **SHORT, config=(("num_layers", layers),)).operations() for layers in (6, 2))
     assert Run("a", **SHORT, config=(("num_layers", 6),), grown=((2, 4), (6, 8))).operations() == pytest.approx(3 * deep + shallow)
