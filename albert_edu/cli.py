@@ -186,14 +186,16 @@ def run_pretrain(options) -> None:
         checkpoint_every=options.checkpoint_every, evaluate_every=options.evaluate_every, seed=options.seed,
     )  # fmt: skip
     arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
-    stream = PretrainingStream(text.train, *arguments, seed=options.seed)
+    origin = weights_fingerprint(warm) if warm else "scratch"
+    # With its own seed a warm start would most often read the very batches again that its model was trained on.
+    stream = PretrainingStream(text.train, *arguments, seed=options.seed + (int(origin[:6], 16) if warm else 0))
     try:
         held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + HELD_OUT_SEED)
     except CorpusError as error:
         raise CorpusError(f"in the documents held out ({text.held_out}): {error}") from error
     history = pretrain(
         model, stream, settings, options.out / "checkpoints", options.device, held_out, options.out / "metrics.jsonl",
-        origin=weights_fingerprint(warm) if warm else "scratch",
+        origin=origin,
     )
     if is_first_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)

@@ -73,7 +73,7 @@ def pretrain(
     optimizer = make_optimizer(model, settings)
     history = History(floors(stream.corpus, (held_out or stream).corpus, len(stream.tokenizer)))
     sums = torch.zeros(8, dtype=widest_float(device), device=device)  # tally of the steps since the last record
-    identity = {"settings": settings.trajectory(), "stream": stream.settings, "start": {"origin": origin}}
+    identity = {"start": {"origin": origin}, "settings": settings.trajectory(), "stream": stream.settings}
     told = _resume(model, optimizer, identity, checkpoint_dir, history, sums)
     start = told["step"]
     sums *= workers.first  # a checkpoint holds the tally of all workers; the first one goes on with it
