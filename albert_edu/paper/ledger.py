@@ -73,7 +73,7 @@ def summary(ledger: list[Entry]) -> str:
     lines = [
         ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name]) + "."
         + "".join(f" Recorded with `{p}`: {hours:.1f} core hours." for p, hours in spent.items() if hours)
-        + "".join(f" Planned for `gpu`: {told}." for told in [_on_a_card(ledger)] if told), "",
+        + (f" Planned for `gpu`: {told}." if (told := _on_a_card(ledger)) else ""), "",
         "| question | where in the paper | verdicts |", "|---|---|---|",
     ]  # fmt: skip
     for entry in ledger:
@@ -127,8 +127,8 @@ def _section(entry: Entry) -> list[str]:
                 lines.append(f"| {claim.text} | `{part}` | {measured} | {told} |")
     missing = [profile for profile in entry.experiment.budgets if profile not in entry.records]
     if missing:
-        cost = [f" ({told})" for told in [_on_a_card([entry])] if told]
-        lines += ["", f"Not recorded yet: {', '.join(missing)}{''.join(cost)}."]
+        cost = f" ({told})" if (told := _on_a_card([entry])) else ""
+        lines += ["", f"Not recorded yet: {', '.join(missing)}{cost}."]
     return lines
 
 

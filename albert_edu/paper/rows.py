@@ -79,15 +79,14 @@ def table8(H: int) -> Rows:
     return {"no dropout": {"config": size}, "dropout 0.1": {"config": size | {"hidden_dropout": 0.1, "attention_dropout": 0.1}}}
 
 
-def table11(H: int) -> Rows:
+def table11(H: int, E: int | None = None) -> Rows:
     depths = (1, 3, 6, 12)
-    cold = {f"L={L}": model(H, L) for L in depths}
-    return cold | {f"L={L}, grown": model(H, L) | {"depths": depths[:i]} for i, L in enumerate(depths) if i}
+    cold = {f"L={L}": model(H, L, E) for L in depths}
+    return cold | {f"L={L}, grown": model(H, L, E) | {"depths": depths[:i]} for i, L in enumerate(depths) if i}
 
 
 def table11_text(H: int) -> Rows:
-    wide = {f"L=3, {told}": model(width, 3, E=H) for told, width in (("H/2", H // 2), ("2H", 2 * H))}
-    return {row: changes | model(H, changes["config"]["num_layers"], E=H) for row, changes in table11(H).items()} | wide
+    return table11(H, E=H) | {"L=3, H/2": model(H // 2, 3, E=H), "L=3, 2H": model(2 * H, 3, E=H)}
 
 
 def table12(H: int) -> Rows:

@@ -94,13 +94,17 @@ class Run:
         sizes = {"vocab_size": vocab_size, "max_positions": self.sequence_length}
         return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
 
+    def stages(self, config: AlbertConfig) -> tuple[tuple[int, int], ...]:
+        """Depth and steps, the shallower depths first."""
+        return *self.grown, (config.num_layers, self.steps)
+
     def operations(self) -> float:
         """What its training costs, shallower depths included (``flops_per_token``)."""
         config = self.model_config(default_vocabulary(self.vocabulary or self.corpus))
-        stages = [(layers, steps * self.batch_size * self.sequence_length)
-                  for layers, steps in (*self.grown, (config.num_layers, self.steps))]  # fmt: skip
-        return sum(tokens * flops_per_token(config.replace(num_layers=layers), self.sequence_length, MASK_RATE, training=True)
-                   for layers, tokens in stages)  # fmt: skip
+        length, at_rate = self.sequence_length, {"masked_rate": MASK_RATE, "training": True}
+        return self.batch_size * length * sum(
+            steps * flops_per_token(config.replace(num_layers=layers), length, **at_rate) for layers, steps in self.stages(config)
+        )
 
     def train(self, folder: Path | None = None, device: str | None = None) -> Trained:
         """Train it, or go on with it; checkpoints lie in ``folder``."""
@@ -108,7 +112,7 @@ class Run:
         config = self.model_config(len(text.tokenizer))
         torch.manual_seed(self.seed)
         model, curve, before, seconds = None, [], 0, 0.0
-        for layers, steps in (*self.grown, (config.num_layers, self.steps)):
+        for layers, steps in self.stages(config):
             model = grow(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
             here = folder and folder / f"layers-{layers:02d}"
             # Step t reads the batch that a cold row reads at step t: a depth that began anew would read the same texts again.

@@ -86,7 +86,10 @@ class PretrainingStream:
 
     @property
     def settings(self) -> dict:
-        """Everything a batch depends on, as plain values: what a checkpoint compares before it goes on."""
+        """Everything a batch depends on, as plain values: what a checkpoint compares before it goes on.
+
+        ``skip`` only where there is one, so that checkpoints from before it stay valid.
+        """
         names = ("objective", "batch_size", "sequence_length", "seed", "short_probability", "max_ngram", "mask_rate", "negatives")
         return {name: getattr(self, name) for name in names} | {
             "corpus": self.corpus.fingerprint, "tokenizer": self.tokenizer.fingerprint,
