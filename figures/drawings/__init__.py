@@ -1,0 +1,1 @@
+"""The drawings of the notebooks: one module per notebook, one function per drawing."""

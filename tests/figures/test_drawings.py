@@ -1,0 +1,113 @@
+"""The drawings are what their scripts make, and a reader can read them at 600 pixels."""
+
+import colorsys
+import itertools
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from matplotlib.textpath import TextPath
+
+from figures.drawings import gallery, palette
+
+ENTRIES = gallery.entries()
+EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def hue(colour: str) -> float | None:
+    """Return the hue of a colour between 0 and 1, or None for ink, paper and greys."""
+    red, green, blue = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
+    if max(red, green, blue) - min(red, green, blue) < 6:
+        return None
+    return colorsys.rgb_to_hsv(red, green, blue)[0]
+
+
+def kind(colour: str) -> str | None:
+    """Return which colour of the course this colour is a tint of."""
+    colours = (palette.WEIGHT, palette.STATE, palette.GRADIENT, palette.TARGET, palette.SEGMENT_A,
+               palette.SEGMENT_B)
+    if hue(colour) is None:
+        return None
+    tints = {palette.tint(base, k / 100): base for base in colours for k in range(1, 101)}
+    return tints.get(colour.lower(), colour if colour in colours else f"foreign {colour}")
+
+
+def frames(entry, stretch: float) -> list[tuple[str, float, float, float, float]]:
+    """Return the words and the frame (left, top, right, bottom) of every text that is not turned.
+
+    Widths are those of DejaVu Sans, which is the widest font we name, times ``stretch``.
+    """
+    measured = []
+    for node in ElementTree.fromstring(entry.source).iter(f"{SVG}text"):
+        words, size = "".join(node.itertext()), float(node.get("font-size"))
+        if node.get("transform") or not words.strip():
+            continue
+        width = TextPath((0, 0), words.replace("$", "S"), size).get_extents().width * stretch
+        share = {"start": 0, "middle": 0.5, "end": 1}[node.get("text-anchor")]
+        left, base = float(node.get("x")) - share * width, float(node.get("y"))
+        measured.append((words, left, base - 0.75 * size, left + width, base + 0.1 * size))
+    return measured
+
+
+@EACH
+def test_the_committed_file_is_what_the_script_makes(entry):
+    file = gallery.FOLDER / f"{entry.name}.svg"
+    assert file.exists() and file.read_text(encoding="utf-8") == entry.source, (
+        f"{file.name} is not what nb{entry.notebook} draws: run python -m figures.drawings")
+
+
+def test_the_readme_lists_every_drawing_and_no_file_is_left_over():
+    assert (gallery.FOLDER / "README.md").read_text(encoding="utf-8") == gallery.readme(ENTRIES)
+    files = sorted(path.stem for path in gallery.FOLDER.glob("*.svg"))
+    assert files == sorted(entry.name for entry in ENTRIES), "names are unique and files are current"
+
+
+@EACH
+def test_a_reader_who_cannot_see_gets_a_title_a_caption_and_a_full_description(entry):
+    title = re.search("<title>(.*?)</title>", entry.source)[1]
+    assert len(title.split()) >= 3 and len(entry.alt.split()) >= 40
+    assert entry.caption.endswith(".") and 6 <= len(entry.caption.split()) <= 45
+
+
+@EACH
+def test_the_ground_is_opaque_and_the_drawing_is_600_wide(entry):
+    root = ElementTree.fromstring(entry.source)
+    ground = root.find(f"{SVG}rect")
+    assert root.get("width") == ground.get("width") == "600" and ground.get("fill") == palette.PAPER
+    assert root.get("height") == ground.get("height") and float(root.get("height")) <= 640
+
+
+@EACH
+def test_words_are_at_least_14_pixels_and_scripts_at_least_12(entry):
+    root = ElementTree.fromstring(entry.source)
+    assert all(float(node.get("font-size")) >= palette.SMALL for node in root.iter(f"{SVG}text"))
+    spans = [node.get("font-size") for node in root.iter(f"{SVG}tspan")]
+    assert all(float(size) >= palette.SCRIPT for size in spans if size)
+
+
+@EACH
+def test_a_drawing_has_at_most_three_colours_of_the_course_besides_ink_and_greys(entry):
+    kinds = {kind(colour) for colour in re.findall(r"#[0-9A-Fa-f]{6}", entry.source)} - {None}
+    assert len(kinds) <= 3 and not any(name.startswith("foreign") for name in kinds), kinds
+
+
+@EACH
+def test_no_words_run_off_the_canvas_even_in_the_widest_font(entry):
+    height = float(ElementTree.fromstring(entry.source).get("height"))
+    for words, left, top, right, bottom in frames(entry, 1.0):
+        assert left >= 2 and right <= palette.WIDTH - 2 and top >= 2 and bottom <= height - 2, words
+
+
+@EACH
+def test_no_words_lie_on_other_words(entry):
+    for first, second in itertools.combinations(frames(entry, 0.92), 2):
+        apart = (first[3] <= second[1] or second[3] <= first[1]
+                 or first[4] <= second[2] or second[4] <= first[2])
+        assert apart, f"{first[0]!r} and {second[0]!r}"
+
+
+def test_scripts_are_short():
+    for path in gallery.FOLDER.glob("*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert len(lines) <= 250 and max(map(len, lines)) <= 100, path.name
