@@ -21,10 +21,11 @@ SCRIPT = 12  # and no subscript or superscript is smaller than this
 
 
 def tint(colour: str, strength: float = 0.15) -> str:
-    """Mix a colour with white, so that a filled shape stays opaque.
+    """Mix a colour with white, so that a filled shape stays opaque. The strength counts in percent.
 
     >>> tint("#000000", 0.5)
     '#808080'
     """
+    strength = round(strength, 2)
     channels = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 + (c - 255) * strength):02x}" for c in channels)
