@@ -158,14 +158,14 @@ def run_pretrain(options) -> None:
 
     from albert_edu.model.albert import AlbertForPretraining
     from albert_edu.model.interchange import save_pretrained
-    from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
+    from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
     from albert_edu.text.corpora import CorpusError
     from albert_edu.text.prepare import prepare
     from albert_edu.training.checkpoint import weights_fingerprint
-    from albert_edu.training.grow import grow
     from albert_edu.training.pretrain import pick_device, pretrain
     from albert_edu.training.settings import PretrainSettings, suited_to
-    from albert_edu.training.workers import is_first_worker
+    from albert_edu.training.stacking import stack_layers
+    from albert_edu.training.workers import is_main_worker
 
     warm, tokenizer = _model_with_tokenizer(options.warm_start) if options.warm_start else (None, None)
     given = {"--share": options.share, "--vocab-size": options.vocab_size, "--preset": options.preset}
@@ -176,7 +176,7 @@ def run_pretrain(options) -> None:
     changes = {name: value for name, value in changes.items() if value is not None}
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     torch.manual_seed(options.seed)
-    model = grow(warm, options.layers or warm.config.num_layers) if warm else AlbertForPretraining(
+    model = stack_layers(warm, options.layers or warm.config.num_layers) if warm else AlbertForPretraining(
         AlbertConfig.named(options.preset or "albert-tiny", **changes, **sizes))  # fmt: skip
     suited = suited_to(pick_device(options.device))
     settings = PretrainSettings(
@@ -190,14 +190,14 @@ def run_pretrain(options) -> None:
     # With its own seed a warm start would most often read the very batches again that its model was trained on.
     stream = PretrainingStream(text.train, *arguments, seed=options.seed + (int(origin[:6], 16) if warm else 0))
     try:
-        held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + HELD_OUT_SEED)
+        held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + EVAL_SEED_OFFSET)
     except CorpusError as error:
         raise CorpusError(f"in the documents held out ({text.held_out}): {error}") from error
     history = pretrain(
         model, stream, settings, options.out / "checkpoints", options.device, held_out, options.out / "metrics.jsonl",
         origin=origin,
     )
-    if is_first_worker():
+    if is_main_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)
         print(f"text: {text.train}; {stream.sampler.coverage:.0%} of the pieces fit {options.sequence_length}")
         print(history.verdict())

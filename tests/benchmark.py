@@ -17,7 +17,7 @@ import torch
 
 from albert_edu.config import AlbertConfig
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
-from albert_edu.text.masking import mask_slots
+from albert_edu.text.masking import max_predictions
 from albert_edu.text.prepare import prepare
 
 SIZES = {  # preset, batch, sequence length, timed steps
@@ -34,7 +34,7 @@ def a_batch(config: AlbertConfig, batch_size: int, sequence_length: int) -> Pret
     if len(text.tokenizer) == config.vocab_size:
         return PretrainingStream(text.train, text.tokenizer, "sop", batch_size, sequence_length).batch(0)
     rng = np.random.default_rng(0)
-    slots = mask_slots(sequence_length)
+    slots = max_predictions(sequence_length)
     positions = np.sort(np.stack([rng.choice(np.arange(1, sequence_length), slots, replace=False) for _ in range(batch_size)]), 1)
     draw = lambda high, *shape: torch.from_numpy(rng.integers(5, high, shape))  # noqa: E731
     segments = torch.arange(sequence_length).expand(batch_size, -1).gt(sequence_length // 2).long()

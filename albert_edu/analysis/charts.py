@@ -18,12 +18,12 @@ LINES, MARKERS, HATCHES = ("-", "--", "-.", ":"), ("o", "s", "^", "D"), ("", "//
 
 
 def lines(
-    series: Sequence[tuple], xlabel: str, ylabel: str, title: str, floors: dict[str, float] | None = None,
+    series: Sequence[tuple], xlabel: str, ylabel: str, title: str, baselines: dict[str, float] | None = None,
     logx: bool = False, logy: bool = False, zero: bool = False,
 ) -> tuple[Figure, str]:  # fmt: skip
     """Up to four curves, each ``(name, xs, ys)`` or ``(name, xs, ys, spreads)``; a spread is drawn as a band of +- itself.
 
-    ``floors`` are horizontal lines with a name. Curves of at most 30 points get markers. ``zero`` starts the y axis at 0.
+    ``baselines`` are horizontal lines with a name. Curves of at most 30 points get markers. ``zero`` starts the y axis at 0.
     """
     if not 1 <= len(series) <= len(COLOURS):
         raise ValueError(f"a readable chart has 1 to {len(COLOURS)} curves, got {len(series)}: split it in two.")
@@ -40,20 +40,20 @@ def lines(
         axis.xaxis.set_minor_formatter(NullFormatter())  # labels of a span of a decade would run into each other
     if zero:
         axis.set_ylim(bottom=0)
-    for value in (floors or {}).values():
+    for value in (baselines or {}).values():
         axis.axhline(value, color="#777777", linewidth=1, linestyle=":")
-    for name, value in (floors or {}).items():  # after all lines: now the axes have their limits
+    for name, value in (baselines or {}).items():  # after all lines: now the axes have their limits
         at, side = _free_side(axis, series, value)
         axis.text(at, value, name, transform=axis.get_yaxis_transform(), va="bottom", ha=side, fontsize=8, color="#555555")
     _label_ends(axis, series)
     ends = "; ".join(f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}" for name, _, ys, *_ in series)
-    levels = "".join(f"; {name} at {_short(value)}" for name, value in (floors or {}).items())
+    levels = "".join(f"; {name} at {_short(value)}" for name, value in (baselines or {}).items())
     scale = {(True, True): ", both axes logarithmic", (True, False): ", x logarithmic", (False, True): ", y logarithmic"}
     return figure, f"Line chart of {ylabel} over {xlabel}{scale.get((logx, logy), '')}. {title}. {ends}{levels}."
 
 
 def bars(
-    groups: Sequence[str], series: dict[str, Sequence], ylabel: str, title: str, floors: dict[str, float] | None = None,
+    groups: Sequence[str], series: dict[str, Sequence], ylabel: str, title: str, baselines: dict[str, float] | None = None,
     spreads: dict[str, Sequence] | None = None, digits: int = 2,
 ) -> tuple[Figure, str]:  # fmt: skip
     """Bars side by side: one cluster a group, one bar a series, the value on top. ``spreads`` draws +- around a bar."""
@@ -67,7 +67,7 @@ def bars(
         at = places + (number - (len(series) - 1) / 2) * width
         drawn = axis.bar(at, values, width * 0.94, label=name, color=colour, hatch=hatch, edgecolor="white", yerr=spread, capsize=3)
         axis.bar_label(drawn, [f"{value:,.{digits}f}" for value in values], fontsize=8, padding=2)
-    for name, value in (floors or {}).items():
+    for name, value in (baselines or {}).items():
         axis.axhline(value, color="#444444", linewidth=1, linestyle=":")
         axis.text(1.01, value, name, transform=axis.get_yaxis_transform(), va="center", fontsize=8, color="#444444")
     axis.set_xticks(places, groups)
@@ -80,7 +80,7 @@ def bars(
         f"{name}: " + ", ".join(f"{group} {value:,.{digits}f}" for group, value in zip(groups, values, strict=True))
         for name, values in series.items()
     )
-    levels = "".join(f"; {name} at {_short(value)}" for name, value in (floors or {}).items())
+    levels = "".join(f"; {name} at {_short(value)}" for name, value in (baselines or {}).items())
     return figure, f"Bar chart of {ylabel}. {title}. {told}{levels}."
 
 

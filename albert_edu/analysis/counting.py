@@ -105,7 +105,7 @@ class TrainingMemory(NamedTuple):
 
 
 def training_memory(
-    config: AlbertConfig, batch_size: int, sequence_length: int, masked_slots: int, explicit_softmax: bool = False
+    config: AlbertConfig, batch_size: int, sequence_length: int, max_predictions: int, explicit_softmax: bool = False
 ) -> TrainingMemory:
     """What a training step must hold, to first order: 16 H floats a token and layer when F = 4H, without dropout.
 
@@ -116,5 +116,5 @@ def training_memory(
     a_layer = 8 * config.hidden_size + 2 * config.ffn_size + explicit_softmax * config.num_heads * sequence_length
     return TrainingMemory(
         weights=parameters, gradients=parameters, optimizer=2 * parameters,
-        activations=4 * tokens * config.num_layers * a_layer, logits=2 * 4 * batch_size * masked_slots * config.vocab_size,
+        activations=4 * tokens * config.num_layers * a_layer, logits=2 * 4 * batch_size * max_predictions * config.vocab_size,
     )  # fmt: skip

@@ -84,20 +84,20 @@ def parameter_bars(rows: list[tuple[str, dict[str, int]]], title: str) -> tuple[
     return figure, alt + "."
 
 
-def loss_curves(runs: list[tuple[str, list[int], list[float]]], floors: dict[str, float], title: str) -> tuple[Figure, str]:
+def loss_curves(runs: list[tuple[str, list[int], list[float]]], baselines: dict[str, float], title: str) -> tuple[Figure, str]:
     """Masked-token loss over steps, with the losses that need no understanding drawn in: (name, steps, losses) per run."""
     style()
     figure, axis = plt.subplots(figsize=(6.6, 3.6))
     for (name, steps, losses), colour, line in zip(runs, (SHARED, SEPARATE, THIRD), ("-", "--", "-."), strict=False):
         axis.plot(steps, losses, color=colour, linestyle=line, label=name)
-    for name, value in floors.items():
+    for name, value in baselines.items():
         axis.axhline(value, color="#777777", linewidth=1, linestyle=":")
         axis.text(1.0, value, name, transform=axis.get_yaxis_transform(), ha="right", va="bottom", fontsize=8, color="#555555")
     axis.set(xlabel="step", ylabel="masked-token loss (nats)", title=title)
     axis.legend(loc="upper right", bbox_to_anchor=(1.0, 0.88))
     ends = ", ".join(f"{name} from {losses[0]:.2f} to {losses[-1]:.2f}" for name, _, losses in runs)
-    alt = f"Line chart of masked-token loss over training steps. {title}. {ends}. Floors: " + ", ".join(
-        f"{name} {value:.2f}" for name, value in floors.items()
+    alt = f"Line chart of masked-token loss over training steps. {title}. {ends}. Baselines: " + ", ".join(
+        f"{name} {value:.2f}" for name, value in baselines.items()
     )
     return figure, alt + "."
 

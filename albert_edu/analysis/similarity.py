@@ -32,7 +32,7 @@ class LayerSimilarity:
     cosine: Float[Tensor, "steps"]
     cls_l2: Float[Tensor, "steps"]
     cls_angle_degrees: Float[Tensor, "steps"]
-    turn_cosine: Float[Tensor, "steps-1"]  # between successive steps; below 0 the vector swings back
+    update_cosine: Float[Tensor, "steps-1"]  # between successive steps; below 0 the vector swings back
 
     def as_lists(self) -> dict:
         """Plain numbers, rounded for storing as JSON."""
@@ -53,14 +53,14 @@ def layer_similarity(model: Albert | AlbertForPretraining, batch: PretrainingBat
     was_training = albert.training
     albert.eval()
     batch = batch.to(next(albert.parameters()).device)
-    keep = batch.attention_mask.bool()
+    attention_mask = batch.attention_mask.bool()
     try:
         hidden = [albert.embeddings(batch.unmasked_ids(), batch.segment_ids)]
-        hidden += albert.encoder.steps(hidden[0], keep, beyond)
+        hidden += albert.encoder.steps(hidden[0], attention_mask, beyond)
     finally:  # also when a cell is interrupted: a model left in eval mode would train on without dropout
         albert.train(was_training)
 
-    tokens = keep.cpu()
+    tokens = attention_mask.cpu()
     tokens[:, 0] = False  # [CLS] apart
     rows, turns, previous = [], [], None
     for before, after in pairwise(hidden):
@@ -75,4 +75,4 @@ def layer_similarity(model: Albert | AlbertForPretraining, batch: PretrainingBat
             turns.append(F.cosine_similarity(previous, after - before, dim=-1)[tokens].mean())
         previous = after - before
     columns = torch.tensor(rows).T
-    return LayerSimilarity(albert.config.num_layers, *columns, turn_cosine=torch.tensor(turns))
+    return LayerSimilarity(albert.config.num_layers, *columns, update_cosine=torch.tensor(turns))

@@ -9,7 +9,7 @@ from albert_edu.checks.trial import Trial, exercise
 from albert_edu.text.tokenizer import CLS, SEP
 
 ROOM = 26  # pieces of a row; long enough for several sentences, too short for a whole document
-LAYOUT = "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding, and the segment ids beside them"
+CACHE_VERSION = "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding, and the segment ids beside them"
 
 
 @exercise("06.3")
@@ -35,7 +35,7 @@ def check_order_pairs(answer, trial: Trial) -> None:
     where = _places(documents)
     laid = [row for row in rows if _is_laid_out(row[0], where)]
     empty = any(ids[:2] == [CLS, SEP] or ids[-2:] == [SEP, SEP] for ids, *_ in rows)
-    told = "a segment is empty: a run has two sentences or more, and the cut falls between two" if empty else LAYOUT
+    told = "a segment is empty: a run has two sentences or more, and the cut falls between two" if empty else CACHE_VERSION
     trial.need("lays out [CLS] A [SEP] B [SEP]", len(laid) == n, told)
     pairs = [_Pair(ids[1 : ids.index(SEP)], ids[ids.index(SEP) + 1 : -1], label) for ids, _, label in rows]
     trial.true("stays within the length", all(len(ids) <= ROOM for ids, *_ in rows), "the three special pieces need room too")

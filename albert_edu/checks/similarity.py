@@ -113,7 +113,7 @@ def check_roughness(answer, trial: Trial) -> None:
 
 @exercise("08.6")
 def check_turn_cosine(answer, trial: Trial) -> None:
-    """``turn_cosine(hidden_states, attention_mask) -> cosines[L-1]``: do the vectors swing back? The list ``hidden_states`` holds
+    """``update_cosine(hidden_states, attention_mask) -> cosines[L-1]``: do the vectors swing back? The list ``hidden_states`` holds
     what goes into layer 1 and what comes out of each of the L layers, [B,S,H]. A step is a token's vector behind a layer minus
     that before it. For each two successive steps the cosine between them, 0 where one of them has length 0, averaged over tokens.
     Left out are padding, where the int64 ``attention_mask[B,S]`` is 0 and not 1, and [CLS], the first token of each sequence."""

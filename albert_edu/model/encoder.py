@@ -22,12 +22,14 @@ class SharedEncoder(nn.Module):
         self.attention = nn.ModuleList(SelfAttention(config) for _ in range(1 + max(slot.attention for slot in self.plan)))
         self.ffn = nn.ModuleList(FeedForward(config) for _ in range(1 + max(slot.ffn for slot in self.plan)))
 
-    def steps(self, x: Float[Tensor, "B S H"], keep: Bool[Tensor, "B S"] | None = None, beyond: int = 0) -> Iterator[Tensor]:
+    def steps(
+        self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None, beyond: int = 0
+    ) -> Iterator[Tensor]:
         """Yield x after each layer application; ``beyond`` repeats the last layer that many times more (notebook 08)."""
         for slot in self.plan + self.plan[-1:] * beyond:
-            x = self.ffn[slot.ffn](self.attention[slot.attention](x, keep))
+            x = self.ffn[slot.ffn](self.attention[slot.attention](x, attention_mask))
             yield x
 
-    def forward(self, x: Float[Tensor, "B S H"], keep: Bool[Tensor, "B S"] | None = None) -> Float[Tensor, "B S H"]:
-        *_, last = self.steps(x, keep)
+    def forward(self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None) -> Float[Tensor, "B S H"]:
+        *_, last = self.steps(x, attention_mask)
         return last

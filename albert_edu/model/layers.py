@@ -13,12 +13,16 @@ from albert_edu.config import AlbertConfig
 
 
 def attention_by_hand(
-    q: Float[Tensor, "B A S D"], k: Float[Tensor, "B A S D"], v: Float[Tensor, "B A S D"], keep: Bool[Tensor, "B S"] | None = None
+    q: Float[Tensor, "B A S D"], k: Float[Tensor, "B A S D"], v: Float[Tensor, "B A S D"],
+    attention_mask: Bool[Tensor, "B S"] | None = None,
 ) -> tuple[Float[Tensor, "B A S D"], Float[Tensor, "B A S S"]]:
-    """Scaled dot-product attention written out; returns the mixed values and the weights. ``keep`` is False on padding."""
+    """Scaled dot-product attention written out; returns the mixed values and the weights.
+
+    ``attention_mask`` is False on padding.
+    """
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # B A S S
-    if keep is not None:
-        scores = scores.masked_fill(~keep[:, None, None, :], float("-inf"))
+    if attention_mask is not None:
+        scores = scores.masked_fill(~attention_mask[:, None, None, :], float("-inf"))
     weights = scores.softmax(dim=-1)
     return weights @ v, weights
 
@@ -40,19 +44,19 @@ class SelfAttention(nn.Module):
         B, S, H = x.shape
         return x.view(B, S, self.num_heads, H // self.num_heads).transpose(1, 2)
 
-    def forward(self, x: Float[Tensor, "B S H"], keep: Bool[Tensor, "B S"] | None = None) -> Float[Tensor, "B S H"]:
+    def forward(self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None) -> Float[Tensor, "B S H"]:
         q, k, v = (self.split_heads(linear(x)) for linear in (self.query, self.key, self.value))
         mixed = F.scaled_dot_product_attention(
             q, k, v,
-            attn_mask=None if keep is None else keep[:, None, None, :],
+            attn_mask=None if attention_mask is None else attention_mask[:, None, None, :],
             dropout_p=self.attention_dropout if self.training else 0.0,
         )  # fmt: skip
         return self.add_and_norm(x, mixed)
 
-    def forward_with_weights(self, x: Float[Tensor, "B S H"], keep: Bool[Tensor, "B S"] | None = None):
+    def forward_with_weights(self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None):
         """The same, slowly and without attention dropout: returns (output, weights[B,A,S,S])."""
         q, k, v = (self.split_heads(linear(x)) for linear in (self.query, self.key, self.value))
-        mixed, weights = attention_by_hand(q, k, v, keep)
+        mixed, weights = attention_by_hand(q, k, v, attention_mask)
         return self.add_and_norm(x, mixed), weights
 
     def add_and_norm(self, x: Float[Tensor, "B S H"], mixed: Float[Tensor, "B A S D"]) -> Float[Tensor, "B S H"]:

@@ -11,7 +11,7 @@ from albert_edu.analysis.probes import linear_probe, pooled_features
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.task_heads import AlbertForClassification
-from albert_edu.text.prepare import PreparedText, is_story_world, prepare
+from albert_edu.text.prepare import PreparedText, is_synthetic, prepare
 from albert_edu.text.tasks import encode_pairs, same_address, sentiment, story_gap, story_topic
 from albert_edu.training.evaluate import evaluate
 from albert_edu.training.finetune import FinetuneSettings, finetune
@@ -40,7 +40,7 @@ def scores_by_domain(model: AlbertForPretraining, text: PreparedText, run) -> di
     for part in (run.vocabulary or run.corpus).split("+"):
         domain = prepare(part, tokenizer=text.tokenizer)
         measured = evaluate(model, run.stream(domain, held_out=True, batch_size=64), MEASURED)
-        found[part] = {name: measured[name] for name in ("masked_token_loss", "behind_mask_loss")}
+        found[part] = {name: measured[name] for name in ("masked_token_loss", "mask_token_loss")}
     return rounded(found)
 
 
@@ -50,7 +50,7 @@ def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     In stories: the topic of a sentence; whether a stage is missing between two sentences. On real text: is a review
     favourable, told from one sentence or from its opening; and are two sentences from the same address (pair).
     """
-    if is_story_world(run.corpus):
+    if is_synthetic(run.corpus):
         tasks = {"single": story_topic(run.corpus, EXAMPLES), "several": story_gap(run.corpus, EXAMPLES)}
     else:
         tasks = {"single": sentiment("sentence", EXAMPLES), "several": sentiment("review", EXAMPLES),

@@ -20,13 +20,13 @@ from tqdm.auto import tqdm
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
-from albert_edu.training.evaluate import evaluate, floors
-from albert_edu.training.grow import Stage, pretrain_grown
+from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import training_seconds
 from albert_edu.training.pretrain import pick_device
 from albert_edu.training.settings import suited_to
+from albert_edu.training.stacking import Stage, pretrain_stacked
 
 MEMBERS = {"albert": "all", "control": "none"}  # name -> sharing
 
@@ -49,7 +49,7 @@ class PairProfile:
     def train(self, member: str, folder: Path, device: str | None = None) -> None:
         """Train one member into ``folder/member``, or go on with it; on a card in bfloat16 with compiled blocks."""
         text = prepare(self.corpus)
-        pretrain_grown(
+        pretrain_stacked(
             self.config(member, text), self.stages, text, folder / member, batch_size=self.batch_size, seed=self.seed,
             sequence_length=self.sequence_length, device=device, **suited_to(pick_device(device)),
         )  # fmt: skip
@@ -159,11 +159,11 @@ def _last_whole_record(lines: list[str]) -> dict:
 def measure_pair(profile: PairProfile, models: dict[str, AlbertForPretraining]) -> dict:
     """Scores on held-out text, layer by layer distances, and the same distances of both stacks before any training."""
     text = prepare(profile.corpus)
-    seed = profile.seed + HELD_OUT_SEED
+    seed = profile.seed + EVAL_SEED_OFFSET
     held_out = PretrainingStream(text.held_out, text.tokenizer, "sop", 32, profile.sequence_length, seed=seed)
     batch = held_out.batch(0)
-    floor = floors(text.train, text.held_out, len(text.tokenizer))
-    record = {"floors": floor._asdict(), "members": {}}
+    floor = baselines(text.train, text.held_out, len(text.tokenizer))
+    record = {"baselines": floor._asdict(), "members": {}}
     for member, model in models.items():
         torch.manual_seed(profile.seed)
         untrained = AlbertForPretraining(model.config)
@@ -179,7 +179,7 @@ def measure_pair(profile: PairProfile, models: dict[str, AlbertForPretraining]) 
 
 def model_card(record: dict) -> str:
     """What to know before using the trained pair, from its record (figures/results/figure1_PROFILE.json) alone."""
-    profile, made, floor = record["profile"], record["provenance"], record["floors"]
+    profile, made, floor = record["profile"], record["provenance"], record["baselines"]
     stages = [Stage(*stage) for stage in profile["stages"]]
     depth, length = stages[-1].num_layers, profile["sequence_length"]
     road = ", ".join(
@@ -188,7 +188,7 @@ def model_card(record: dict) -> str:
         for stage in stages
     )
     scores = [member["scores"] for member in record["members"].values()]
-    better = " and ".join(f"{floor['unigram'] - found['behind_mask_loss']:.2f}" for found in scores)
+    better = " and ".join(f"{floor['unigram'] - found['mask_token_loss']:.2f}" for found in scores)
     order = " and ".join(f"{found['sentence_order_accuracy']:.0%}" for found in scores)
     lines = [
         f"# The {profile['name']} pair: an ALBERT and its not-shared control",
@@ -204,13 +204,13 @@ def model_card(record: dict) -> str:
     for name, member in record["members"].items():
         scores = member["scores"]
         lines.append(
-            f"| {name} | {scores['masked_token_loss']:.3f} | {scores['behind_mask_loss']:.3f} | "
-            f"{scores['behind_mask_accuracy']:.3f} | {scores['sentence_order_accuracy']:.3f} | {record['parameters'][name]:,} | "
+            f"| {name} | {scores['masked_token_loss']:.3f} | {scores['mask_token_loss']:.3f} | "
+            f"{scores['mask_token_accuracy']:.3f} | {scores['sentence_order_accuracy']:.3f} | {record['parameters'][name]:,} | "
             f"{member['training_seconds'] / 60:.0f} |"
         )
     lines += [
         f"| frequencies alone | {floor['unigram']:.3f} | {floor['unigram']:.3f} | | 0.500 (a coin) | | |",
-        f"| and copying what stands in the slot | {floor['copying']:.3f} | {floor['unigram']:.3f} | | | | |",
+        f"| and copying what stands in the slot | {floor['copy']:.3f} | {floor['unigram']:.3f} | | | | |",
         "",
         *(f"{name}: {member['verdict']}." for name, member in record["members"].items()),
         "",

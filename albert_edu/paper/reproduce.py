@@ -120,9 +120,9 @@ def report(rows: list[dict], record: dict) -> str:
             f"  {member:18} {scores['masked_token_loss']:>14.3f} {scores['sentence_order_accuracy']:>18.3f}   "
             f"{record['parameters'][member]:>12,}   {found['verdict'].split(':')[0]}"
         )
-    floors = record["floors"]
-    lines.append(f"  floors             {floors['unigram']:>14.3f} {0.5:>18.3f}   (piece frequencies alone; a coin)")
-    lines.append(f"                     {floors['copying']:>14.3f}                      (and copying: notebook 05)")
+    baselines = record["baselines"]
+    lines.append(f"  baselines             {baselines['unigram']:>14.3f} {0.5:>18.3f}   (piece frequencies alone; a coin)")
+    lines.append(f"                     {baselines['copy']:>14.3f}                      (and copying: notebook 05)")
     if all(found["scores"]["sentence_order_accuracy"] < 0.6 for found in record["members"].values()):
         lines.append("Order accuracy near 0.5 is expected here: learning it from real text takes far more of it (see notebook 06).")
     return "\n".join(lines)

@@ -26,13 +26,13 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.pair import end_with_parent
 from albert_edu.paper.provenance import commit, device_name, today, write_json
-from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.masking import MASK_RATE
 from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
-from albert_edu.training.grow import grow
 from albert_edu.training.history import training_seconds
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings, suited_to
+from albert_edu.training.stacking import stack_layers
 
 MADE = {"commit": commit(), "date": today(), "torch": torch.__version__}  # of the code that was imported, whatever comes later
 
@@ -82,7 +82,7 @@ class Run:
     def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
         """Its batches, or those of the documents held out; ``changes`` ask for another objective, size or kind of negatives."""
         arguments = {name: getattr(self, name) for name in ("objective", "batch_size", "sequence_length", "negatives")} | changes
-        part, seed = (text.held_out, self.seed + HELD_OUT_SEED) if held_out else (text.train, self.seed)
+        part, seed = (text.held_out, self.seed + EVAL_SEED_OFFSET) if held_out else (text.train, self.seed)
         return PretrainingStream(part, text.tokenizer, seed=seed, **arguments)
 
     def text(self) -> PreparedText:
@@ -113,7 +113,7 @@ class Run:
         torch.manual_seed(self.seed)
         model, curve, before, seconds = None, [], 0, 0.0
         for layers, steps in self.stages(config):
-            model = grow(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
+            model = stack_layers(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
             here = folder and folder / f"layers-{layers:02d}"
             # Step t reads the batch that a cold row reads at step t: a depth that began anew would read the same texts again.
             history = pretrain(model, self.stream(text, skip=before), self.settings(steps, device), here, device, describe=None)

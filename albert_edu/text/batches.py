@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from albert_edu.text.masking import IGNORE, MASK_RATE, MAX_NGRAM, choose_masked, mask_slots, masked_slots, replace_masked
+from albert_edu.text.masking import IGNORE, MASK_RATE, MAX_NGRAM, choose_masked, max_predictions, mlm_targets, replace_masked
 from albert_edu.text.segments import SPECIALS, Objective, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
-HELD_OUT_SEED = 1_000_000  # what is measured on held-out text is drawn with the run's seed plus this
+EVAL_SEED_OFFSET = 1_000_000  # what is measured on held-out text is drawn with the run's seed plus this
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class PretrainingStream:
         token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs.first, pairs.last, self.sequence_length)
         maskable = token_ids > SEP
         masked = choose_masked(rng, maskable, self.tokenizer.starts_word[token_ids], self.max_ngram, self.mask_rate)
-        positions, labels = masked_slots(token_ids, masked, mask_slots(self.sequence_length, self.mask_rate))
+        positions, labels = mlm_targets(token_ids, masked, max_predictions(self.sequence_length, self.mask_rate))
         token_ids = replace_masked(rng, token_ids, masked, len(self.tokenizer))
         order = np.full(self.batch_size, IGNORE) if self.objective == "none" else pairs.labels
         arrays = (token_ids, segment_ids, attention_mask, positions, labels, order)

@@ -20,7 +20,7 @@ def ngram_probabilities(max_ngram: int = MAX_NGRAM) -> np.ndarray:
     return weights / weights.sum()
 
 
-def mask_slots(sequence_length: int, rate: float = MASK_RATE) -> int:
+def max_predictions(sequence_length: int, rate: float = MASK_RATE) -> int:
     """K, the number of masked slots a sequence of that length can need."""
     return max(1, round(rate * sequence_length))
 
@@ -50,7 +50,7 @@ def choose_masked(
     run = np.cumsum(np.diff(tiled, prepend=-1).astype(bool) | new_stretch) - 1  # per word
 
     lengths = maskable.sum(1) + (maskable.any(1) * 3)  # the rate counts the special pieces, as the original does
-    budget = np.minimum(np.maximum(1, np.round(rate * lengths)), mask_slots(S, rate))[word_row]  # per word
+    budget = np.minimum(np.maximum(1, np.round(rate * lengths)), max_predictions(S, rate))[word_row]  # per word
     size = np.where(size <= budget, size, 0)  # a word longer than the whole budget is never hidden and takes nothing of it
 
     order = np.lexsort((np.arange(len(size)), rng.random(len(size))[run], word_row))
@@ -78,7 +78,7 @@ def replace_masked(
     return np.where(masked, replaced, token_ids)
 
 
-def masked_slots(token_ids: Int[np.ndarray, "B S"], masked: Bool[np.ndarray, "B S"], slots: int):
+def mlm_targets(token_ids: Int[np.ndarray, "B S"], masked: Bool[np.ndarray, "B S"], slots: int):
     """Positions[B,K] of the masked pieces, in order, and the pieces that stood there; unused slots are 0 and IGNORE."""
     positions = np.argsort(~masked, axis=1, kind="stable")[:, :slots]
     used = np.take_along_axis(masked, positions, axis=1)

@@ -14,7 +14,7 @@ from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
 
-LAYOUT = 3  # raise it when the way text is prepared changes, so that old caches are left alone
+CACHE_VERSION = 3  # raise it when the way text is prepared changes, so that old caches are left alone
 
 
 class PreparedText(NamedTuple):
@@ -32,10 +32,10 @@ def cache_folder() -> Path:
 
 def default_vocabulary(name: str) -> int:
     """Pieces we learn for a corpus unless told otherwise; the stories have some 140 words and no more."""
-    return 190 if is_story_world(name) else 4000
+    return 190 if is_synthetic(name) else 4000
 
 
-def is_story_world(name: str) -> bool:
+def is_synthetic(name: str) -> bool:
     """Whether a corpus is our generator, with whatever strengths."""
     return str(name).split(":")[0] == "stories"
 
@@ -50,15 +50,15 @@ def prepare(
     """
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
     plain = str(name).replace(":", "-")  # Windows knows no colons
-    key = f"{plain}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{LAYOUT}"
-    named = all(part in ("sotu", "imdb") or is_story_world(part) for part in str(name).split("+"))
+    key = f"{plain}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{CACHE_VERSION}"
+    named = all(part in ("sotu", "imdb") or is_synthetic(part) for part in str(name).split("+"))
     folder = cache_folder() / key if named else None
     if folder and folder.exists():
         return load_prepared(folder)
     parts = [hold_out(load_corpus(part), held_out, seed) for part in (str(name).split("+") if named else [name])]
     train, held = (_joined(side) for side in zip(*parts, strict=True))
     texts = [sentence for sentences in train["sentences"] for sentence in sentences]
-    texts += spelling_lesson() if is_story_world(name) else []
+    texts += spelling_lesson() if is_synthetic(name) else []
     tokenizer = tokenizer or AlbertTokenizer.train(texts, vocab_size, seed=seed)
     text = PreparedText(tokenizer, TokenizedCorpus.encode(train, tokenizer), TokenizedCorpus.encode(held, tokenizer))
     if folder:

@@ -47,8 +47,8 @@ class PairSampler:
         self.followers = np.flatnonzero(same_document) + 1  # sentences that have one before them
         if not len(self.starts):
             raise CorpusError(_why_no_pair(same_document, two_sentences, sequence_length))
-        self.unit_of = corpus.topics[corpus.document_of] if negatives == "topic" else corpus.document_of
-        if objective == "nsp" and (self.unit_of[self.starts] == self.unit_of[self.starts[0]]).all():
+        self.group_of = corpus.topics[corpus.document_of] if negatives == "topic" else corpus.document_of
+        if objective == "nsp" and (self.group_of[self.starts] == self.group_of[self.starts[0]]).all():
             raise CorpusError(f"NSP draws its negatives from another {negatives}, and this corpus has only one.")
 
     @property
@@ -105,7 +105,7 @@ class PairSampler:
             candidate = self.followers[rng.integers(len(self.followers), size=len(start))]
             end = self._fill(candidate, room)
             keep = rng.random(len(start)) < sentences_in_a / np.maximum(sentences_in_a + end - candidate - 1, 1)
-            fits = (end > candidate) & (self.unit_of[candidate] != self.unit_of[start]) & keep & (chosen[:, 0] < 0)
+            fits = (end > candidate) & (self.group_of[candidate] != self.group_of[start]) & keep & (chosen[:, 0] < 0)
             chosen = np.where(fits[:, None], np.stack([candidate, end], 1), chosen)
         return chosen
 

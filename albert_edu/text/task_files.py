@@ -11,7 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.tasks import ChoiceExample, Example, TaskData, as_data, with_special_pieces
+from albert_edu.text.tasks import ChoiceExample, Example, TaskData, as_data, with_special_tokens
 from albert_edu.text.tokenizer import WORD_START, AlbertTokenizer, normalise
 
 BINARY = ("0", "1")
@@ -136,7 +136,7 @@ def _read_json(path: Path, *keys: str) -> dict:
     return content
 
 
-def pieces_with_characters(text: str, tokenizer: AlbertTokenizer) -> tuple[list[int], list[tuple[int, int]]]:
+def tokens_with_offsets(text: str, tokenizer: AlbertTokenizer) -> tuple[list[int], list[tuple[int, int]]]:
     """Piece ids, and the characters [from, to) of the text that each piece stands for.
 
     The tokenizer sees normalised text, so we go word by word (no piece crosses a space); where normalising changes the
@@ -165,7 +165,7 @@ def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer, sequen
     laid, kept, labels, spans = [], [], [], []
     for example in examples:
         question = tokenizer.encode(example.question)[: min(64, sequence_length // 3)]
-        ids, characters = pieces_with_characters(example.context, tokenizer)
+        ids, characters = tokens_with_offsets(example.context, tokenizer)
         room = sequence_length - 3 - len(question)
         ids, characters, before = ids[:room], characters[:room], len(question) + 2
         label = (IGNORE, IGNORE)
@@ -175,7 +175,7 @@ def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer, sequen
             if not inside or characters[inside[-1]][1] < end or example.context[begin:end] != example.answers[0]:
                 continue
             label = (before + inside[0], before + inside[-1])
-        laid.append(with_special_pieces(question, ids))
+        laid.append(with_special_tokens(question, ids))
         kept.append(example)
         labels.append(label)
         spans.append([(0, 0)] * before + characters + [(0, 0)] * (sequence_length - before - len(characters)))

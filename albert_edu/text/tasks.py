@@ -70,7 +70,7 @@ def encode_pairs(examples: Sequence[Example], tokenizer: AlbertTokenizer, sequen
     laid = []
     for a, b, example in zip(first, second, examples, strict=True):
         truncate_pair(a, b, sequence_length - (2 if example.second is None else 3))
-        laid.append(with_special_pieces(a, None if example.second is None else b))
+        laid.append(with_special_tokens(a, None if example.second is None else b))
     return as_data(laid, [example.label for example in examples], sequence_length)
 
 
@@ -81,7 +81,7 @@ def encode_choices(examples: Sequence[ChoiceExample], tokenizer: AlbertTokenizer
         passage = tokenizer.encode(example.passage)
         for choice in tokenizer.encode_many(list(example.choices)):
             choice = choice[-(sequence_length // 2) :]  # the end of it, as in the original: there stands the option
-            laid.append(with_special_pieces(passage[: sequence_length - 3 - len(choice)], choice))
+            laid.append(with_special_tokens(passage[: sequence_length - 3 - len(choice)], choice))
     counts = {len(example.choices) for example in examples}
     if len(counts) != 1:
         raise ValueError(f"all examples must have the same number of choices, these have {sorted(counts)}.")
@@ -102,13 +102,13 @@ def truncate_pair(a: list[int], b: list[int], room: int) -> None:
         (a if len(a) > len(b) else b).pop()
 
 
-def with_special_pieces(a: list[int], b: list[int] | None) -> tuple[list[int], int]:
+def with_special_tokens(a: list[int], b: list[int] | None) -> tuple[list[int], int]:
     """Token ids with special pieces, and the length of the first segment: [CLS] A [SEP]."""
     return [CLS, *a, SEP, *([] if b is None else [*b, SEP])], len(a) + 2
 
 
 def as_data(laid: Sequence[tuple[list[int], int]], labels: list, sequence_length: int) -> TaskData:
-    """Pad what ``with_special_pieces`` gave to [N,S]. Raises ValueError if there is nothing or one is too long."""
+    """Pad what ``with_special_tokens`` gave to [N,S]. Raises ValueError if there is nothing or one is too long."""
     if not laid:
         raise ValueError("there is no example to encode.")
     if (longest := max(len(ids) for ids, _ in laid)) > sequence_length:

@@ -40,11 +40,11 @@ def normalise(text: str) -> str:
     return " ".join("".join(c for c in text if not unicodedata.combining(c)).lower().split())
 
 
-def begins_unit(piece: str) -> bool:
+def begins_word(piece: str) -> bool:
     """Whether a piece begins a unit of whole-word masking: it carries the word mark, is a lone punctuation mark, or holds
     anything but ASCII letters and punctuation (so digits and foreign letters are units of their own).
 
-    >>> [begins_unit(piece) for piece in ("▁state", "hood", ",", "--", "7")]
+    >>> [begins_word(piece) for piece in ("▁state", "hood", ",", "--", "7")]
     [True, False, True, False, True]
     """
     if piece.startswith((WORD_START, "<")) or piece in PUNCTUATION:
@@ -132,8 +132,8 @@ class AlbertTokenizer:
 
     @cached_property
     def starts_word(self) -> np.ndarray:
-        """bool[V]: whether a piece begins a masking unit, by the original's rule (``begins_unit``)."""
-        return np.array([begins_unit(piece) for piece in self.pieces(range(len(self)))])
+        """bool[V]: whether a piece begins a masking unit, by the original's rule (``begins_word``)."""
+        return np.array([begins_word(piece) for piece in self.pieces(range(len(self)))])
 
     @cached_property
     def fingerprint(self) -> str:

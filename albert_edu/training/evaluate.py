@@ -1,4 +1,4 @@
-"""How good is a model, and compared with what: held-out scores and the floors every curve is drawn against (notebook 05)."""
+"""How good is a model, and compared with what: held-out scores and the baselines every curve is drawn against (notebook 05)."""
 
 import dataclasses
 import math
@@ -17,35 +17,35 @@ from albert_edu.text.tokenizer import MASK
 OFF_PLATEAU = 0.1  # nats below the unigram floor that we ask for before we call a model trained
 
 
-class Floors(NamedTuple):
+class Baselines(NamedTuple):
     """Losses in nats that need no understanding: guessing evenly, knowing piece frequencies, copying too, tossing a coin."""
 
     uniform: float  # ln V
     unigram: float  # cross-entropy of the text under the training text's piece frequencies
-    copying: float  # the same for who also uses what stands in an asked slot: itself in a tenth of them (notebook 05)
-    order: float = math.log(2)
+    copy: float  # the same for who also uses what stands in an asked slot: itself in a tenth of them (notebook 05)
+    chance: float = math.log(2)
 
     def verdict(self, masked_token_loss: float) -> str:
         """One line: has the model learnt more than how frequent each piece is, and more than to copy?
 
-        >>> floors = Floors(8.29, 6.34, 5.78)
-        >>> floors.verdict(6.31)
+        >>> baselines = Baselines(8.29, 6.34, 5.78)
+        >>> baselines.verdict(6.31)
         'still on the unigram plateau: masked-token loss 6.31, and frequencies alone give 6.34'
-        >>> floors.verdict(5.73)
+        >>> baselines.verdict(5.73)
         'off the unigram plateau, by no more than copying: masked-token loss 5.73, frequencies and copying give 5.78'
         """
         loss = f"masked-token loss {masked_token_loss:.2f}"
         if masked_token_loss >= self.unigram - OFF_PLATEAU:
             return f"still on the unigram plateau: {loss}, and frequencies alone give {self.unigram:.2f}"
-        if masked_token_loss >= self.copying - OFF_PLATEAU:
-            return f"off the unigram plateau, by no more than copying: {loss}, frequencies and copying give {self.copying:.2f}"
-        return f"off the unigram plateau and reading: {loss}, and frequencies and copying give {self.copying:.2f}"
+        if masked_token_loss >= self.copy - OFF_PLATEAU:
+            return f"off the unigram plateau, by no more than copying: {loss}, frequencies and copying give {self.copy:.2f}"
+        return f"off the unigram plateau and reading: {loss}, and frequencies and copying give {self.copy:.2f}"
 
 
-def floors(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int) -> Floors:
-    """The floors for text of ``held_out`` when piece frequencies are learnt from ``train`` (one is added to each count).
+def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int) -> Baselines:
+    """The baselines for text of ``held_out`` when piece frequencies are learnt from ``train`` (one is added to each count).
 
-    ``copying`` is the best that can be done without a neighbour: of the asked pieces 80% are behind [MASK], where only
+    ``copy`` is the best that can be done without a neighbour: of the asked pieces 80% are behind [MASK], where only
     frequencies help; 10% are replaced and 10% stand there, and who sees piece x weighs these two by how frequent x is.
     """
     counts = np.bincount(train.tokens, minlength=vocab_size) + 1
@@ -55,8 +55,8 @@ def floors(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int) -
     ordinary = vocab_size - MASK - 1  # what a random replacement is drawn from
     left = -(f * np.log((q + q / ordinary) / (q + 1 / ordinary))).sum()
     replaced = -(f * np.log(q / ordinary)).sum() + np.log(q[MASK + 1 :] + 1 / ordinary).mean()
-    copying = 0.8 * unigram + 0.1 * left + 0.1 * replaced
-    return Floors(uniform=math.log(vocab_size), unigram=float(unigram), copying=float(copying))
+    copy = 0.8 * unigram + 0.1 * left + 0.1 * replaced
+    return Baselines(uniform=math.log(vocab_size), unigram=float(unigram), copy=float(copy))
 
 
 def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
@@ -98,7 +98,7 @@ def scores(sums: Tensor) -> dict[str, float]:
 def evaluate(model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16, device=None) -> dict[str, float]:
     """Scores on the first ``batches`` batches of a stream, dropout off; the same batches at every call.
 
-    ``behind_mask_loss`` and ``behind_mask_accuracy`` are of the asked pieces that [MASK] really hides; of the others half
+    ``mask_token_loss`` and ``mask_token_accuracy`` are of the asked pieces that [MASK] really hides; of the others half
     stand in plain view.
     """
     device = device or next(model.parameters()).device
@@ -114,4 +114,4 @@ def evaluate(model: AlbertForPretraining, stream: PretrainingStream, batches: in
         total, behind = total + tally(batch, output), behind + tally(only, output._replace(masked_token_loss=loss))
     model.train(was_training)
     measured = scores(behind)
-    return scores(total) | {f"behind_mask_{name}": measured[f"masked_token_{name}"] for name in ("loss", "accuracy")}
+    return scores(total) | {f"mask_token_{name}": measured[f"masked_token_{name}"] for name in ("loss", "accuracy")}

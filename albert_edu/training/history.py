@@ -4,14 +4,14 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from albert_edu.training.evaluate import Floors
+from albert_edu.training.evaluate import Baselines
 
 
 @dataclass
 class History:
-    """What training measured: one record a logged step, the floors, and how to read them."""
+    """What training measured: one record a logged step, the baselines, and how to read them."""
 
-    floors: Floors
+    baselines: Baselines
     records: list[dict] = field(default_factory=list)
 
     def column(self, name: str) -> tuple[list[int], list[float]]:
@@ -28,7 +28,7 @@ class History:
     def verdict(self) -> str:
         """Whether the run is still on the unigram plateau, by the held-out loss if there is one."""
         held_out = "held_out_masked_token_loss"
-        return self.floors.verdict(self.last(held_out if self.column(held_out)[1] else "masked_token_loss"))
+        return self.baselines.verdict(self.last(held_out if self.column(held_out)[1] else "masked_token_loss"))
 
     def add(self, record: dict, file: Path | None = None) -> None:
         """Append a record, to the file too if one is given."""

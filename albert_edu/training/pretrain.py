@@ -26,7 +26,7 @@ from albert_edu.training.checkpoint import (
     read_state,
     save_checkpoint,
 )
-from albert_edu.training.evaluate import evaluate, floors, scores, tally, widest_float
+from albert_edu.training.evaluate import baselines, evaluate, scores, tally, widest_float
 from albert_edu.training.history import History
 from albert_edu.training.settings import PretrainSettings, compile_blocks, learning_rate, make_optimizer
 from albert_edu.training.workers import Workers
@@ -71,13 +71,13 @@ def pretrain(
     workers = Workers.join(device)
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
-    history = History(floors(stream.corpus, (held_out or stream).corpus, len(stream.tokenizer)))
+    history = History(baselines(stream.corpus, (held_out or stream).corpus, len(stream.tokenizer)))
     sums = torch.zeros(8, dtype=widest_float(device), device=device)  # tally of the steps since the last record
     identity = {"start": {"origin": origin}, "settings": settings.trajectory(), "stream": stream.settings}
     told = _resume(model, optimizer, identity, checkpoint_dir, history, sums)
     start = told["step"]
-    sums *= workers.first  # a checkpoint holds the tally of all workers; the first one goes on with it
-    metrics_file = Path(metrics_file) if metrics_file and workers.first else None
+    sums *= workers.is_main  # a checkpoint holds the tally of all workers; the first one goes on with it
+    metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None
     if metrics_file:
         history.rewrite(metrics_file)
     if settings.compile:
@@ -87,7 +87,7 @@ def pretrain(
     # LAMB would turn decay alone into a full step.
     idle = [model.albert.pooler, model.sentence_order_head] if stream.objective == "none" else []
     watch_every = 1 if device.type == "cpu" else settings.log_every  # looking at a card's numbers makes it wait
-    quiet = {} if workers.first and describe else {"disable": True}  # where not quiet, TQDM_DISABLE can still make it so
+    quiet = {} if workers.is_main and describe else {"disable": True}  # where not quiet, TQDM_DISABLE can still make it so
     progress = tqdm(total=settings.steps, initial=start, desc=describe, leave=False, **quiet)
     tokens, clock = told["tokens"], time.perf_counter() - told["elapsed"]
 
@@ -114,7 +114,7 @@ def pretrain(
 
             done, record = step + 1, {}
             if due(done, settings.log_every):
-                workers.add_up(sums)
+                workers.all_reduce(sums)
                 speed = tokens / (time.perf_counter() - clock)
                 record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item(), "tokens_per_second": speed}
                 record |= scores(sums)
@@ -129,14 +129,14 @@ def pretrain(
                 history.add(record, metrics_file)
             if due(done, settings.checkpoint_every):  # the step itself may have ruined the weights, and what is kept must be good
                 _stop_if_not_finite(model, nn.utils.get_total_norm(list(model.parameters())), step)
-                workers.add_up(sums)
-                sums *= workers.first
-                if checkpoint_dir and workers.first:
+                workers.all_reduce(sums)
+                sums *= workers.is_main
+                if checkpoint_dir and workers.is_main:
                     state = identity | {"records": history.records, "sums": sums.tolist()}
                     state |= {"tokens": tokens, "elapsed": paused - clock}
                     save_checkpoint(checkpoint_dir, done, model, stream.tokenizer, optimizer, state)
             clock += time.perf_counter() - paused  # neither is training
-    workers.wait()
+    workers.barrier()
     return history
 
 
@@ -151,17 +151,17 @@ def _forward_backward(
     masked, pairs = _count(batch.masked_labels).clamp(min=1), _count(batch.order_labels).clamp(min=1)
     total = torch.zeros(8, dtype=widest_float(batch.token_ids.device), device=batch.token_ids.device)
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)  # dropout; torch's dropout knows no other generator
-    parts = workers.parts(settings.accumulate)
+    parts = workers.micro_batches(settings.accumulate)
     for rows in parts:
         part = batch.rows(rows)
-        sending = nullcontext() if workers.count == 1 or rows is parts[-1] else model.no_sync()  # once, with the last part
+        sending = nullcontext() if workers.world_size == 1 or rows is parts[-1] else model.no_sync()  # once, with the last part
         # A cast kept for all applications of a block would add up their gradients in bfloat16.
         halved = {"dtype": torch.bfloat16, "enabled": settings.precision == "bfloat16", "cache_enabled": False}
         with sending, torch.autocast(part.token_ids.device.type, **halved):
             output = model(part)
             loss = output.masked_token_loss * (_count(part.masked_labels) / masked)
             loss = loss + output.sentence_order_loss * (_count(part.order_labels) / pairs)
-        (loss * workers.count).backward()
+        (loss * workers.world_size).backward()
         total += tally(part, output)
     return total
 

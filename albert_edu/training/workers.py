@@ -12,7 +12,7 @@ class Workers(NamedTuple):
     """Which of how many workers this process is."""
 
     rank: int = 0
-    count: int = 1
+    world_size: int = 1
 
     @classmethod
     def join(cls, device: torch.device) -> "Workers":
@@ -26,29 +26,29 @@ class Workers(NamedTuple):
         return cls(dist.get_rank(), dist.get_world_size())
 
     @property
-    def first(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this worker writes files and shows progress."""
         return self.rank == 0
 
     def wrap(self, model: nn.Module) -> nn.Module:
         """The model with its gradients averaged over workers at each backward pass."""
-        return nn.parallel.DistributedDataParallel(model) if self.count > 1 else model
+        return nn.parallel.DistributedDataParallel(model) if self.world_size > 1 else model
 
-    def parts(self, accumulate: int) -> list[slice]:
+    def micro_batches(self, accumulate: int) -> list[slice]:
         """This worker's rows of each batch, in ``accumulate`` parts; all workers' parts together are the batch."""
-        return [slice(self.rank + self.count * part, None, self.count * accumulate) for part in range(accumulate)]
+        return [slice(self.rank + self.world_size * part, None, self.world_size * accumulate) for part in range(accumulate)]
 
-    def add_up(self, tensor: Tensor) -> None:
+    def all_reduce(self, tensor: Tensor) -> None:
         """Replace a tensor by its sum over workers."""
-        if self.count > 1:
+        if self.world_size > 1:
             dist.all_reduce(tensor)
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Go on when all workers are here."""
-        if self.count > 1:
+        if self.world_size > 1:
             dist.barrier()
 
 
-def is_first_worker() -> bool:
+def is_main_worker() -> bool:
     """Whether this process should print: true unless torchrun started it as one of the others."""
     return int(os.environ.get("RANK", 0)) == 0

@@ -188,7 +188,7 @@ STATE = {  # 16 bytes a parameter, in MB
 @pytest.mark.parametrize("name", STATE)
 def test_training_memory_of_every_published_size(name):
     config = published(name)[-1]
-    memory = training_memory(config, batch_size=1, sequence_length=512, masked_slots=20)
+    memory = training_memory(config, batch_size=1, sequence_length=512, max_predictions=20)
     assert memory.weights + memory.gradients + memory.optimizer == 16 * SUMS[name][2]
     assert round((memory.weights + memory.gradients + memory.optimizer) / 1e6) == STATE[name]
     assert memory.total == memory.weights + memory.gradients + memory.optimizer + memory.activations + memory.logits

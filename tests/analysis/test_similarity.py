@@ -12,7 +12,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 
 V, S, L = 60, 10, 3
-MEASURES = ("l2", "l2_std", "angle_degrees", "angle_std", "cosine", "cls_l2", "cls_angle_degrees", "turn_cosine")
+MEASURES = ("l2", "l2_std", "angle_degrees", "angle_std", "cosine", "cls_l2", "cls_angle_degrees", "update_cosine")
 
 
 def model_of(**changes) -> AlbertForPretraining:
@@ -89,7 +89,7 @@ def slow_similarity(model: AlbertForPretraining, batch: PretrainingBatch, beyond
         if step > 1:
             moves = [[[y - x for x, y in zip(states[i - 1][b][s], states[i][b][s], strict=True)] for i in (step - 1, step)]
                      for b, s in tokens]  # fmt: skip
-            rows["turn_cosine"].append(sum(cosine(*pair) for pair in moves) / len(moves))
+            rows["update_cosine"].append(sum(cosine(*pair) for pair in moves) / len(moves))
     return rows
 
 
@@ -103,7 +103,7 @@ def test_every_curve_is_the_slow_mean_over_tokens_other_than_cls_and_padding(mod
 
 def test_going_beyond_the_last_layer_leaves_the_first_steps_alone(model, batch):
     trained, longer = layer_similarity(model, batch), layer_similarity(model, batch, beyond=4)
-    assert (len(trained.l2), len(longer.l2), len(longer.turn_cosine)) == (L, L + 4, L + 3)
+    assert (len(trained.l2), len(longer.l2), len(longer.update_cosine)) == (L, L + 4, L + 3)
     for name in MEASURES:
         usual = len(getattr(trained, name))
         torch.testing.assert_close(getattr(longer, name)[:usual], getattr(trained, name))
@@ -111,7 +111,7 @@ def test_going_beyond_the_last_layer_leaves_the_first_steps_alone(model, batch):
 
 def test_one_layer_makes_one_step_and_no_turn(batch):
     result = layer_similarity(model_of(num_layers=1), batch)
-    assert (result.l2.shape, result.turn_cosine.shape) == ((1,), (0,))
+    assert (result.l2.shape, result.update_cosine.shape) == ((1,), (0,))
 
 
 def test_what_stands_in_masked_places_and_in_the_padding_does_not_matter(model, batch):
@@ -167,7 +167,7 @@ def test_a_layer_that_swings_back_has_a_turn_of_minus_one_and_a_steady_one_of_pl
         model.albert.encoder.steps = lambda x, keep, beyond, factor=factor: (x * factor ** (i + 1) for i in range(L + beyond))
         result = layer_similarity(model, batch, beyond=1)
         torch.testing.assert_close(result.angle_degrees, torch.full((L + 1,), angle).double(), atol=1e-3, rtol=0)
-        torch.testing.assert_close(result.turn_cosine, torch.full((L,), turn).double())
+        torch.testing.assert_close(result.update_cosine, torch.full((L,), turn).double())
 
 
 def test_the_encoder_alone_and_the_pre_training_model_give_the_same(model, batch):

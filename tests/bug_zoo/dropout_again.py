@@ -3,7 +3,7 @@
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from albert_edu.analysis.bill import Recompute, rerun
+from albert_edu.analysis.memory import Recompute, rerun
 from albert_edu.checks import check_recompute_with_dropout
 from tests.bug_zoo.zoo import right, wrong
 

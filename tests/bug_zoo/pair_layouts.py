@@ -3,7 +3,7 @@
 import torch
 
 from albert_edu.checks import check_pair_layout
-from albert_edu.text.tasks import as_data, truncate_pair, with_special_pieces
+from albert_edu.text.tasks import as_data, truncate_pair, with_special_tokens
 from tests.bug_zoo.zoo import right, wrong
 
 
@@ -12,7 +12,7 @@ def layout_of_the_library(pairs, S):
     laid = []
     for a, b in pairs:
         truncate_pair(a, b or [], S - (2 if b is None else 3))
-        laid.append(with_special_pieces(a, b))
+        laid.append(with_special_tokens(a, b))
     data = as_data(laid, [0] * len(laid), S)
     return data.token_ids, data.segment_ids, data.attention_mask
 

@@ -5,7 +5,7 @@ import warnings
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from albert_edu.analysis.bill import Recompute
+from albert_edu.analysis.memory import Recompute
 from albert_edu.checks import check_gradient_checkpoint
 from tests.bug_zoo.zoo import right, wrong
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.corpora import CorpusError
-from albert_edu.text.masking import mask_slots
+from albert_edu.text.masking import max_predictions
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, MASK, PAD, SEP, AlbertTokenizer
 
@@ -55,7 +55,7 @@ def test_a_batch_is_what_a_slow_loop_lays_out_with_some_pieces_hidden(text, obje
 
 def test_hidden_slots_are_ordinary_pieces_in_order_and_all_that_changed(text):
     batch = stream(text, batch_size=64).batch(3)
-    assert batch.masked_positions.shape == batch.masked_labels.shape == (64, mask_slots(64))
+    assert batch.masked_positions.shape == batch.masked_labels.shape == (64, max_predictions(64))
     text_ids, changed = batch.unmasked_ids(), batch.token_ids != batch.unmasked_ids()
     assert changed.any()  # looking at the text before masking leaves the batch masked
     for row in range(64):

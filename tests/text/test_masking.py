@@ -12,8 +12,8 @@ from albert_edu.text.masking import (
     MASK_RATE,
     MAX_NGRAM,
     choose_masked,
-    mask_slots,
-    masked_slots,
+    max_predictions,
+    mlm_targets,
     ngram_probabilities,
     replace_masked,
 )
@@ -44,7 +44,7 @@ def words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
 
 def budget_of(maskable: np.ndarray, rate: float) -> int:
     """What a row of the batch may hide: the rate counts [CLS] and both [SEP], and there are K slots."""
-    return int(min(max(1, round(rate * (maskable.sum() + 3))), mask_slots(len(maskable), rate)))
+    return int(min(max(1, round(rate * (maskable.sum() + 3))), max_predictions(len(maskable), rate)))
 
 
 @properties
@@ -173,7 +173,7 @@ def test_hidden_pieces_become_mask_random_or_stay_in_80_10_10():
 def test_masked_slots_give_back_what_stood_there(seed, rate, spare):
     rng = np.random.default_rng(seed)
     ids, masked = rng.integers(5, 99, size=(4, 12)), rng.random((4, 12)) < rate
-    positions, labels = masked_slots(ids, masked, min(12, max(1, int(masked.sum(1).max()) + spare)))
+    positions, labels = mlm_targets(ids, masked, min(12, max(1, int(masked.sum(1).max()) + spare)))
     for row in range(4):
         used = labels[row] != IGNORE
         count = masked[row].sum()
@@ -186,8 +186,8 @@ def test_masked_slots_give_back_what_stood_there(seed, rate, spare):
 @given(rows=rows(), rate=st.sampled_from([0.05, 0.15, 0.5]), seed=st.integers(0, 9))
 def test_the_slots_of_a_sequence_always_suffice(rows, rate, seed):
     masked = choose_masked(np.random.default_rng(seed), *rows, rate=rate)
-    assert masked.sum(1).max() <= mask_slots(masked.shape[1], rate)
+    assert masked.sum(1).max() <= max_predictions(masked.shape[1], rate)
 
 
 def test_mask_slots_are_the_rounded_share_and_at_least_one():
-    assert [mask_slots(length) for length in (1, 8, 64, 128, 512)] == [1, 1, 10, 19, 77]
+    assert [max_predictions(length) for length in (1, 8, 64, 128, 512)] == [1, 1, 10, 19, 77]

@@ -10,10 +10,10 @@ from albert_edu.text.task_files import (
     SpanExample,
     TaskFileError,
     encode_spans,
-    pieces_with_characters,
     read_glue,
     read_race,
     read_squad,
+    tokens_with_offsets,
 )
 from albert_edu.text.tasks import (
     ChoiceExample,
@@ -143,7 +143,7 @@ def test_a_wide_passage_is_cut_and_the_choices_are_not(story_text):
 
 
 def test_characters_of_pieces_point_back_into_the_text(text):
-    ids, characters = pieces_with_characters(CONTEXT, text.tokenizer)
+    ids, characters = tokens_with_offsets(CONTEXT, text.tokenizer)
     assert ids == text.tokenizer.encode(CONTEXT)
     covered = {at for begin, end in characters for at in range(begin, end)}
     assert covered == {at for at, character in enumerate(CONTEXT) if not character.isspace()}
@@ -173,7 +173,7 @@ def test_a_question_keeps_a_third_of_the_window_or_64_pieces_and_the_context_tak
     assert examples == questions and skipped == 0
     for row, example, keep in zip(range(2), examples, (kept, 99), strict=True):
         question = text.tokenizer.encode(example.question)[:keep]
-        ids, places = pieces_with_characters(example.context, text.tokenizer)
+        ids, places = tokens_with_offsets(example.context, text.tokenizer)
         room = sequence_length - 3 - len(question)
         laid, outside = [CLS, *question, SEP, *ids[:room], SEP], [(0, 0)] * (len(question) + 2)
         empty = sequence_length - len(laid)

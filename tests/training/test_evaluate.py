@@ -1,4 +1,4 @@
-"""Scores by hand, evaluation that repeats itself and disturbs nothing, and the floors."""
+"""Scores by hand, evaluation that repeats itself and disturbs nothing, and the baselines."""
 
 import math
 
@@ -13,7 +13,7 @@ from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput, mea
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.training.evaluate import OFF_PLATEAU, Floors, evaluate, floors, scores, tally
+from albert_edu.training.evaluate import OFF_PLATEAU, Baselines, baselines, evaluate, scores, tally
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -119,9 +119,9 @@ def test_evaluation_without_an_order_objective_has_no_order_scores(story_text):
 
 def test_the_floors_by_hand():
     # Of 8 pieces, training text has 5 twice and 6 once; one added to each count makes 3/11, 2/11, and 1/11 for the rest.
-    known = floors(corpus(5, 6, 5), corpus(5, 6, 6, 7), 8)
+    known = baselines(corpus(5, 6, 5), corpus(5, 6, 6, 7), 8)
     expected = -(math.log(3 / 11) + 2 * math.log(2 / 11) + math.log(1 / 11)) / 4
-    assert (known.uniform, known.unigram, known.order) == pytest.approx((math.log(8), expected, math.log(2)))
+    assert (known.uniform, known.unigram, known.chance) == pytest.approx((math.log(8), expected, math.log(2)))
 
 
 def test_the_copying_floor_is_what_bayes_reaches_who_sees_only_the_slot():
@@ -139,13 +139,13 @@ def test_the_copying_floor_is_what_bayes_reaches_who_sees_only_the_slot():
             if chance:
                 loss -= chance * math.log(believed[label] / sum(believed.values()))
     # Ours leaves out that a random piece may happen to be the label: one in 55 here, one in thousands on real text.
-    known = floors(train, held_out, V)
-    assert known.copying == pytest.approx(loss, abs=0.01) and known.copying < known.unigram - 0.1
+    known = baselines(train, held_out, V)
+    assert known.copy == pytest.approx(loss, abs=0.01) and known.copy < known.unigram - 0.1
 
 
 def test_an_untrained_model_is_as_bad_behind_the_mask_as_anywhere(story_text):
     found = evaluate(*small(story_text), 2)
-    assert found["behind_mask_loss"] == pytest.approx(found["masked_token_loss"], rel=0.05)
+    assert found["mask_token_loss"] == pytest.approx(found["masked_token_loss"], rel=0.05)
 
 
 def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_behind_the_mask(story_text):
@@ -158,24 +158,24 @@ def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_behind_the_mask(
 
     model, stream = small(story_text)
     found = evaluate(Copier(model.config), stream, 4)
-    assert found["behind_mask_accuracy"] == 0 and 0.05 < found["masked_token_accuracy"] < 0.15
+    assert found["mask_token_accuracy"] == 0 and 0.05 < found["masked_token_accuracy"] < 0.15
 
 
 @quick
 @given(st.lists(st.integers(0, 19), min_size=1, max_size=50), st.lists(st.integers(0, 19), min_size=1, max_size=50))
 def test_no_frequencies_beat_those_of_the_text_itself(train, held_out):
-    known = floors(corpus(*train), corpus(*held_out), 20)
+    known = baselines(corpus(*train), corpus(*held_out), 20)
     shares = [held_out.count(piece) / len(held_out) for piece in set(held_out)]
     assert -sum(p * math.log(p) for p in shares) - 1e-9 <= known.unigram < math.inf
 
 
 def test_the_unigram_floor_lies_well_below_ln_V_on_real_text(story_text):
-    known = floors(story_text.train, story_text.held_out, len(story_text.tokenizer))
+    known = baselines(story_text.train, story_text.held_out, len(story_text.tokenizer))
     assert known.uniform == pytest.approx(math.log(len(story_text.tokenizer))) and known.unigram < known.uniform - 0.5
 
 
 def test_the_verdict_flips_at_the_margin_below_the_unigram_floor():
-    known = Floors(8.29, 6.34, 5.78)
+    known = Baselines(8.29, 6.34, 5.78)
     edge = 6.34 - OFF_PLATEAU
     assert known.verdict(edge - 1e-6).startswith("off the unigram plateau")
     assert known.verdict(edge + 1e-6).startswith("still on the unigram plateau")

@@ -12,7 +12,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.training import pretrain as module
-from albert_edu.training.evaluate import OFF_PLATEAU, Floors, evaluate, tally
+from albert_edu.training.evaluate import OFF_PLATEAU, Baselines, evaluate, tally
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings, learning_rate
@@ -62,7 +62,7 @@ def trained(stream, model=None, held_out=None, metrics_file=None, **settings) ->
 
 def mean_of_means(model, batch, settings, step, workers):
     """What many loops do instead: average the parts' means."""
-    total, parts = torch.zeros(8, dtype=torch.float64), workers.parts(settings.accumulate)
+    total, parts = torch.zeros(8, dtype=torch.float64), workers.micro_batches(settings.accumulate)
     for rows in parts:
         output = model(batch.rows(rows))
         (output.loss / len(parts)).backward()
@@ -200,7 +200,7 @@ def test_metrics_are_one_line_a_record_with_the_rate_of_that_step(stream, story_
 
 
 def test_the_verdict_reads_the_held_out_loss_if_there_is_one():
-    history = History(Floors(5.3, 4.3, 4.0), [{"step": 1, "masked_token_loss": 4.0}])
+    history = History(Baselines(5.3, 4.3, 4.0), [{"step": 1, "masked_token_loss": 4.0}])
     assert history.verdict().startswith("off")
     history.add({"step": 2, "held_out_masked_token_loss": 4.3 - OFF_PLATEAU / 2})
     assert history.verdict().startswith("still on") and history.last("held_out_masked_token_loss") < 4.3
@@ -210,7 +210,7 @@ def test_the_verdict_reads_the_held_out_loss_if_there_is_one():
 def test_rewriting_the_metrics_drops_lines_of_steps_that_were_lost(tmp_path):
     file = tmp_path / "metrics.jsonl"
     file.write_text('{"step": 10}\n{"step": 20}\n{"step": 3')  # killed while it wrote
-    history = History(Floors(5.3, 4.3, 4.0), [{"step": 10}])
+    history = History(Baselines(5.3, 4.3, 4.0), [{"step": 10}])
     history.rewrite(file)
     history.add({"step": 11}, file)
     assert file.read_text() == '{"step": 10}\n{"step": 11}\n'

@@ -29,8 +29,8 @@ def roughness(curves):
         changes.append(sum({a, b} == {-1, 1} for a, b in zip(signs, signs[1:])))
         where.append(max(sharp, key=sharp.get))
     return torch.tensor(bends), torch.tensor(changes), torch.tensor(where)""",
-    "turn_cosine": """
-def turn_cosine(hidden_states, attention_mask, lag=1):
+    "update_cosine": """
+def update_cosine(hidden_states, attention_mask, lag=1):
     weight = attention_mask.double()
     weight[:, 0] = 0
     units = []
@@ -64,9 +64,9 @@ def roughness(curves):
     return bends.mean(-1), (slopes[:, 1:] * slopes[:, :-1] < 0).sum(-1), bends.argmax(-1) + 2""",
         "counting step 1 in",
     ),
-    "turn_cosine": (
+    "update_cosine": (
         """
-def turn_cosine(hidden_states, attention_mask, lag=1):
+def update_cosine(hidden_states, attention_mask, lag=1):
     votes = attention_mask.bool()
     votes[:, 0] = False
     states = torch.stack(hidden_states)[1:, votes]

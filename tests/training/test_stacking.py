@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.training.grow import grow
+from albert_edu.training.stacking import stack_layers
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -37,13 +37,13 @@ def same(one: torch.nn.Module, other: torch.nn.Module) -> bool:
 @pytest.mark.parametrize("embedding_size", [8, 16])
 def test_growing_to_the_same_depth_changes_no_output(share, embedding_size):
     model = tiny(share=share, embedding_size=embedding_size, num_layers=3)
-    for before, after in zip(outputs(model), outputs(grow(model, 3)), strict=True):
+    for before, after in zip(outputs(model), outputs(stack_layers(model, 3)), strict=True):
         assert torch.equal(before, after)
 
 
 def test_a_shared_model_keeps_its_weights_and_applies_them_more_often():
     model = tiny()
-    deep = grow(model, 5)
+    deep = stack_layers(model, 5)
     assert deep.config == model.config.replace(num_layers=5) and same(model, deep)
     x, keep = torch.randn(2, 6, 16), torch.ones(2, 6, dtype=torch.bool)
     with torch.no_grad():
@@ -56,7 +56,7 @@ def test_a_shared_model_keeps_its_weights_and_applies_them_more_often():
 @pytest.mark.parametrize("share", ["none", "attention", "ffn"])
 def test_layer_i_starts_as_a_copy_of_layer_i_times_L_old_over_L_new(share, old, new, sources):
     model = tiny(share=share, num_layers=old)
-    deep = grow(model, new)
+    deep = stack_layers(model, new)
     for i, source in enumerate(sources):
         for kind in ("attention", "ffn"):
             ours, theirs = (getattr(m.albert.encoder, kind) for m in (deep, model))
@@ -71,13 +71,13 @@ def test_layer_i_starts_as_a_copy_of_layer_i_times_L_old_over_L_new(share, old, 
 @example(4, 1, 1)  # 5 layers in 4 groups become 6 in 4: application 2 of the new stack is in group 1, of the old in group 0
 def test_each_group_starts_from_the_group_of_its_number(groups, more, still_more):
     model = tiny(num_groups=groups, num_layers=groups + more)
-    deep = grow(model, groups + more + still_more)
+    deep = stack_layers(model, groups + more + still_more)
     assert same(deep.albert.encoder, model.albert.encoder)
 
 
 def test_copies_are_independent_of_each_other_and_of_the_shallow_model():
     model = tiny(share="none")
-    deep = grow(model, 4)
+    deep = stack_layers(model, 4)
     before = outputs(model)
     with torch.no_grad():
         for p in deep.albert.encoder.ffn[0].parameters():
@@ -89,11 +89,11 @@ def test_copies_are_independent_of_each_other_and_of_the_shallow_model():
 
 
 def test_the_grown_decoder_is_tied_to_the_grown_table():
-    deep = grow(tiny(), 4)
+    deep = stack_layers(tiny(), 4)
     assert deep.masked_token_head.decoder.weight is deep.albert.embeddings.word.weight
     assert all(p.requires_grad for p in deep.parameters())
 
 
 def test_a_shallower_depth_is_refused_with_both_numbers():
     with pytest.raises(ValueError, match="1 layers are fewer than 2"):
-        grow(tiny(), 1)
+        stack_layers(tiny(), 1)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from albert_edu.analysis.bill import Recompute, ReversibleStack, saved_bytes
+from albert_edu.analysis.memory import Recompute, ReversibleStack, saved_bytes
 from albert_edu.config import AlbertConfig
 from albert_edu.model.encoder import SharedEncoder
 

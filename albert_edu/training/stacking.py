@@ -8,7 +8,7 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
-from albert_edu.text.batches import HELD_OUT_SEED, PretrainingStream
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText
 from albert_edu.training.checkpoint import weights_fingerprint
 from albert_edu.training.pretrain import pretrain
@@ -28,14 +28,14 @@ class Stage(NamedTuple):
 
 
 @torch.no_grad()
-def grow(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
+def stack_layers(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
     """A model of ``num_layers`` layers that starts from this one's weights.
 
     Application i of the new stack takes the blocks of application i * L_old // L_new: where everything is shared the
     weights stay the same and are only applied more often, where nothing is shared each layer is copied and then free.
     """
     if num_layers < model.config.num_layers:
-        raise ValueError(f"grow makes a model deeper: {num_layers} layers are fewer than {model.config.num_layers}.")
+        raise ValueError(f"stack_layers makes a model deeper: {num_layers} layers are fewer than {model.config.num_layers}.")
     deep = AlbertForPretraining(model.config.replace(num_layers=num_layers))
     old, new = model.albert.encoder, deep.albert.encoder
     deep.load_state_dict({k: v for k, v in model.state_dict().items() if ".encoder." not in k}, strict=False)
@@ -48,7 +48,7 @@ def grow(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
     return deep
 
 
-def pretrain_grown(
+def pretrain_stacked(
     config: AlbertConfig, stages: tuple[Stage, ...], text: PreparedText, folder: str | Path, *,
     batch_size: int = 16, sequence_length: int = 128, seed: int = 0, device=None, precision: str = "float32",
     compile: bool = False,
@@ -64,10 +64,10 @@ def pretrain_grown(
         stage_folder = folder / f"layers-{stage.num_layers:02d}-length-{length:03d}"
         torch.manual_seed(seed)
         deeper = config.replace(num_layers=stage.num_layers)
-        model = AlbertForPretraining(deeper) if model is None else grow(model, stage.num_layers)
+        model = AlbertForPretraining(deeper) if model is None else stack_layers(model, stage.num_layers)
         rows = batch_size * sequence_length // length
         stream = PretrainingStream(text.train, text.tokenizer, "sop", rows, length, seed=1000 * seed + index)
-        held_out = PretrainingStream(text.held_out, text.tokenizer, "sop", 32, length, seed=seed + HELD_OUT_SEED)
+        held_out = PretrainingStream(text.held_out, text.tokenizer, "sop", 32, length, seed=seed + EVAL_SEED_OFFSET)
         settings = PretrainSettings(
             steps=stage.steps, learning_rate=stage.learning_rate, warmup_steps=stage.steps // 10, optimizer="lamb",
             precision=precision, compile=compile, checkpoint_every=100, log_every=10,
