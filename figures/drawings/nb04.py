@@ -1,9 +1,11 @@
-"""Drawings of notebook 04, shared layers."""
+"""Drawings of notebook 04: one layer with a loop, and where its gradient comes from."""
+
+import torch
 
 from albert_edu import AlbertConfig
 from albert_edu.analysis.counting import count_parameters
-from figures.drawings.palette import LARGE, STATE, WEIGHT, WIDTH
-from figures.drawings.style import arrow, box, canvas, line, text
+from figures.drawings.palette import GRADIENT, LARGE, SMALL, STATE, WEIGHT, WIDTH
+from figures.drawings.style import arrow, box, canvas, circle, line, text
 
 
 def twelve_and_one():
@@ -48,4 +50,54 @@ def twelve_and_one():
     return drawing
 
 
-DRAWINGS = (twelve_and_one,)
+def gradients_meet():
+    """The gradient of a shared weight is the sum of the gradients of its applications."""
+    w, x, uses = 2, 1, 3
+    states = [x * w**i for i in range(uses + 1)]
+    upstream = [w**(uses - i) for i in range(1, uses + 1)]
+    parts = [states[i] * upstream[i] for i in range(uses)]
+    weight = torch.tensor(float(w), requires_grad=True)
+    (weight * (weight * (weight * x))).backward()
+    assert sum(parts) == weight.grad
+    total = " + ".join(map(str, parts)) + f" = {sum(parts)}"
+    words = " ".join(f"Application {i + 1}: input {states[i]}, upstream gradient {upstream[i]}, "
+                     f"product {parts[i]}." for i in range(uses))
+    drawing = canvas(
+        440, "The gradients of three applications meet in one weight",
+        f"Top row, left to right: the input {x} is multiplied by w = {w} three times, which gives "
+        f"{', '.join(map(str, states[1:]))}. Below, dashed and from right to left: the upstream "
+        f"gradients {', '.join(map(str, upstream[::-1]))}. {words} Three dashed arrows lead from "
+        f"the products into one box at the bottom, the weight w, whose gradient is {total}.")
+    circles, boxes = [42 + 172 * i for i in range(4)], [128 + 172 * i for i in range(3)]
+    forward, back, card = 84, 178, 254
+    text(drawing, 20, 20, "forward: multiply by w three times", anchor="start", weight="bold")
+    for i, (centre, state) in enumerate(zip(circles, states, strict=True)):
+        name = {0: "x", uses: "y"}.get(i, f"h_{{{i}}}")
+        circle(drawing, centre, forward, 22, STATE, state)
+        text(drawing, centre, forward - 36, name)
+    for i, centre in enumerate(boxes):
+        arrow(drawing, [(circles[i] + 22, forward), (centre - 34, forward)])
+        arrow(drawing, [(centre + 34, forward), (circles[i + 1] - 22, forward)])
+        box(drawing, centre - 34, forward - 20, 68, 40, WEIGHT, f"w = {w}", 16)
+    text(drawing, 20, back - 44, "backward: upstream gradients", anchor="start", weight="bold")
+    for i in range(uses):
+        circle(drawing, circles[i + 1], back, 22, GRADIENT, upstream[i], dashed=True)
+        if i:
+            arrow(drawing, [(circles[i + 1] - 22, back), (circles[i] + 22, back)], GRADIENT,
+                  dashed=True)
+            text(drawing, boxes[i], back - 16, "times w", SMALL)
+    text(drawing, 20, card - 24, "gradient of each application: input times upstream gradient",
+         anchor="start", weight="bold")
+    for i, centre in enumerate(boxes):
+        box(drawing, centre - 76, card, 152, 58, GRADIENT, dashed=True)
+        text(drawing, centre, card + 17, f"application {i + 1}", SMALL)
+        text(drawing, centre, card + 40, f"{states[i]} × {upstream[i]} = {parts[i]}", 17,
+             weight="bold")
+        arrow(drawing, [(centre, card + 58), (300 + (i - 1) * 80, 366)], GRADIENT, dashed=True)
+    box(drawing, 160, 368, 280, 58, WEIGHT)
+    text(drawing, 300, 385, "gradient of the one weight w")
+    text(drawing, 300, 409, total, LARGE, weight="bold")
+    return drawing
+
+
+DRAWINGS = (twelve_and_one, gradients_meet)

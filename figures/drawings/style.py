@@ -82,7 +82,15 @@ def circle(drawing, x, y, radius, colour=STATE, words="", size=LARGE, dashed=Fal
     dash = {"stroke_dasharray": "6 4"} if dashed else {}
     drawing.append(svg.Circle(x, y, radius, fill=tint(colour), stroke=colour, stroke_width=2,
                               **dash))
-    text(drawing, x, y, words, size)
+    if words != "":
+        text(drawing, x, y, words, size)
+
+
+def polygon(drawing, points, colour=GREY, strength=0.15):
+    """Draw a closed shape through the points, outlined in a colour and filled with its tint."""
+    coordinates = [round(number, 2) for point in points for number in point]
+    drawing.append(svg.Lines(*coordinates, close=True, fill=tint(colour, strength), stroke=colour,
+                             stroke_width=2, stroke_linejoin="round"))
 
 
 def line(drawing, points, colour=INK, width=2, dashed=False, curve=0):
