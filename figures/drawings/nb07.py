@@ -1,0 +1,165 @@
+"""Drawings of notebook 07: one LAMB step, the learning rate, and the length of a gradient."""
+
+import math
+
+import torch
+
+from albert_edu.training.lamb import Lamb
+from figures.drawings.palette import GRADIENT, GREY, INK, PALE, SMALL, STATE, WEIGHT
+from figures.drawings.paper import training_setting
+from figures.drawings.style import arrow, box, canvas, circle, grid, line, text
+
+RATE = 0.01
+
+
+def lamb_numbers() -> dict:
+    """Compute the first LAMB step of a 2 x 2 matrix, and check it against the library's class."""
+    w = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64)
+    g = torch.tensor([[0.5, -0.005], [-0.02, 0.1]], dtype=torch.float64)
+    (beta1, beta2), eps = training_setting("betas"), training_setting("eps")
+    decay = training_setting("weight_decay")
+    m, v = (1 - beta1) * g, (1 - beta2) * g**2
+    u = m / (v.sqrt() + eps) + decay * w
+    ratio = w.norm() / u.norm()
+    step = RATE * ratio * u
+    parameter = torch.nn.Parameter(w.clone())
+    parameter.grad = g
+    Lamb([parameter], lr=RATE, betas=(beta1, beta2), eps=eps, weight_decay=decay).step()
+    torch.testing.assert_close(parameter.data, w - step)
+    return {"w": w, "g": g, "u": u, "step": step, "new": w - step, "ratio": ratio.item(),
+            "beta1": beta1, "beta2": beta2, "decay": decay}
+
+
+def lamb_step():
+    """LAMB scales its step so that the length of the step is a fixed share of the weights' length."""
+    found = lamb_numbers()
+    w_norm, u_norm, step_norm = (found[name].norm().item() for name in ("w", "u", "step"))
+
+    def rows(name, digits):
+        return [[(f"{value:.{digits}f}" if digits else f"{value:g}").replace("-", "−")
+                 for value in row] for row in found[name].tolist()]
+
+    drawing = canvas(
+        462, "One LAMB step of one weight matrix",
+        f"Four stages from top to bottom. First, the gradient g is {rows('g', 0)}. The averages are "
+        f"m = {1 - found['beta1']:.1f} g and v = {1 - found['beta2']:.3f} g squared. Second, the update "
+        f"u = m over the root of v, plus {found['decay']} w, is {rows('u', 2)}: all four numbers have "
+        f"about the same size, although the gradients differ by a factor of 100. Third, the length of "
+        f"the weights w = {rows('w', 0)} is {w_norm:.0f} and the length of u is {u_norm:.2f}, so the "
+        f"trust ratio is {found['ratio']:.2f}. Fourth, the step is {RATE} times the trust ratio times "
+        f"u; its length is {step_norm:.2f}, which is {RATE:.0%} of {w_norm:.0f}.")
+    left, middle, right = 88, 300, 512
+    cell = (62, 30)
+
+    def matrix(x, y, name, digits, colour, heading):
+        grid(drawing, x - 62, y, 2, 2, cell, colour, rows(name, digits), SMALL)
+        text(drawing, x, y - 16, heading, weight="bold")
+
+    matrix(left, 40, "g", 0, GRADIENT, "gradient g")
+    box(drawing, middle - 82, 40, 164, 60, GREY,
+        f"m = {1 - found['beta1']:.1f} g\nv = {1 - found['beta2']:.3f} g^{{2}}", 16)
+    text(drawing, middle, 24, "running averages", weight="bold")
+    matrix(right, 40, "u", 2, GREY, "update u")
+    arrow(drawing, [(left + 62, 70), (middle - 82, 70)], GRADIENT, dashed=True)
+    arrow(drawing, [(middle + 82, 70), (right - 62, 70)], GREY)
+    text(drawing, right, 120, f"m / (√v + ε) + {found['decay']} w", SMALL)
+    matrix(left, 182, "w", 0, WEIGHT, "weights w")
+    text(drawing, left, 262, f"length ‖w‖ = {w_norm:.0f}")
+    text(drawing, right, 212, f"length\n‖u‖ = {u_norm:.2f}")
+    box(drawing, middle - 82, 176, 164, 72, GREY,
+        f"trust ratio\n‖w‖ / ‖u‖ = {found['ratio']:.2f}", 16, "bold")
+    arrow(drawing, [(left + 62, 212), (middle - 82, 212)], WEIGHT)
+    arrow(drawing, [(right - 52, 212), (middle + 82, 212)], GREY)
+    line(drawing, [(right, 134), (right, 188)], GREY, 2.5)
+    arrow(drawing, [(middle, 248), (middle, 296)], GREY)
+    box(drawing, 136, 298, 328, 66, GREY,
+        f"step = learning rate × trust ratio × u\n= {RATE} × {found['ratio']:.2f} × u", 16)
+    arrow(drawing, [(middle, 364), (middle, 402)], GREY)
+    box(drawing, 96, 404, 408, 46, WEIGHT,
+        f"w moves by {step_norm:.2f}, which is {RATE:.0%} of its length {w_norm:.0f}", 16, "bold")
+    return drawing
+
+
+def learning_rate_schedule():
+    """The learning rate rises for 2.5% of the steps and falls linearly to 0 during all the others."""
+    peak, steps = training_setting("learning_rate"), training_setting("steps")
+    warmup, batch = training_setting("warmup_steps"), training_setting("batch_size")
+    assert round(100 * warmup / steps, 1) == 2.5
+    drawing = canvas(
+        400, "The paper's learning rate over all steps of pre-training",
+        f"A line over the steps of pre-training, from 0 to {steps:,}, drawn to scale. The learning "
+        f"rate starts at 0, rises in a straight and very steep line to its peak {peak} at step "
+        f"{warmup:,}, which is the end of the warm-up, and then falls in a straight line to 0 at step "
+        f"{steps:,}. A lens shows the first {2 * warmup:,} steps magnified: the rise takes half of the "
+        f"lens. The batch has {batch:,} sequences.")
+    x0, y0, width, height = 76, 350, 490, 290
+
+    def at(step, rate):
+        return x0 + step / steps * width, y0 - rate / peak * height
+
+    line(drawing, [(x0, 30), (x0, y0), (584, y0)], INK, 1.5)
+    top = at(warmup, peak)
+    line(drawing, [(x0, top[1]), top], PALE, 1.5)
+    line(drawing, [at(0, 0), top, at(steps, 0)], STATE, 3)
+    text(drawing, x0 - 8, y0, "0", SMALL, anchor="end")
+    text(drawing, x0 - 8, top[1], f"{peak}", SMALL, anchor="end")
+    text(drawing, x0, 20, "learning rate", SMALL)
+    text(drawing, x0, y0 + 18, "0", SMALL)
+    text(drawing, x0 + width, y0 + 18, f"{steps:,}", SMALL)
+    text(drawing, x0 + width / 2, y0 + 36, "step of pre-training", SMALL)
+    text(drawing, 250, 212, "linear decay", turn=30.5)
+    left, base, wide, high = 382, 158, 184, 90
+    box(drawing, left - 26, 26, 228, 168, GREY, line=1.5, strength=0.04)
+    text(drawing, left + 88, 46, f"the first {2 * warmup:,} steps", SMALL, weight="bold")
+    line(drawing, [(left, base - high), (left, base), (left + wide, base)], INK, 1.5)
+    fall = (steps - 2 * warmup) / (steps - warmup)
+    line(drawing, [(left, base), (left + wide / 2, base - high), (left + wide, base - fall * high)],
+         STATE, 3)
+    line(drawing, [(left + wide / 2, base), (left + wide / 2, base - high)], PALE, 1.5)
+    text(drawing, left + wide / 2 + 6, base - 42, "warm-up\nends", SMALL, anchor="start")
+    text(drawing, left, base + 18, "0", SMALL)
+    text(drawing, left + wide / 2, base + 18, f"{warmup:,}", SMALL)
+    arrow(drawing, [(left - 26, 84), (x0 + 44, 70)], GREY, 1.5)
+    return drawing
+
+
+def gradient_clipping():
+    """Clipping shortens a gradient that is longer than the limit and keeps its direction."""
+    limit = training_setting("clip_norm")
+    pairs = []
+    for gradient in ((2.0, 1.5), (0.3, 0.4)):
+        parameter = torch.nn.Parameter(torch.zeros(2, dtype=torch.float64))
+        parameter.grad = torch.tensor(gradient, dtype=torch.float64)
+        torch.nn.utils.clip_grad_norm_([parameter], limit)
+        pairs.append((gradient, [round(value, 4) for value in parameter.grad.tolist()]))
+    (long, clipped), (short, same) = pairs
+    assert list(short) == same
+    lengths = [math.hypot(*vector) for vector in (long, clipped, short)]
+    drawing = canvas(
+        372, "Gradient clipping at length 1",
+        f"Two planes, each with a circle of radius {limit:.0f} around the origin. Left: a dashed "
+        f"gradient arrow points to ({long[0]:g}, {long[1]:g}) and has length {lengths[0]:g}. A second, "
+        f"thick arrow in the same direction ends on the circle at ({clipped[0]:g}, {clipped[1]:g}) and "
+        f"has length {lengths[1]:.0f}; this is the clipped gradient. Right: a gradient to "
+        f"({short[0]:g}, {short[1]:g}) has length {lengths[2]:g}, ends inside the circle, and stays as "
+        f"it is.")
+    unit = 104
+    for x, heading in ((120, f"longer than {limit:.0f}: shortened"),
+                       (452, f"shorter than {limit:.0f}: unchanged")):
+        text(drawing, x + 22, 22, heading, 16, weight="bold")
+    for x, y in ((130, 236), (450, 236)):
+        circle(drawing, x, y, unit, GREY)
+        text(drawing, x, y + unit + 20, f"circle of radius {limit:.0f}", SMALL)
+    x, y = 130, 236
+    arrow(drawing, [(x, y), (x + long[0] * unit, y - long[1] * unit)], GRADIENT, dashed=True)
+    arrow(drawing, [(x, y), (x + clipped[0] * unit, y - clipped[1] * unit)], INK, 4)
+    text(drawing, x + 140, y - 156, f"gradient,\nlength {lengths[0]:g}", anchor="end")
+    text(drawing, x + clipped[0] * unit + 30, y - 34, f"clipped,\nlength {lengths[1]:.0f}",
+         anchor="start")
+    x = 450
+    arrow(drawing, [(x, y), (x + short[0] * unit, y - short[1] * unit)], GRADIENT, dashed=True)
+    text(drawing, x, y - 66, f"length {lengths[2]:g}")
+    return drawing
+
+
+DRAWINGS = (lamb_step, learning_rate_schedule, gradient_clipping)

@@ -1,0 +1,142 @@
+"""Drawings of notebook 08: the two measurements, where they are taken, and three kinds of paths."""
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+
+from figures.drawings.palette import GREY, INK, LARGE, PALE, SMALL, STATE, WEIGHT
+from figures.drawings.style import arrow, box, canvas, circle, line, text
+
+RECORD = Path(__file__).parents[1] / "results" / "figure1_laptop.json"
+
+
+def distance_and_angle(before, after) -> tuple[float, float]:
+    """Return the L2 distance and the angle in degrees between two vectors of a plane."""
+    cosine = sum(map(math.prod, zip(before, after, strict=True)))
+    cosine /= math.hypot(*before) * math.hypot(*after)
+    return math.dist(before, after), math.degrees(math.acos(min(1, cosine)))
+
+
+def distance_beside_angle():
+    """A layer can turn a vector, or make it longer; the angle sees only the turn."""
+    cases = (((3, 4), (4, 3), "The vector turns."), ((3, 4), (6, 8), "The vector grows."))
+    found = [distance_and_angle(before, after) for before, after, _ in cases]
+    drawing = canvas(
+        398, "What the L2 distance and the angle between input and output measure",
+        f"Two planes with vectors from the origin. Left, the vector turns: the input (3, 4) and the "
+        f"output (4, 3) both have length 5. The segment between their tips is the L2 distance, "
+        f"{found[0][0]:.2f}, and the arc between them is the angle, {found[0][1]:.1f} degrees. Right, "
+        f"the vector grows: the output (6, 8) points in the same direction as the input (3, 4) and is "
+        f"twice as long. The distance is {found[1][0]:.0f} and the angle is {found[1][1]:.0f} degrees.")
+    unit, base = 32, 324
+    for x, (before, after, heading), (distance, angle) in zip((40, 350), cases, found, strict=True):
+        text(drawing, x + 110, 20, heading, LARGE, weight="bold")
+        line(drawing, [(x, base - 280), (x, base), (x + 236, base)], GREY, 1.5)
+        tips = [(x + a * unit, base - b * unit) for a, b in (before, after)]
+        if angle > 1:
+            arrow(drawing, [(x, base), tips[0]], GREY)
+            arrow(drawing, [(x, base), tips[1]], STATE)
+            line(drawing, tips, INK, 3)
+            start, end = (math.atan2(b, a) for a, b in (before, after))
+            turns = [start + (end - start) * i / 8 for i in range(9)]
+            line(drawing, [(x + 78 * math.cos(t), base - 78 * math.sin(t)) for t in turns], INK, 2)
+            text(drawing, x + 66, base - 34, "angle", SMALL, anchor="start")
+            text(drawing, tips[0][0], tips[0][1] - 14, f"input {before}", SMALL)
+            text(drawing, tips[1][0] + 8, tips[1][1] + 8, f"output {after}", SMALL, anchor="start")
+            text(drawing, tips[0][0] + 28, tips[0][1] + 6, "distance", SMALL, anchor="start")
+        else:
+            arrow(drawing, [(x - 5, base - 4), (tips[1][0] - 5, tips[1][1] - 4)], STATE)
+            arrow(drawing, [(x + 5, base + 4), (tips[0][0] + 5, tips[0][1] + 4)], GREY)
+            line(drawing, [(a + 5, b + 4) for a, b in tips], INK, 3)
+            text(drawing, tips[0][0] + 16, tips[0][1] + 12, f"input {before}", SMALL, anchor="start")
+            text(drawing, tips[1][0] - 18, tips[1][1] - 4, f"output {after}", SMALL, anchor="end")
+            text(drawing, tips[0][0] + 70, tips[0][1] - 56, "distance", SMALL, anchor="start")
+        text(drawing, x + 110, base + 26, f"distance {distance:.2f}", weight="bold")
+        text(drawing, x + 110, base + 50, f"angle {angle:.1f}°", weight="bold")
+    return drawing
+
+
+def measured_pairs():
+    """Figure 1 compares the input and the output of every application of the layer."""
+    curves = json.loads(RECORD.read_text())["members"]["albert"]["similarity"]
+    last = curves["num_layers"]
+    numbers = (1, 2, last)
+    pairs = [(curves["l2"][n - 1], curves["angle_degrees"][n - 1]) for n in numbers]
+    said = "; ".join(f"application {n}: distance {l2:.1f}, angle {angle:.0f} degrees"
+                     for n, (l2, angle) in zip(numbers, pairs, strict=True))
+    drawing = canvas(
+        300, "Where the distance and the angle of Figure 1 are measured",
+        f"A chain from left to right: hidden state h0, layer, h1, layer, h2, dots, h{last - 1}, layer, "
+        f"h{last}. The layer boxes are one and the same layer. Under each layer a bracket joins its "
+        f"input and its output, and leads to a box with two numbers, measured in the course's trained "
+        f"ALBERT. {said}.")
+    y = 92
+    xs = (38, 178, 318, 422, 562)
+    names = ("0", "1", "2", last - 1, last)
+    text(drawing, 300, 22, f"one layer, applied {last} times", LARGE, weight="bold")
+    text(drawing, 370, y, "…", 24)
+    for x, name in zip(xs, names, strict=True):
+        circle(drawing, x, y, 22, STATE, f"h_{{{name}}}", 16)
+    for start, n, (l2, angle) in zip((xs[0], xs[1], xs[3]), numbers, pairs, strict=True):
+        end = start + 140
+        middle = start + 70
+        arrow(drawing, [(start + 22, y), (middle - 27, y)])
+        box(drawing, middle - 27, y - 26, 54, 52, WEIGHT, "layer", SMALL)
+        arrow(drawing, [(middle + 27, y), (end - 22, y)])
+        line(drawing, [(start + 5, y + 28), (start + 5, y + 50), (end - 5, y + 50),
+                       (end - 5, y + 28)], INK, 1.5, curve=6)
+        arrow(drawing, [(middle, y + 50), (middle, y + 76)], INK, 1.5)
+        box(drawing, middle - 62, y + 76, 124, 76, GREY,
+            f"application {n}\ndistance {l2:.1f}\nangle {angle:.0f}°", SMALL)
+    text(drawing, 300, y + 184, "Input and output of each application, averaged over the tokens.")
+    return drawing
+
+
+def three_paths(steps=12):
+    """Steps of equal length can belong to a cycle or to an endless walk; a path that converges has
+    steps that shrink to 0.
+    """
+    stride, turn = 0.36, 2 * math.pi / 6
+    walk = [(-0.85, 0.0)]
+    for t in range(steps):
+        heading = 1.6 * math.cos(2 * math.pi * t / 8)
+        walk.append((walk[-1][0] + stride * math.cos(heading),
+                     walk[-1][1] + stride * math.sin(heading)))
+    paths = {"converges": [(0.8 * 0.72**t * math.cos(0.7 * t), 0.8 * 0.72**t * math.sin(0.7 * t))
+                           for t in range(steps + 1)],
+             "oscillates": [(stride * math.cos(turn * t), stride * math.sin(turn * t))
+                            for t in range(steps + 1)],
+             "keeps moving": walk}
+    moves = {name: [math.dist(a, b) for a, b in pairwise(path)]
+             for name, path in paths.items()}
+    drawing = canvas(
+        362, "Three paths in the plane and the length of each of their steps",
+        f"Three columns, each with the path of a point above and a bar for the length of each of its "
+        f"{steps} steps below. Left, converges: the path is a spiral that ends in a point, and the bars "
+        f"shrink towards 0. Middle, oscillates: the path goes round a hexagon again and again, and all "
+        f"bars are equally long. Right, keeps moving: the path winds its way to the right without "
+        f"coming back, and the bars are as long as in the middle. So the bars do not tell the middle "
+        f"path from the right one.")
+    for x, (name, path) in zip((105, 300, 495), paths.items(), strict=True):
+        text(drawing, x, 22, name, LARGE, weight="bold")
+        points = [(round(x + 78 * a, 1), round(104 - 78 * b, 1)) for a, b in path]
+        for start, end in pairwise(points):
+            if math.dist(start, end) > 9:
+                arrow(drawing, [start, end], STATE, 2)
+            else:
+                line(drawing, [start, end], STATE, 2)
+        circle(drawing, *points[0], 5, INK)
+        line(drawing, [(x - 84, 282), (x + 84, 282)], INK, 1.5)
+        for i, length in enumerate(moves[name]):
+            high = round(80 * length / max(moves["converges"]), 1)
+            box(drawing, x - 82 + 14 * i, 282 - high, 10, high, STATE, radius=0, line=1, strength=0.5)
+        text(drawing, x, 300, "step 1 to 12", SMALL)
+    text(drawing, 16, 186, "length of each step", anchor="start", weight="bold")
+    text(drawing, 398, 334, "The same bars, but one path comes back\nand the other does not.")
+    line(drawing, [(202, 40), (202, 304)], PALE, 1.5)
+    line(drawing, [(398, 40), (398, 304)], PALE, 1.5)
+    return drawing
+
+
+DRAWINGS = (distance_beside_angle, measured_pairs, three_paths)
