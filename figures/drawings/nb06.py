@@ -73,12 +73,12 @@ def bags_of_words():
     count = len(shared["SOP", IN_ORDER])
     drawing = canvas(
         498, "Two bags of words for each label of NSP and of SOP",
-        f"Four pairs of bags, two in each row; a bag holds the words of a segment without their order. "
-        f"Upper row, NSP. Label 0: the bags of segments A and B share {count} words, {listed}. "
-        f"Label 1: the bags of segment A and of a random segment share 0 words. Conclusion: counting "
-        f"shared words solves NSP. Lower row, SOP. Label 0: bags A and B share {listed}. Label 1: "
-        f"bags B and A share the same {count} words. Conclusion: counting shared words gives 50% on "
-        f"SOP, which is chance level.")
+        f"Four pairs of bags, two in each row; a bag holds the words of a segment without their "
+        f"order. Upper row, NSP. Label 0: the bags of segments A and B share {count} words, "
+        f"{listed}. Label 1: the bags of segment A and of a random segment share 0 words. "
+        f"Conclusion: counting shared words solves NSP. Lower row, SOP. Label 0: bags A and B "
+        f"share {listed}. Label 1: bags B and A share the same {count} words. Conclusion: "
+        f"counting shared words gives 50% on SOP, which is chance level.")
     for top, task, conclusion in ((20, "NSP", "The number of shared words tells the label."),
                                   (268, "SOP", "Both labels look alike, so the accuracy is 50%.")):
         text(drawing, 16, top, task, LARGE, anchor="start", weight="bold")
@@ -98,22 +98,23 @@ def bags_of_words():
 
 
 def truncation_leak(lengths=(6, 6, 5, 10), room=22):
-    """If a segment is cut at the length limit, its unfinished end tells which segment came second."""
+    """If segments are cut at the length limit, an unfinished end tells which one came second."""
     cell = 19
     first, second = sum(lengths[:CUT]), sum(lengths[CUT:])
     kept = room - first
     assert 0 < kept < second
     drawing = canvas(
         464, "A segment that is cut at the length limit gives the label away",
-        f"Top: segment A has {first} tokens and segment B has {second}; only {room} tokens fit, so the "
-        f"last {first + second - room} tokens of segment B are cut off. Middle, cut first and swap "
-        f"afterwards: with label 0 the ragged, unfinished end of B is in second place; with label 1, "
-        f"swapped, it is in first place, before the [SEP] between the segments. So the place of the "
-        f"unfinished end tells the label. Bottom, whole sentences only: B ends after its first sentence "
-        f"of {lengths[CUT]} tokens, and neither order has an unfinished end.")
+        f"Top: segment A has {first} tokens and segment B has {second}; only {room} tokens fit, "
+        f"so the last {first + second - room} tokens of segment B are cut off. Middle, cut first "
+        f"and swap afterwards: with label 0 the ragged, unfinished end of B is in second place; "
+        f"with label 1, swapped, it is in first place, before the [SEP] between the segments. So "
+        f"the place of the unfinished end tells the label. Bottom, whole sentences only: B ends "
+        f"after its first sentence of {lengths[CUT]} tokens, and neither order has an unfinished "
+        f"end.")
 
     def strip(x, y, tokens, colour, words, ragged=False):
-        """Draw a segment as long as its number of tokens; a ragged right end is an unfinished one."""
+        """Draw a segment as long as its tokens; a ragged right end is an unfinished one."""
         width = tokens * cell
         box(drawing, x, y, width, 34, colour, words, SMALL, radius=0)
         if ragged:
@@ -140,26 +141,30 @@ def truncation_leak(lengths=(6, 6, 5, 10), room=22):
             box(drawing, 456, y + 1, 128, 32, TARGET,
                 f"label {label}: {'swapped' if label else 'in order'}", SMALL)
         if ragged:
-            words = ("the unfinished end is in second place", "the unfinished end is in first place")
+            words = [f"the unfinished end is in {place} place" for place in ("second", "first")]
             for y, said in zip((top + 67, top + 131), words, strict=True):
                 text(drawing, 16, y, said, SMALL, anchor="start")
-    text(drawing, 16, 430, "Every segment ends with a sentence, in both orders.", SMALL, anchor="start")
+    text(drawing, 16, 430, "Every segment ends with a sentence, in both orders.", SMALL,
+         anchor="start")
     return drawing
 
 
 def order_head_on_nsp(each=50, columns=10):
-    """A head that sees order, and guesses where there is none, reaches 0.75 on NSP without topics."""
+    """A head that sees order, and guesses where there is none, reaches 0.75 on NSP without
+    topics.
+    """
     right = {IN_ORDER: each, OTHER: each // 2}
     accuracy = sum(right.values()) / (2 * each)
     cell = 24
     drawing = canvas(
         354, "Why a perfect SOP head scores 0.75 on NSP without any topic",
-        f"Two blocks of {each} squares, one square for each pair. Left block, label 0, true neighbours: "
-        f"all {right[IN_ORDER]} squares are filled, because the neighbours are in order and the head "
-        f"recognises order; the recall is {right[IN_ORDER] / each:.2f}. Right block, label 1, random "
-        f"segments: {right[OTHER]} of {each} squares are filled, because the pair has no order and the "
-        f"head guesses; the recall is {right[OTHER] / each:.2f}. Together {sum(right.values())} of "
-        f"{2 * each} pairs are right, so the accuracy is {accuracy:.2f}.")
+        f"Two blocks of {each} squares, one square for each pair. Left block, label 0, true "
+        f"neighbours: all {right[IN_ORDER]} squares are filled, because the neighbours are in "
+        f"order and the head recognises order; the recall is {right[IN_ORDER] / each:.2f}. Right "
+        f"block, label 1, random segments: {right[OTHER]} of {each} squares are filled, because "
+        f"the pair has no order and the head guesses; the recall is {right[OTHER] / each:.2f}. "
+        f"Together {sum(right.values())} of {2 * each} pairs are right, so the accuracy is "
+        f"{accuracy:.2f}.")
     for x, label, heading, reason in (
             (36, IN_ORDER, "label 0: true neighbours", "The head sees that they are in order."),
             (324, OTHER, "label 1: random segments", "They have no order, so the head guesses.")):

@@ -31,7 +31,7 @@ def lamb_numbers() -> dict:
 
 
 def lamb_step():
-    """LAMB scales its step so that the length of the step is a fixed share of the weights' length."""
+    """LAMB makes the length of a step a fixed share of the length of the weights."""
     found = lamb_numbers()
     w_norm, u_norm, step_norm = (found[name].norm().item() for name in ("w", "u", "step"))
 
@@ -41,13 +41,14 @@ def lamb_step():
 
     drawing = canvas(
         462, "One LAMB step of one weight matrix",
-        f"Four stages from top to bottom. First, the gradient g is {rows('g', 0)}. The averages are "
-        f"m = {1 - found['beta1']:.1f} g and v = {1 - found['beta2']:.3f} g squared. Second, the update "
-        f"u = m over the root of v, plus {found['decay']} w, is {rows('u', 2)}: all four numbers have "
-        f"about the same size, although the gradients differ by a factor of 100. Third, the length of "
-        f"the weights w = {rows('w', 0)} is {w_norm:.0f} and the length of u is {u_norm:.2f}, so the "
-        f"trust ratio is {found['ratio']:.2f}. Fourth, the step is {RATE} times the trust ratio times "
-        f"u; its length is {step_norm:.2f}, which is {RATE:.0%} of {w_norm:.0f}.")
+        f"Four stages from top to bottom. First, the gradient g is {rows('g', 0)}. The averages "
+        f"are m = {1 - found['beta1']:.1f} g and v = {1 - found['beta2']:.3f} g squared. Second, "
+        f"the update u = m over the root of v, plus {found['decay']} w, is {rows('u', 2)}: all "
+        f"four numbers have about the same size, although the gradients differ by a factor of "
+        f"100. Third, the length of the weights w = {rows('w', 0)} is {w_norm:.0f} and the "
+        f"length of u is {u_norm:.2f}, so the trust ratio is {found['ratio']:.2f}. Fourth, the "
+        f"step is {RATE} times the trust ratio times u; its length is {step_norm:.2f}, which is "
+        f"{RATE:.0%} of {w_norm:.0f}.")
     left, middle, right = 88, 300, 512
     cell = (62, 30)
 
@@ -81,17 +82,17 @@ def lamb_step():
 
 
 def learning_rate_schedule():
-    """The learning rate rises for 2.5% of the steps and falls linearly to 0 during all the others."""
+    """The learning rate rises for 2.5% of the steps and then falls linearly to 0."""
     peak, steps = training_setting("learning_rate"), training_setting("steps")
     warmup, batch = training_setting("warmup_steps"), training_setting("batch_size")
     assert round(100 * warmup / steps, 1) == 2.5
     drawing = canvas(
         400, "The paper's learning rate over all steps of pre-training",
-        f"A line over the steps of pre-training, from 0 to {steps:,}, drawn to scale. The learning "
-        f"rate starts at 0, rises in a straight and very steep line to its peak {peak} at step "
-        f"{warmup:,}, which is the end of the warm-up, and then falls in a straight line to 0 at step "
-        f"{steps:,}. A lens shows the first {2 * warmup:,} steps magnified: the rise takes half of the "
-        f"lens. The batch has {batch:,} sequences.")
+        f"A line over the steps of pre-training, from 0 to {steps:,}, drawn to scale. The "
+        f"learning rate starts at 0, rises in a straight and very steep line to its peak {peak} "
+        f"at step {warmup:,}, which is the end of the warm-up, and then falls in a straight line "
+        f"to 0 at step {steps:,}. A lens shows the first {2 * warmup:,} steps magnified: the "
+        f"rise takes half of the lens. The batch has {batch:,} sequences.")
     x0, y0, width, height = 76, 350, 490, 290
 
     def at(step, rate):
@@ -138,11 +139,11 @@ def gradient_clipping():
     drawing = canvas(
         372, "Gradient clipping at length 1",
         f"Two planes, each with a circle of radius {limit:.0f} around the origin. Left: a dashed "
-        f"gradient arrow points to ({long[0]:g}, {long[1]:g}) and has length {lengths[0]:g}. A second, "
-        f"thick arrow in the same direction ends on the circle at ({clipped[0]:g}, {clipped[1]:g}) and "
-        f"has length {lengths[1]:.0f}; this is the clipped gradient. Right: a gradient to "
-        f"({short[0]:g}, {short[1]:g}) has length {lengths[2]:g}, ends inside the circle, and stays as "
-        f"it is.")
+        f"gradient arrow points to ({long[0]:g}, {long[1]:g}) and has length {lengths[0]:g}. A "
+        f"second, thick arrow in the same direction ends on the circle at ({clipped[0]:g}, "
+        f"{clipped[1]:g}) and has length {lengths[1]:.0f}; this is the clipped gradient. Right: "
+        f"a gradient to ({short[0]:g}, {short[1]:g}) has length {lengths[2]:g}, ends inside the "
+        f"circle, and stays as it is.")
     unit = 104
     for x, heading in ((120, f"longer than {limit:.0f}: shortened"),
                        (452, f"shorter than {limit:.0f}: unchanged")):

@@ -9,20 +9,23 @@ LOSS_SUMS = (9, 10, 8, 13)               # their losses, added up
 
 
 def gradient_accumulation():
-    """The parts of a batch add up sums, and one division by the count of the whole batch ends it."""
+    """Micro-batches add up sums of losses, and one division by the count of the whole batch
+    follows.
+    """
     parts, total, count = len(MASKED), sum(LOSS_SUMS), sum(MASKED)
     each = ROWS // parts
     means = [loss / masked for loss, masked in zip(LOSS_SUMS, MASKED, strict=True)]
     drawing = canvas(
         470, "Gradient accumulation: one batch in four micro-batches",
-        f"A batch of {ROWS} rows is cut into {parts} micro-batches of {each} rows, which pass through "
-        f"the model one after another. They have {', '.join(map(str, MASKED))} masked positions, and "
-        f"their losses add up to {', '.join(map(str, LOSS_SUMS))}. Right way: the sum of the losses, "
-        f"{total}, is divided once by the number of masked positions of the whole batch, {count}, which "
-        f"gives {total / count:.2f}. Wrong way: the mean of the {parts} means gives "
-        f"{sum(means) / parts:.2f}, because a micro-batch with few masked positions counts as much as "
-        f"one with many.")
-    text(drawing, 16, 20, f"one batch of {ROWS} rows in {parts} micro-batches, one after another", anchor="start", weight="bold")
+        f"A batch of {ROWS} rows is cut into {parts} micro-batches of {each} rows, which pass "
+        f"through the model one after another. They have {', '.join(map(str, MASKED))} masked "
+        f"positions, and their losses add up to {', '.join(map(str, LOSS_SUMS))}. Right way: the "
+        f"sum of the losses, {total}, is divided once by the number of masked positions of the "
+        f"whole batch, {count}, which gives {total / count:.2f}. Wrong way: the mean of the "
+        f"{parts} means gives {sum(means) / parts:.2f}, because a micro-batch with few masked "
+        f"positions counts as much as one with many.")
+    text(drawing, 16, 20, f"one batch of {ROWS} rows in {parts} micro-batches, one after another",
+         anchor="start", weight="bold")
     for i in range(parts):
         x = 16 + i * 148
         for row in range(each):
@@ -53,11 +56,11 @@ def data_parallel(workers=4):
                        for rank, own in enumerate(rows))
     drawing = canvas(
         452, "One step of data-parallel training on four workers",
-        f"Four columns, one for each worker. All workers start with equal weights w. The rows 0 to "
-        f"{ROWS - 1} of one batch are dealt out in turn: {listed}. Each worker computes a gradient from "
-        f"its rows; the {workers} gradients differ. Dashed arrows lead into one wide box, the "
-        f"all-reduce, which adds the gradients and gives every worker the same sum g. Each worker takes "
-        f"the same step, so all of them end with equal weights w prime.")
+        f"Four columns, one for each worker. All workers start with equal weights w. The rows 0 "
+        f"to {ROWS - 1} of one batch are dealt out in turn: {listed}. Each worker computes a "
+        f"gradient from its rows; the {workers} gradients differ. Dashed arrows lead into one "
+        f"wide box, the all-reduce, which adds the gradients and gives every worker the same sum "
+        f"g. Each worker takes the same step, so all of them end with equal weights w prime.")
     for rank, own in enumerate(rows):
         x = 16 + rank * 148
         middle = x + 62
@@ -76,8 +79,10 @@ def data_parallel(workers=4):
     box(drawing, 16, 254, 568, 52, GRADIENT, f"all-reduce:  g = {total}", 16, "bold", dashed=True,
         strength=0.25)
     brace(drawing, (16, 384), (584, 384))
-    text(drawing, 300, 414, "equal on all workers, as after one step on the whole batch", weight="bold")
-    text(drawing, 300, 438, "Each gradient is already divided by the count of the whole batch.", SMALL)
+    text(drawing, 300, 414, "equal on all workers, as after one step on the whole batch",
+         weight="bold")
+    text(drawing, 300, 438, "Each gradient is already divided by the count of the whole batch.",
+         SMALL)
     return drawing
 
 
@@ -86,13 +91,14 @@ def checkpoint_and_resume(steps=60, every=10, killed=34):
     last = killed // every * every
     drawing = canvas(
         420, "A run is killed and resumes from its last checkpoint",
-        f"Two horizontal lines over the steps 0 to {steps}. Upper line: a run that nobody disturbs goes "
-        f"from step 0 to step {steps}. Lower line: the same run writes a checkpoint after every {every} "
-        f"steps and is killed at step {killed}. A second process reads the checkpoint of step {last} "
-        f"and goes on to step {steps}; it repeats steps {last} to {killed}. Both lines end with "
-        f"identical weights. A box lists what a checkpoint holds: the weights, the optimizer averages m "
-        f"and v, and the step number. Batches and dropout masks are not stored, because they follow "
-        f"from the seed and the step.")
+        f"Two horizontal lines over the steps 0 to {steps}. Upper line: a run that nobody "
+        f"disturbs goes from step 0 to step {steps}. Lower line: the same run writes a "
+        f"checkpoint after every {every} steps and is killed at step {killed}. A second process "
+        f"reads the checkpoint of step {last} and goes on to step {steps}; it repeats steps "
+        f"{last} to {killed}. Both lines end with identical weights. A box lists what a "
+        f"checkpoint holds: the weights, the optimizer averages m and v, and the step number. "
+        f"Batches and dropout masks are not stored, because they follow from the seed and the "
+        f"step.")
     left, width = 40, 480
 
     def at(step):

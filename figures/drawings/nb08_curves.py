@@ -20,20 +20,22 @@ def described(kind: str, phase: float) -> list[float]:
     not at 0 after the last layer.
     """
     if kind == "BERT-large":
-        return [0.63 + 0.12 * math.sin(2.4 * i + phase) + 0.1 * math.sin(1.1 * i * i) for i in range(LAYERS)]
-    return [0.2 + 0.34 * math.exp(-i / 2.2) + 0.015 * math.sin(0.9 * i + phase) for i in range(LAYERS)]
+        return [0.63 + 0.12 * math.sin(2.4 * i + phase) + 0.1 * math.sin(1.1 * i * i)
+                for i in range(LAYERS)]
+    return [0.2 + 0.34 * math.exp(-i / 2.2) + 0.015 * math.sin(0.9 * i + phase)
+            for i in range(LAYERS)]
 
 
 def figure1_redrawn():
     """The text says that ALBERT's curves are smoother and lower than BERT's, but do not reach 0."""
     drawing = canvas(
         374, "The paper's Figure 1, redrawn from its description",
-        f"Two panels over the layers 1 to {LAYERS}. This is a sketch from the description in the text, "
-        f"not the authors' data. Left panel: L2 distance between the input and the output of a layer, "
-        f"axis from 0 to {TOPS[0]}. Right panel: angle between them, axis from 0 to {TOPS[1]} degrees. "
-        f"In both panels the curve of BERT-large is jagged and high. The curve of ALBERT-large falls in "
-        f"the first layers, runs on smoothly below BERT's curve, and is clearly above 0 at layer "
-        f"{LAYERS}.")
+        f"Two panels over the layers 1 to {LAYERS}. This is a sketch from the description in the "
+        f"text, not the authors' data. Left panel: L2 distance between the input and the output "
+        f"of a layer, axis from 0 to {TOPS[0]}. Right panel: angle between them, axis from 0 to "
+        f"{TOPS[1]} degrees. In both panels the curve of BERT-large is jagged and high. The "
+        f"curve of ALBERT-large falls in the first layers, runs on smoothly below BERT's curve, "
+        f"and is clearly above 0 at layer {LAYERS}.")
     wide, high, base = 226, 210, 270
     for x0, top, words in ((52, TOPS[0], "L2 distance"), (352, TOPS[1], "angle in degrees")):
         text(drawing, x0, 24, words, anchor="start", weight="bold")
@@ -75,8 +77,8 @@ def stacked_angles(copies: int, layers: int, seeds=4) -> list[float]:
 
 
 def stacking_makes_teeth(copies=3, layers=4):
-    """Copies of one layer turn a vector less and less, so a stack of copies has a tooth where each new
-    layer begins.
+    """Copies of one layer turn a vector less and less, so a stack of copies has a tooth where
+    each new layer begins.
     """
     angles = stacked_angles(copies, layers)
     starts = [1 + copies * i for i in range(1, layers)]
@@ -84,13 +86,14 @@ def stacking_makes_teeth(copies=3, layers=4):
     drawing = canvas(
         400, "Progressive stacking copies layers, and the copies leave teeth in the curve",
         f"Top: {layers} layers, a to {'abcdefgh'[layers - 1]}, are copied to a stack of "
-        f"{copies * layers} layers, so that each of them occurs {copies} times in a row. Bottom: a "
-        f"curve with the angle of each application before any training. Within the copies of one layer "
-        f"the angle falls. It jumps up at applications {', '.join(map(str, starts))}, where the copies "
-        f"of the next layer begin. The angles are "
+        f"{copies * layers} layers, so that each of them occurs {copies} times in a row. Bottom: "
+        f"a curve with the angle of each application before any training. Within the copies of "
+        f"one layer the angle falls. It jumps up at applications {', '.join(map(str, starts))}, "
+        f"where the copies of the next layer begin. The angles are "
         f"{', '.join(f'{angle:.0f}' for angle in angles)} degrees.")
     x0, step, base = 62, 43, 344
-    text(drawing, 16, 20, f"{layers} layers, copied {copies} times each", anchor="start", weight="bold")
+    text(drawing, 16, 20, f"{layers} layers, copied {copies} times each", anchor="start",
+         weight="bold")
     for i in range(copies * layers):
         n, x = i // copies, x0 + i * step
         shade = 0.12 if n % 2 else 0.4
