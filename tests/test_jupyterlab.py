@@ -48,7 +48,7 @@ def lab(tmp_path_factory):
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         nbformat.write(notebook, home / "course" / "notebooks" / name)
-    for folder in ("figures", "models"):
+    for folder in ("figures", "albert_edu"):
         (home / "course" / folder).symlink_to(ROOT / folder)
     settings = home / "config" / "labconfig" / "default_setting_overrides.json"
     settings.parent.mkdir(parents=True)

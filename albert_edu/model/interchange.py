@@ -7,6 +7,7 @@ one half of the layers) is refused, or written in a format of our own when asked
 import dataclasses
 import json
 import warnings
+from importlib.resources import files
 from pathlib import Path
 
 import torch
@@ -20,6 +21,7 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 
 OURS = "albert_edu"  # model_type of the format of our own
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
+SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}  # in albert_edu/pretrained
 HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
 
 
@@ -55,12 +57,21 @@ def save_pretrained(
         tokenizer.save(folder)
 
 
+def model_folder(name: str | Path) -> Path:
+    """Return the folder of a model: a folder as it is, or a shipped model by its name ("laptop", "laptop-unshared")."""
+    if str(name) in SHIPPED and not Path(name).exists():
+        return Path(str(files("albert_edu"))) / "pretrained" / SHIPPED[str(name)]
+    return Path(name)
+
+
 def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, AlbertTokenizer | None]:
-    """Read a folder written by us, by transformers, or copied from the Hub; the tokenizer is None if it has none.
+    """Read a shipped model by name, or a folder written by us, by transformers, or copied from the Hub.
+
+    The tokenizer is None where the folder has none.
 
     Heads the folder lacks (the Hub's ALBERTs have no sentence-order head) start anew, with a warning that names them.
     """
-    folder = Path(folder)
+    folder = model_folder(folder)
     for file in ("config.json", "model.safetensors"):
         if not (folder / file).exists():
             found = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"

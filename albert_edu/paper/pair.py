@@ -29,6 +29,7 @@ from albert_edu.training.settings import suited_to
 from albert_edu.training.stacking import Stage, pretrain_stacked
 
 MEMBERS = {"albert": "all", "control": "none"}  # name -> sharing
+FOLDERS = {"control": "unshared"}  # where a member is shipped, if not under its name in the records
 
 
 @dataclass(frozen=True)
@@ -191,9 +192,9 @@ def model_card(record: dict) -> str:
     better = " and ".join(f"{floor['unigram'] - found['mask_token_loss']:.2f}" for found in scores)
     order = " and ".join(f"{found['sentence_order_accuracy']:.0%}" for found in scores)
     lines = [
-        f"# The {profile['name']} pair: an ALBERT and its not-shared control",
+        f"# The {profile['name']} pair: an ALBERT and its unshared baseline",
         "",
-        f"Two folders in the format of transformers, with tokenizer: `albert` (one layer, applied {depth} times) and `control`",
+        f"Two folders in the format of transformers, with tokenizer: `albert` (one layer, applied {depth} times) and `unshared`",
         f"({depth} layers of its own, grown as copies). Trained alike on {TEXTS.get(profile['corpus'], profile['corpus'])},",
         "on masked tokens and order, with LAMB:",
         f"{road}; {profile['batch_size'] * length:,} pieces a step, one run each.",
@@ -204,7 +205,7 @@ def model_card(record: dict) -> str:
     for name, member in record["members"].items():
         scores = member["scores"]
         lines.append(
-            f"| {name} | {scores['masked_token_loss']:.3f} | {scores['mask_token_loss']:.3f} | "
+            f"| {FOLDERS.get(name, name)} | {scores['masked_token_loss']:.3f} | {scores['mask_token_loss']:.3f} | "
             f"{scores['mask_token_accuracy']:.3f} | {scores['sentence_order_accuracy']:.3f} | {record['parameters'][name]:,} | "
             f"{member['training_seconds'] / 60:.0f} |"
         )
@@ -212,7 +213,7 @@ def model_card(record: dict) -> str:
         f"| frequencies alone | {floor['unigram']:.3f} | {floor['unigram']:.3f} | | 0.500 (a coin) | | |",
         f"| and copying what stands in the slot | {floor['copy']:.3f} | {floor['unigram']:.3f} | | | | |",
         "",
-        *(f"{name}: {member['verdict']}." for name, member in record["members"].items()),
+        *(f"{FOLDERS.get(name, name)}: {member['verdict']}." for name, member in record["members"].items()),
         "",
         f"Behind [MASK], where a model must read, they are {better} nats better than frequencies. Whether two runs of",
         f"sentences are in order they tell in {order} of pairs, a coin in 50%. They are teaching material, no more.",

@@ -399,3 +399,19 @@ def test_a_config_without_a_size_is_refused_naming_the_size(folder):
     edit_config(folder, vocab_size=None)
     with pytest.raises(InterchangeError, match="vocab_size"):
         load_pretrained(folder)
+
+
+# Names
+
+
+@pytest.mark.parametrize(("name", "share"), [("laptop", "all"), ("laptop-unshared", "none")])
+def test_a_shipped_model_is_loaded_by_its_name_from_any_folder(name, share, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, tokenizer = load_pretrained(name)
+    assert model.config.share == share and len(tokenizer) == model.config.vocab_size
+
+
+def test_a_folder_of_ones_own_comes_before_a_shipped_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_pretrained(model_of(), None, "laptop")
+    assert load_pretrained("laptop")[0].config == model_of().config
