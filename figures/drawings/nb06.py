@@ -126,7 +126,8 @@ def truncation_leak(lengths=(6, 6, 5, 10), room=22):
     at = strip(16, 46, first, SEGMENT_A, f"A: {first} tokens")
     strip(at, 46, kept, SEGMENT_B, f"B: {kept} of {second} tokens")
     over = 16 + room * cell
-    box(drawing, over, 46, (first + second - room) * cell, 34, GREY, "cut off", SMALL, 0, 1, 0.1)
+    box(drawing, over, 46, (first + second - room) * cell, 34, GREY, "cut off", SMALL,
+        radius=0, line=1, strength=0.1)
     line(drawing, [(over, 36), (over, 90)], INK, 2)
     groups = ((118, "Cut first, then swap: the label leaks", kept, True),
               (288, "Whole sentences only: no leak", lengths[CUT], False))
