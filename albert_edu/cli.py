@@ -154,17 +154,13 @@ def run_pack(options) -> None:
 
 
 def run_pretrain(options) -> None:
-    import torch
-
-    from albert_edu.model.albert import AlbertForPretraining
     from albert_edu.model.interchange import save_pretrained
     from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
     from albert_edu.text.corpora import CorpusError
     from albert_edu.text.prepare import prepare
-    from albert_edu.training.checkpoint import weights_fingerprint
-    from albert_edu.training.pretrain import pick_device, pretrain
+    from albert_edu.training.pretrain import pick_device
     from albert_edu.training.settings import PretrainSettings, suited_to
-    from albert_edu.training.stacking import stack_layers
+    from albert_edu.training.stages import Stage, batches_read, train_stages
     from albert_edu.training.workers import is_main_worker
 
     warm, tokenizer = _model_with_tokenizer(options.warm_start) if options.warm_start else (None, None)
@@ -175,9 +171,8 @@ def run_pretrain(options) -> None:
     changes = {"num_layers": options.layers, "share": options.share}
     changes = {name: value for name, value in changes.items() if value is not None}
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
-    torch.manual_seed(options.seed)
-    model = stack_layers(warm, options.layers or warm.config.num_layers) if warm else AlbertForPretraining(
-        AlbertConfig.named(options.preset or "albert-tiny", **changes, **sizes))  # fmt: skip
+    config = warm.config if warm else AlbertConfig.named(options.preset or "albert-tiny", **changes, **sizes)
+    layers = options.layers or config.num_layers
     suited = suited_to(pick_device(options.device))
     settings = PretrainSettings(
         steps=options.steps, learning_rate=options.learning_rate, optimizer=options.optimizer,
@@ -186,17 +181,17 @@ def run_pretrain(options) -> None:
         checkpoint_every=options.checkpoint_every, evaluate_every=options.evaluate_every, seed=options.seed,
     )  # fmt: skip
     arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
-    origin = weights_fingerprint(warm) if warm else "scratch"
-    # With its own seed a warm start would most often read the very batches again that its model was trained on.
-    stream = PretrainingStream(text.train, *arguments, seed=options.seed + (int(origin[:6], 16) if warm else 0))
+    skip = batches_read(options.warm_start) if warm else 0
+    stream = PretrainingStream(text.train, *arguments, seed=options.seed, skip=skip)
     try:
         held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + EVAL_SEED_OFFSET)
     except CorpusError as error:
         raise CorpusError(f"in the documents held out ({text.held_out}): {error}") from error
-    history = pretrain(
-        model, stream, settings, options.out / "checkpoints", options.device, held_out, options.out / "metrics.jsonl",
-        origin=origin,
-    )
+    stage = Stage(layers, options.steps, options.learning_rate)
+    model, history, _ = train_stages(
+        config, [stage], lambda stage, skip: stream, lambda stage: settings, options.out, options.device,
+        lambda stage: held_out, warm, describe="pretrain",
+    )  # fmt: skip
     if is_main_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)
         print(f"text: {text.train}; {stream.sampler.coverage:.0%} of the pieces fit {options.sequence_length}")

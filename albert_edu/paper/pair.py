@@ -20,13 +20,14 @@ from tqdm.auto import tqdm
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import training_seconds
 from albert_edu.training.pretrain import pick_device
-from albert_edu.training.settings import suited_to
-from albert_edu.training.stacking import Stage, pretrain_stacked
+from albert_edu.training.settings import PretrainSettings, suited_to
+from albert_edu.training.stages import Stage, train_stages
 
 MEMBERS = {"albert": "all", "control": "none"}  # name -> sharing
 FOLDERS = {"control": "unshared"}  # where a member is shipped, if not under its name in the records
@@ -50,10 +51,27 @@ class PairProfile:
     def train(self, member: str, folder: Path, device: str | None = None) -> None:
         """Train one member into ``folder/member``, or go on with it; on a card in bfloat16 with compiled blocks."""
         text = prepare(self.corpus)
-        pretrain_stacked(
-            self.config(member, text), self.stages, text, folder / member, batch_size=self.batch_size, seed=self.seed,
-            sequence_length=self.sequence_length, device=device, **suited_to(pick_device(device)),
+        suited = suited_to(pick_device(device))
+
+        def stream(stage: Stage, skip: int) -> PretrainingStream:
+            length = stage.sequence_length or self.sequence_length
+            rows = self.batch_size * self.sequence_length // length  # so that every step reads as many tokens
+            return PretrainingStream(text.train, text.tokenizer, "sop", rows, length, seed=self.seed, skip=skip)
+
+        def held_out(stage: Stage) -> PretrainingStream:
+            length, seed = stage.sequence_length or self.sequence_length, self.seed + EVAL_SEED_OFFSET
+            return PretrainingStream(text.held_out, text.tokenizer, "sop", 32, length, seed=seed)
+
+        def settings(stage: Stage) -> PretrainSettings:
+            return PretrainSettings(
+                steps=stage.steps, learning_rate=stage.learning_rate, warmup_steps=stage.steps // 10, optimizer="lamb",
+                checkpoint_every=100, log_every=10, evaluate_every=max(50, stage.steps // 10), seed=self.seed, **suited,
+            )  # fmt: skip
+
+        trained = train_stages(
+            self.config(member, text), self.stages, stream, settings, folder / member, device, held_out
         )  # fmt: skip
+        save_pretrained(trained.model, text.tokenizer, folder / member, native=True)
 
     @property
     def steps(self) -> int:

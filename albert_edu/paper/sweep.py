@@ -29,10 +29,9 @@ from albert_edu.paper.provenance import commit, device_name, today, write_json
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.masking import MASK_RATE
 from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
-from albert_edu.training.history import training_seconds
-from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
+from albert_edu.training.pretrain import NonFiniteLoss, pick_device
 from albert_edu.training.settings import PretrainSettings, suited_to
-from albert_edu.training.stacking import stack_layers
+from albert_edu.training.stages import Stage, train_stages
 
 MADE = {"commit": commit(), "date": today(), "torch": torch.__version__}  # of the code that was imported, whatever comes later
 
@@ -110,16 +109,12 @@ class Run:
         """Train it, or go on with it; checkpoints lie in ``folder``."""
         text = self.text()
         config = self.model_config(len(text.tokenizer))
-        torch.manual_seed(self.seed)
-        model, curve, before, seconds = None, [], 0, 0.0
-        for layers, steps in self.stages(config):
-            model = stack_layers(model, layers) if model else AlbertForPretraining(config.replace(num_layers=layers))
-            here = folder and folder / f"layers-{layers:02d}"
-            # Step t reads the batch that a cold row reads at step t: a depth that began anew would read the same texts again.
-            history = pretrain(model, self.stream(text, skip=before), self.settings(steps, device), here, device, describe=None)
-            curve += [(before + record["step"], round(record["masked_token_loss"], 4)) for record in history.records]
-            before += steps
-            seconds += training_seconds(history.records, self.batch_size * self.sequence_length)
+        stages = [Stage(layers, steps, self.learning_rate) for layers, steps in self.stages(config)]
+        model, history, seconds = train_stages(
+            config, stages, lambda stage, skip: self.stream(text, skip=skip),
+            lambda stage: self.settings(stage.steps, device), folder, device,
+        )  # fmt: skip
+        curve = [(step, round(loss, 4)) for step, loss in zip(*history.column("masked_token_loss"), strict=True)]
         return Trained(model.eval(), text, curve, seconds)
 
     def settings(self, steps: int, device: str | None = None) -> PretrainSettings:

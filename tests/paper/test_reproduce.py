@@ -11,7 +11,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.paper import pair, reproduce
 from albert_edu.paper.experiments import PROFILES
 from albert_edu.paper.pair import MEMBERS, PairProfile, seconds_of_pair, train_pair
-from albert_edu.training.stacking import Stage
+from albert_edu.training.stages import Stage
 
 TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2, 24), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
 

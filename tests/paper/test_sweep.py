@@ -16,6 +16,7 @@ from albert_edu.paper.experiments import Budget, Experiment, run_experiment
 from albert_edu.paper.measures import downstream, layer_steps, order_cross, scores_by_domain
 from albert_edu.paper.plan import EXPERIMENTS
 from albert_edu.paper.sweep import Run, Trained, sweep
+from albert_edu.training import stages
 from albert_edu.training.pretrain import NonFiniteLoss
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
@@ -165,13 +166,13 @@ def test_a_row_says_where_it_departs_from_its_budget():
 
 
 def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(monkeypatch):
-    seen, real = [], module.pretrain
+    seen, real = [], stages.pretrain
 
     def watched(model, stream, settings, *more, **options):
         seen.extend(stream.batch(step).token_ids for step in range(settings.steps))
         return real(model, stream, settings, *more, **options)
 
-    monkeypatch.setattr(module, "pretrain", watched)
+    monkeypatch.setattr(stages, "pretrain", watched)
     cold = Run("a", **SHORT)
     dataclasses.replace(cold, grown=((1, 3), (2, 2))).train()
     stream = cold.stream(cold.text())

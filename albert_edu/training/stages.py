@@ -1,0 +1,96 @@
+"""The one driver for training in stages: from a shallow model to a deep one, on short sequences before long ones.
+
+A run from scratch at one depth has one stage, a warm start has one stage and a model to start from, and progressive
+stacking (the paper's footnote 5) has several. They all read batch t of the text at step t of the whole run.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.training.checkpoint import newest_checkpoint, read_state, weights_fingerprint
+from albert_edu.training.history import History, training_seconds
+from albert_edu.training.pretrain import pretrain
+from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.stacking import stack_layers
+
+
+class Stage(NamedTuple):
+    """One depth on the way to the last: train this many steps with this peak learning rate."""
+
+    num_layers: int
+    steps: int
+    learning_rate: float
+    sequence_length: int = 0  # 0 means as long as the model allows
+
+
+class TrainedStages(NamedTuple):
+    """The model at full depth, what was measured on the way (steps count over all stages), and the training time."""
+
+    model: AlbertForPretraining
+    history: History
+    seconds: float  # over all sittings, without evaluation and checkpoints
+
+
+def train_stages(
+    config: AlbertConfig,
+    stages: Sequence[Stage],
+    stream: Callable[[Stage, int], PretrainingStream],
+    settings: Callable[[Stage], PretrainSettings],
+    folder: str | Path | None = None,
+    device: str | torch.device | None = None,
+    held_out: Callable[[Stage], PretrainingStream] | None = None,
+    warm_start: AlbertForPretraining | None = None,
+    skip: int = 0,
+    describe: str | None = None,
+) -> TrainedStages:
+    """Train the first stage from scratch, or from ``warm_start``, and each further stage from the one before it.
+
+    ``stream(stage, skip)`` gives the batches of a stage without the first ``skip``, which earlier stages have read;
+    ``settings(stage)`` says how to train on them, and ``held_out(stage)`` what to evaluate on. With a ``folder`` the same
+    call again goes on where it stopped: checkpoints/ and metrics.jsonl lie in it, or, if there are several stages, in a
+    subfolder for each of them. Raises what ``pretrain`` and ``stack_layers`` raise.
+    """
+    torch.manual_seed(settings(stages[0]).seed)
+    model, history, seconds, steps = warm_start, None, 0.0, 0
+    for stage in stages:
+        origin = weights_fingerprint(model) if model else "scratch"
+        if model:
+            model = stack_layers(model, stage.num_layers)
+        else:
+            model = AlbertForPretraining(config.replace(num_layers=stage.num_layers))
+        place = _stage_folder(folder, stage, config, alone=len(stages) == 1)
+        batches = stream(stage, skip + steps)
+        measured = pretrain(
+            model, batches, settings(stage), place and place / "checkpoints", device, held_out and held_out(stage),
+            place and place / "metrics.jsonl", describe, origin,
+        )  # fmt: skip
+        seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
+        history = history or History(measured.baselines)
+        history.records += [record | {"step": steps + record["step"]} for record in measured.records]
+        steps += stage.steps
+    return TrainedStages(model, history, seconds)
+
+
+def batches_read(folder: str | Path) -> int:
+    """How many batches the run that wrote ``folder`` has read, those of earlier stages and warm starts included.
+
+    A warm start skips that many. The number is 0 for a model folder that keeps no checkpoints of its training.
+    """
+    newest = newest_checkpoint(Path(folder) / "checkpoints")
+    if newest is None:
+        return 0
+    state = read_state(newest)
+    return state["step"] + state["stream"].get("skip", 0)
+
+
+def _stage_folder(folder: str | Path | None, stage: Stage, config: AlbertConfig, alone: bool) -> Path | None:
+    if folder is None or alone:
+        return folder and Path(folder)
+    length = stage.sequence_length or config.max_positions
+    return Path(folder) / f"layers-{stage.num_layers:02d}-length-{length:03d}"
