@@ -22,14 +22,14 @@ def masked_row():
     ids = np.array([[CLS, *tokenizer.encode(FIRST), SEP, *tokenizer.encode(SECOND), SEP]])
     masked = choose_masked(np.random.default_rng(SEED), ids > MASK, tokenizer.starts_word[ids])
     seen = replace_masked(np.random.default_rng(DICE), ids, masked, len(tokenizer))
-    shown = [words(tokenizer.pieces(row)) for row in (ids[0], seen[0])]
+    shown = [words(tokenizer.pieces(row)) for row in (ids[0].tolist(), seen[0].tolist())]
     return shown[0], shown[1], np.flatnonzero(masked[0]).tolist()
 
 
 def one_masked_row():
     """Masking hides runs of whole words, and at most 15% of the tokens are prediction targets."""
     tokens, seen, positions = masked_row()
-    breaks = [i for i, j in zip(positions, positions[1:], strict=False) if j > i + 1]
+    breaks = [i for i, j in pairwise(positions) if j > i + 1]
     runs, run = [], []
     for position in positions:
         run.append(position)

@@ -94,7 +94,7 @@ def static_and_dynamic():
         text(drawing, x + 80, 236, "⋮", 20)
     line(drawing, [(312, 158), (330, 158), (330, 314), (312, 314)], INK, 1.5, curve=8)
     text(drawing, 340, 236, "same\nmask", SMALL, anchor="start")
-    text(drawing, 300, 352, "One square is one token, and the coloured squares are masked positions.",
+    text(drawing, 300, 352, "One square is one token; the coloured squares are masked positions.",
          SMALL)
     return drawing
 
@@ -105,7 +105,7 @@ def only_masked_positions_count():
     probabilities = {1: Fraction(1, 4), 3: Fraction(1, 16)}
     losses = {i: int(np.log2(float(1 / p))) for i, p in probabilities.items()}
     mean = sum(losses.values()) / len(losses)
-    words = " ".join(f"{tokens[i]}: the label has probability {p}, so the loss is {losses[i]} bits, "
+    words = " ".join(f"{tokens[i]}: the label has probability {p}, the loss is {losses[i]} bits, "
                      f"and the weight is 1/{len(losses)}." for i, p in probabilities.items())
     drawing = canvas(
         330, "Which positions the MLM loss sees",
