@@ -1,0 +1,111 @@
+"""Drawings of notebook 12, reading the paper: six steps, and from a claim to its outcome."""
+
+from figures.drawings.palette import GREY, INK, LARGE, SMALL, STATE, TARGET, WEIGHT
+from figures.drawings.style import arrow, box, brace, canvas, text
+
+SCOPES = ("exact", "same question", "small-scale\nanalogue", "other setting")
+OUTCOMES = ("agrees", "no difference\nlarger than m", "opposes", "undecided", "void")
+
+
+def scope_and_outcome():
+    """Every claim gets a scope and an outcome, and only the two upper rows can reproduce it."""
+    named = {("agrees", True): "reproduced", ("opposes", True): "contradicted"}
+    drawing = canvas(
+        404, "The two words of a claim: its scope and its outcome",
+        "A table with four rows and five columns. The rows are the scopes, set before the run: "
+        "exact, same question, small-scale analogue, other setting. The columns are the "
+        "outcomes, computed after the run: agrees, no difference larger than m, opposes, "
+        "undecided, void. In the first two rows the cell under agrees says reproduced and the "
+        "cell under opposes says contradicted; these four cells are filled. All other cells are "
+        "pale, because there both words are said and nothing more. Void means that the control "
+        "failed. An example below: small-scale analogue, undecided.")
+    x0, y0, row = 128, 96, 56
+    widths = (92, 106, 104, 86, 66)
+    text(drawing, x0, 20, "outcome: computed after the run", anchor="start", weight="bold")
+    text(drawing, 16, 74, "scope:\nset before", anchor="start", weight="bold")
+    x = x0
+    for word, width in zip(OUTCOMES, widths, strict=True):
+        text(drawing, x + width / 2, 66, word, SMALL)
+        for i, scope in enumerate(SCOPES):
+            label = named.get((word, i < 2), "")
+            box(drawing, x, y0 + i * row, width - 4, row - 4, TARGET if label else GREY, label,
+                SMALL, radius=3, line=1.5, strength=0.4 if label else 0.06)
+            if x == x0:
+                text(drawing, 16, y0 + (i + 0.5) * row - 2, scope, SMALL, anchor="start")
+        x += width
+    text(drawing, 300, 340, "Elsewhere we say only the two words, for example:")
+    text(drawing, 300, 364, "“small-scale analogue, undecided”: our small runs cannot tell.")
+    text(drawing, 300, 388, "void: the control failed, so the run says nothing", SMALL)
+    return drawing
+
+
+def six_steps():
+    """Each step of reading is honest only if you take it before you have seen the next one."""
+    steps = (("title", "Lite in what?"), ("abstract", "What is promised?"),
+             ("figures", "What questions\ndo they ask?"), ("method", "How could one\nanswer them?"),
+             ("experiments", "Which ones would\nconvince you?"),
+             ("answers", "Did the authors\nanswer?"))
+    listed = "; ".join(f"{i}, {name}: {question}".replace("\n", " ")
+                       for i, (name, question) in enumerate(steps, 1))
+    drawing = canvas(
+        318, "Six steps for reading a paper",
+        f"Six boxes on a path. The path runs through three boxes from left to right, turns down, "
+        f"and runs through three boxes from right to left. Each box has a number, a name and a "
+        f"question: {listed}. Arrows lead from each box to the next. The first three boxes are "
+        f"about what the paper claims, the last three about what would convince you.")
+    width, height = 168, 96
+    places = [(16 + 200 * i, 34) for i in range(3)] + [(416 - 200 * i, 184) for i in range(3)]
+    for i, ((x, y), (name, question)) in enumerate(zip(places, steps, strict=True)):
+        colour = WEIGHT if i < 3 else STATE
+        box(drawing, x, y, width, height, colour)
+        text(drawing, x + width / 2, y + 22, f"{i + 1}. {name}", 16, weight="bold")
+        text(drawing, x + width / 2, y + 60, question)
+    for x in (184, 384):
+        arrow(drawing, [(x, 82), (x + 32, 82)], INK)
+        arrow(drawing, [(x + 32, 232), (x, 232)], INK)
+    arrow(drawing, [(500, 130), (500, 184)], INK)
+    text(drawing, 16, 16, "what the paper claims", SMALL, anchor="start")
+    text(drawing, 16, 300, "what would convince you", SMALL, anchor="start")
+    return drawing
+
+
+def from_claim_to_outcome():
+    """All decisions are written down before the run, so the run alone decides the outcome."""
+    before = (("claim", "a sentence of the paper"),
+              ("criterion", "loss (all shared) − loss (none) > 0"),
+              ("minimal effect m", "smaller differences do not matter"),
+              ("control", "shows that the models have learnt"), ("seeds", "how many, fixed now"))
+    after = ("differences,\none per seed", "95% interval\nof their mean",
+             "outcome:\none of five words")
+    listed = "; ".join(f"{name}: {words}" for name, words in before)
+    drawing = canvas(
+        430, "From a claim of the paper to an outcome",
+        f"Three stages. First, before the run, a column of five boxes is written down: {listed}. "
+        f"Second, a brace joins them and an arrow leads to one box: the run, two arms with the "
+        f"same seeds. Third, after the run, a row of three boxes is computed, joined by arrows "
+        f"from right to left: differences, one for each seed; 95% interval of their mean; "
+        f"outcome, one of five words. The words are agrees, opposes, no difference larger than "
+        f"m, undecided, and void if the control fails.")
+    text(drawing, 16, 20, "before the run: written down", LARGE, anchor="start", weight="bold")
+    for i, (name, words) in enumerate(before):
+        y = 40 + 38 * i
+        box(drawing, 16, y, 388, 32, WEIGHT)
+        text(drawing, 28, y + 16, name, anchor="start", weight="bold")
+        text(drawing, 394, y + 16, words, SMALL, anchor="end")
+    brace(drawing, (412, 40), (412, 224), depth=-14)
+    arrow(drawing, [(430, 132), (458, 132)], INK)
+    box(drawing, 458, 84, 126, 96, STATE, "run:\ntwo arms,\nsame seeds", 16)
+    text(drawing, 16, 268, "after the run: computed", LARGE, anchor="start", weight="bold")
+    arrow(drawing, [(521, 180), (521, 294)], INK)
+    for i, (x, words) in enumerate(zip((434, 225, 16), after, strict=True)):
+        box(drawing, x, 294, 150, 62, TARGET if i == 2 else GREY, words,
+            weight="bold" if i == 2 else "normal")
+        if i < 2:
+            arrow(drawing, [(x, 325), (x - 59, 325)], INK)
+    text(drawing, 16, 388, "agrees, opposes, no difference larger than m, or undecided;", SMALL,
+         anchor="start")
+    text(drawing, 16, 410, "void, if the control fails", SMALL, anchor="start")
+    return drawing
+
+
+DRAWINGS = (scope_and_outcome, six_steps, from_claim_to_outcome)
