@@ -80,7 +80,10 @@ def _run(row: str, changes: dict, settings: dict, seed: int) -> Run:
 def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: str | None = None) -> Path:
     """Do the runs that are not done, and write them with their provenance to ``figures/results/NAME_PROFILE.json``."""
     from albert_edu.paper.plan import EXPERIMENTS
+    from albert_edu.paper.planned import PLANNED, run_planned
 
+    if name in PLANNED:
+        return run_planned(name, profile, figures, runs, device)
     if name not in EXPERIMENTS:
         raise ValueError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.")
     experiment = EXPERIMENTS[name]

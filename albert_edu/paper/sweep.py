@@ -25,13 +25,13 @@ from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.pair import end_with_parent
-from albert_edu.paper.provenance import commit, device_name, today, write_json
+from albert_edu.paper.provenance import commit, corpus_hash, device_name, now, today, write_json
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.masking import MASK_RATE
 from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device
 from albert_edu.training.settings import PretrainSettings, suited_to
-from albert_edu.training.stages import Stage, train_stages
+from albert_edu.training.stages import Stage, TrainedStages, train_stages
 
 MADE = {"commit": commit(), "date": today(), "torch": torch.__version__}  # of the code that was imported, whatever comes later
 
@@ -69,6 +69,7 @@ class Run:
     weight_decay: float = 0.01
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     seed: int = 0
+    then: tuple[tuple[str, object], ...] = ()  # a last stage on the trained model: its steps, and the dropout it has
 
     def key(self, measure: Measure) -> str:
         """Names the result: the same settings and the same measurement have the same key on every machine."""
@@ -110,12 +111,25 @@ class Run:
         text = self.text()
         config = self.model_config(len(text.tokenizer))
         stages = [Stage(layers, steps, self.learning_rate) for layers, steps in self.stages(config)]
-        model, history, seconds = train_stages(
-            config, stages, lambda stage, skip: self.stream(text, skip=skip),
-            lambda stage: self.settings(stage.steps, device), folder, device,
-        )  # fmt: skip
+        model, history, seconds = self._stages(text, config, stages, folder, device)
+        if self.then:
+            steps, dropout = (dict(self.then)[name] for name in ("steps", "dropout"))
+            config = config.replace(hidden_dropout=dropout, attention_dropout=dropout)
+            changed = AlbertForPretraining(config)
+            changed.load_state_dict(model.state_dict())
+            before = sum(stage.steps for stage in stages)
+            last = Stage(config.num_layers, steps, self.learning_rate)
+            model, later, more = self._stages(text, config, [last], folder and folder / "then", device, changed, before)
+            history.records += [record | {"step": before + record["step"]} for record in later.records]
+            seconds += more
         curve = [(step, round(loss, 4)) for step, loss in zip(*history.column("masked_token_loss"), strict=True)]
         return Trained(model.eval(), text, curve, seconds)
+
+    def _stages(self, text, config, stages, folder, device, warm_start=None, skip=0) -> TrainedStages:
+        return train_stages(
+            config, stages, lambda stage, skip: self.stream(text, skip=skip),
+            lambda stage: self.settings(stage.steps, device), folder, device, warm_start=warm_start, skip=skip,
+        )  # fmt: skip
 
     def settings(self, steps: int, device: str | None = None) -> PretrainSettings:
         """Warm-up over the first tenth, then linear decay; on a card bfloat16 and compiled blocks."""
@@ -133,7 +147,8 @@ def sweep(
 ) -> list[dict]:
     """Do what is not done yet, on as many processes as there are cores, and return every result in the order of ``runs``."""
     folder.mkdir(parents=True, exist_ok=True)
-    processes = processes or (os.cpu_count() or 1 if pick_device(device).type == "cpu" else 1)
+    asked = int(os.environ.get("ALBERT_EDU_PROCESSES", 0))  # on a machine that others use, too
+    processes = processes or asked or (os.cpu_count() or 1 if pick_device(device).type == "cpu" else 1)
     for run in {(run.corpus, run.vocabulary): run for run in runs}.values():
         run.text()  # once, not by every process
     with tqdm(total=len(runs), desc="runs") as bar:
@@ -184,7 +199,8 @@ def _do(run: Run, measure: Measure, folder: Path, device: str | None) -> bool:
             model, text, curve, seconds = run.train(work, device)
             trained, began = seconds if resumed else clock() - began, clock()
             measured = measure(model, text, run) | {"training_curve": curve, "training_seconds": round(trained, 1)}
-            made = {"seconds": round(trained + clock() - began, 1), "device": device_name(pick_device(device)), **MADE}
+            made = {"seconds": round(trained + clock() - began, 1), "device": device_name(pick_device(device)), **MADE,
+                    "ended": now(), "corpus_hash": corpus_hash(text)}  # fmt: skip
             write_json(result, {**dataclasses.asdict(run), **measured, **made})
             shutil.rmtree(work)
             return True
