@@ -99,7 +99,7 @@ def run_planned(name: str, profile: str, figures: Path, runs: Path, device: str 
                          "a name of its own.")  # fmt: skip
     measure = experiment.measure
     for result in (*record["pilots"], *record["runs"]):
-        run = Run(**{field.name: result[field.name] for field in dataclasses.fields(Run)})
+        run = run_of(result)
         if not (known := folder / f"{run.key(measure)}.json").exists():
             write_json(known, result)
     wanted: dict[str, list[Run]] = {"pilots": experiment.pilots(), "runs": []}
@@ -123,6 +123,14 @@ def run_planned(name: str, profile: str, figures: Path, runs: Path, device: str 
             **finished, "provenance": made,
         })  # fmt: skip
     return path
+
+
+def run_of(result: dict) -> Run:
+    """The run that a recorded result is of."""
+    settings = {field.name: result.get(field.name, field.default) for field in dataclasses.fields(Run)}
+    tuples = {name: tuple(tuple(pair) if isinstance(pair, list) else pair for pair in value)
+              for name, value in settings.items() if isinstance(value, list)}  # fmt: skip
+    return Run(**settings | tuples)
 
 
 def _finished(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
