@@ -1,6 +1,7 @@
 """The drawings are what their scripts make, and a reader can read them at 600 pixels."""
 
 import colorsys
+import functools
 import itertools
 import re
 import xml.etree.ElementTree as ElementTree
@@ -23,6 +24,7 @@ def hue(colour: str) -> float | None:
     return colorsys.rgb_to_hsv(red, green, blue)[0]
 
 
+@functools.cache
 def kind(colour: str) -> str | None:
     """Return which colour of the course this colour is a tint of."""
     colours = (palette.WEIGHT, palette.STATE, palette.GRADIENT, palette.TARGET, palette.SEGMENT_A,
@@ -31,6 +33,11 @@ def kind(colour: str) -> str | None:
         return None
     tints = {palette.tint(base, k / 100): base for base in colours for k in range(1, 101)}
     return tints.get(colour.lower(), colour if colour in colours else f"foreign {colour}")
+
+
+@functools.cache
+def width_of(words: str, size: float) -> float:
+    return TextPath((0, 0), words.replace("$", "S"), size).get_extents().width
 
 
 def frames(entry, stretch: float) -> list[tuple[str, float, float, float, float]]:
@@ -43,7 +50,7 @@ def frames(entry, stretch: float) -> list[tuple[str, float, float, float, float]
         words, size = "".join(node.itertext()), float(node.get("font-size"))
         if node.get("transform") or not words.strip():
             continue
-        width = TextPath((0, 0), words.replace("$", "S"), size).get_extents().width * stretch
+        width = width_of(words, size) * stretch
         share = {"start": 0, "middle": 0.5, "end": 1}[node.get("text-anchor")]
         left, base = float(node.get("x")) - share * width, float(node.get("y"))
         measured.append((words, left, base - 0.75 * size, left + width, base + 0.1 * size))
