@@ -55,7 +55,7 @@ def their_step(config: AlbertConfig, batch: PretrainingBatch):
     from transformers import AlbertConfig as TheirConfig
     from transformers import AlbertForPreTraining
 
-    from albert_edu.model.interchange import to_transformers
+    from albert_edu.model.formats import to_transformers
 
     model = AlbertForPreTraining(TheirConfig(**to_transformers(config), classifier_dropout_prob=0.0)).train()
     labels = torch.full_like(batch.token_ids, -100).scatter(1, batch.masked_positions, batch.masked_labels)

@@ -57,6 +57,7 @@ class AlbertTokenizer:
 
     def __init__(self, model_proto: bytes):
         self.model_proto = model_proto
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = PAD, UNK, CLS, SEP, MASK
         try:
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
             found = self.pieces(range(1 + MASK))

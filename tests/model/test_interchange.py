@@ -14,15 +14,14 @@ from safetensors.torch import load_file, save_file
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import (
+from albert_edu.model.formats import (
     InterchangeError,
     from_transformers,
-    load_pretrained,
-    save_pretrained,
     tensor_names,
     to_transformers,
     why_not_expressible,
 )
+from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.model.sharing import layer_plan
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenizer import AlbertTokenizer
@@ -162,10 +161,10 @@ def test_a_folder_without_a_tokenizer_gives_none(tmp_path):
     assert load_pretrained(tmp_path)[1] is None
 
 
-def test_a_tokenizer_that_is_not_read_is_not_passed_over_in_silence(folder):
+def test_a_tokenizer_that_cannot_be_read_is_refused_by_name(folder):
     (folder / "spiece.model").rename(folder / "tokenizer.json")
-    with pytest.warns(UserWarning, match=r"has a tokenizer\.json and no spiece\.model: the tokenizer is not read"):
-        assert load_pretrained(folder)[1] is None
+    with pytest.raises(InterchangeError, match=r"tokenizer\.json is damaged"):
+        load_pretrained(folder)
 
 
 def test_the_decoder_stays_tied_through_saving_and_loading(folder):
@@ -346,7 +345,7 @@ def test_their_albert_with_e_equal_to_h_and_nothing_shared_is_read_as_an_albert(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (dict(inner_group_num=2), "inner_group_num above 1"),
+        (dict(inner_group_num=2), "inner_group_num 2 with 1 groups of 4 layers"),
         (dict(hidden_act="relu"), "hidden_act 'relu' is not one of gelu_new, gelu_pytorch_tanh, gelu"),
         (dict(model_type="roberta"), "model_type 'roberta' is neither albert nor bert"),
         (dict(model_type=None), "model_type None is neither albert nor bert"),
@@ -371,10 +370,9 @@ def test_a_missing_tensor_of_the_encoder_is_named(folder):
         load_pretrained(folder)
 
 
-@pytest.mark.parametrize("instead", ["pytorch_model.bin", "model.safetensors.index.json"])
-def test_pickled_or_sharded_weights_are_refused_saying_what_is_there(folder, instead):
-    (folder / "model.safetensors").rename(folder / instead)
-    with pytest.raises(InterchangeError, match=rf"no model\.safetensors .*{instead}.*Pickled or sharded weights are not read"):
+def test_a_folder_without_weights_is_refused_saying_what_is_there(folder):
+    (folder / "model.safetensors").rename(folder / "tf_model.h5")
+    with pytest.raises(InterchangeError, match=r"no model\.safetensors \(found: config\.json, .*tf_model\.h5"):
         load_pretrained(folder)
 
 

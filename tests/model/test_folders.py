@@ -1,0 +1,337 @@
+"""Files of others: other names, other containers, other tokenizers, and files that are broken or hostile."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import huggingface_hub
+import numpy as np
+import pytest
+import torch
+import transformers
+from huggingface_hub.errors import LocalEntryNotFoundError
+from safetensors.torch import load_file, save_file
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.folders import model_folder
+from albert_edu.model.formats import InterchangeError, tensor_names
+from albert_edu.model.interchange import load_pretrained, save_pretrained
+from albert_edu.text.hub_tokenizer import HubTokenizer
+from albert_edu.text.tokenizer import TokenizerError
+
+SHAPE = dict(vocab_size=50, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16)
+SIZES = dict(vocab_size=50, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
+             max_position_embeddings=16)  # fmt: skip
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "four", "score", "and", "seven", "year", "##s", "ago", "."]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("written")
+    torch.manual_seed(0)
+    save_pretrained(AlbertForPretraining(AlbertConfig(**SHAPE)), None, folder)
+    return folder
+
+
+@pytest.fixture
+def folder(written, tmp_path) -> Path:
+    """A copy of a folder we wrote."""
+    for file in ("config.json", "model.safetensors"):
+        (tmp_path / file).write_bytes((written / file).read_bytes())
+    return tmp_path
+
+
+def assert_same_parameters(one, other):
+    for name, parameter in one.named_parameters():
+        assert torch.equal(parameter, other.get_parameter(name)), name
+
+
+def edit_config(folder: Path, **changes):
+    settings = json.loads((folder / "config.json").read_text()) | changes
+    (folder / "config.json").write_text(json.dumps(settings))
+
+
+# Other containers
+
+
+def test_sharded_weights_are_read(folder, written):
+    tensors = load_file(folder / "model.safetensors")
+    shards = {name: f"model-0000{1 + i % 2}-of-00002.safetensors" for i, name in enumerate(tensors)}
+    for shard in set(shards.values()):
+        save_file({name: tensors[name] for name in tensors if shards[name] == shard}, folder / shard)
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": shards}))
+    assert_same_parameters(load_pretrained(folder)[0], load_pretrained(written)[0])
+
+
+def test_a_shard_outside_of_the_folder_is_refused(folder):
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "../secret.safetensors"}}))
+    with pytest.raises(InterchangeError, match=r"'\.\./secret\.safetensors', which is not a file of its folder"):
+        load_pretrained(folder)
+
+
+def test_a_pickle_of_tensors_is_read_with_a_warning(folder, written):
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.warns(UserWarning, match="is a pickle; only its tensors are read"):
+        model, _ = load_pretrained(folder)
+    assert_same_parameters(model, load_pretrained(written)[0])
+
+
+class Trap:
+    def __reduce__(self):
+        return os.mkdir, ("sprung",)
+
+
+@pytest.mark.filterwarnings("ignore:.*is a pickle")
+def test_code_in_a_pickle_is_not_run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "model.safetensors").unlink()
+    torch.save({"albert.pooler.weight": Trap()}, folder / "pytorch_model.bin")
+    with pytest.raises(InterchangeError, match="is damaged"):
+        load_pretrained(folder)
+    assert not (folder / "sprung").exists()
+
+
+@pytest.mark.parametrize("prefix", ["", "module/"])
+def test_the_authors_variables_are_read_with_their_config(prefix, folder, written):
+    """Written in the naming of their TensorFlow code: kernels are input x output, the optimizer's moments are in the file."""
+    model, _ = load_pretrained(written)
+    modules = dict(model.named_modules())
+    variables = {f"{prefix}global_step": np.array(7)}
+    for ours, theirs in tensor_names(model.config, "tensorflow").items():
+        module, kind = theirs.rsplit(".", 1)
+        array, layer = model.get_parameter(ours).detach().numpy(), modules[ours.rsplit(".", 1)[0]]
+        if isinstance(layer, torch.nn.Embedding):
+            name = module
+        elif isinstance(layer, torch.nn.LayerNorm):
+            name = f"{module}/{'gamma' if kind == 'weight' else 'beta'}"
+        elif module in ("cls/predictions", "cls/seq_relationship"):
+            name = f"{module}/output_{'weights' if kind == 'weight' else 'bias'}"
+        else:
+            name, array = f"{module}/{'kernel' if kind == 'weight' else 'bias'}", array.T
+        variables |= {f"{prefix}{name}": array, f"{prefix}{name}/adam_m": array}
+    assert f"{prefix}bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/output/dense/kernel" in variables
+    assert f"{prefix}bert/embeddings/word_embeddings" in variables
+    np.savez(folder / "model.npz", **variables)
+    (folder / "model.safetensors").unlink()
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").unlink()
+    their_config = {name: value for name, value in settings.items() if name not in ("model_type", "architectures")}
+    (folder / "albert_config.json").write_text(json.dumps(their_config | {"hidden_act": "gelu"}))
+    read, _ = load_pretrained(folder)
+    assert read.config == model.config  # their "gelu" is the tanh form
+    assert_same_parameters(read, model)
+
+
+def test_inner_groups_without_repetition_are_read_as_layers_of_their_own(tmp_path):
+    sizes = SIZES | dict(num_hidden_layers=2, num_hidden_groups=2, inner_group_num=3, embedding_size=8)
+    config = transformers.AlbertConfig(**sizes)
+    theirs = transformers.AlbertForPreTraining(config).eval()
+    theirs.save_pretrained(tmp_path)
+    ours, ids = load_pretrained(tmp_path)[0].eval(), torch.randint(1, 50, (2, 9))
+    assert ours.config.num_layers == 6 and ours.config.share == "none"
+    torch.testing.assert_close(ours.albert(ids).pooled, theirs.albert(ids).pooler_output, atol=1e-5, rtol=1e-5)
+
+
+# The Hub
+
+
+def test_a_hub_name_is_fetched_through_huggingface_hub(written, monkeypatch):
+    asked = []
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **rest: asked.append(name) or str(written))
+    model, _ = load_pretrained("someone/their-albert")
+    assert asked == ["someone/their-albert"] and model.config.num_layers == 4
+
+
+def test_a_hub_name_without_a_network_is_refused_naming_what_there_is(monkeypatch):
+    def unreachable(name, **rest):
+        raise LocalEntryNotFoundError("the Hub cannot be reached and the cache lacks it")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    with pytest.raises(InterchangeError, match=r"bert-none is no folder, no shipped model \(laptop, .*the cache lacks it"):
+        load_pretrained("bert-none")
+
+
+def test_a_misspelt_path_is_not_looked_up_on_the_hub(tmp_path, monkeypatch):
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *a, **b: pytest.fail("asked the Hub"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    for name in ("runs/mine", "./mine", "/nowhere/mine", "a/b/c"):
+        with pytest.raises(InterchangeError, match="is not a folder"):
+            model_folder(name)
+
+
+# Tokenizers of others
+
+
+@pytest.fixture
+def bert(tmp_path) -> Path:
+    """A BERT with a WordPiece vocabulary, as on the Hub: vocab.txt alone, and [CLS] is not 2."""
+    config = transformers.BertConfig(**SIZES | dict(vocab_size=len(WORDS) + 2))
+    transformers.BertForPreTraining(config).save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "the", "of", *WORDS[1:]]) + "\n")
+    return tmp_path
+
+
+def test_a_wordpiece_bert_is_loaded_with_its_tokenizer(bert, tmp_path):
+    _, tokenizer = load_pretrained(bert)
+    theirs = transformers.BertTokenizer.from_pretrained(bert)
+    text = "Four score and SEVEN years ago. Lincoln"
+    assert tokenizer.encode(text) == theirs.encode(text, add_special_tokens=False)
+    assert tokenizer.encode_many([text, "ago"]) == [tokenizer.encode(text), tokenizer.encode("ago")]
+    special = (tokenizer.pad_id, tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id)
+    assert special == (0, 3, 4, 5, 6) and len(tokenizer) == len(WORDS) + 2
+    assert tokenizer.decode([4, *tokenizer.encode("four score and seven years"), 6, 5]) == "four score and seven years [MASK]"
+    assert [tokenizer.starts_word[i] for i in tokenizer.encode("years")] == [True, False]
+
+
+def test_a_wordpiece_tokenizer_is_saved_so_that_we_and_transformers_read_it_again(bert, tmp_path):
+    model, tokenizer = load_pretrained(bert)
+    save_pretrained(model, tokenizer, tmp_path / "again")
+    _, again = load_pretrained(tmp_path / "again")
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "again")
+    assert again.fingerprint == tokenizer.fingerprint and theirs.model_max_length == 16
+    assert theirs.encode("four years", add_special_tokens=False) == tokenizer.encode("four years")
+
+
+def test_a_folder_that_transformers_saved_from_ours_keeps_its_tokenizer(tmp_path):
+    model, tokenizer = load_pretrained("laptop")
+    theirs = transformers.AutoTokenizer.from_pretrained(model_folder("laptop"))
+    save_pretrained(model, None, tmp_path)
+    theirs.save_pretrained(tmp_path)
+    assert not (tmp_path / "spiece.model").exists()
+    _, read = load_pretrained(tmp_path)
+    assert isinstance(read, HubTokenizer)
+    text = "Four score and seven years ago, our fathers brought forth"
+    assert read.encode(text) == tokenizer.encode(text)
+    assert (read.starts_word == tokenizer.starts_word).all() and read.mask_id == 4
+
+
+def test_our_folder_tells_transformers_segments_and_length():
+    theirs = transformers.AutoTokenizer.from_pretrained(model_folder("laptop"))
+    encoded = theirs("fellow citizens", "of the senate")
+    first = encoded["token_type_ids"].index(1)
+    assert encoded["input_ids"][first - 1] == 3 and theirs.model_max_length == 128
+    fill = transformers.pipeline("fill-mask", str(model_folder("laptop")), tokenizer=theirs, tokenizer_kwargs={"truncation": True})
+    assert len(fill("the united [MASK] of america " + "and so on " * 200)) == 5
+
+
+def test_a_tokenizer_without_the_special_tokens_is_refused():
+    import tokenizers
+
+    with pytest.raises(TokenizerError, match=r"this tokenizer has no \[PAD\]"):
+        HubTokenizer(tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, [])))
+
+
+@pytest.mark.parametrize(("words", "expected"), [(3, "warns"), (-3, "refuses")])
+def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, expected):
+    vocabulary = (bert / "vocab.txt").read_text().splitlines()
+    (bert / "vocab.txt").write_text("\n".join(vocabulary[:-words] if words > 0 else [*vocabulary, "x", "y", "z"]) + "\n")
+    if expected == "warns":
+        with pytest.warns(UserWarning, match="has 12 tokens, its model 15 rows"):
+            load_pretrained(bert)
+    else:
+        with pytest.raises(InterchangeError, match="has 18 tokens, its model 15 rows"):
+            load_pretrained(bert)
+
+
+# Hostile and broken files
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(vocab_size=10**9), "vocab_size 1000000000; no model has above"),
+        (dict(vocab_size=10**8), r"has shape \(50, 8\), config.json implies \(100000000, 8\)"),
+        (dict(hidden_size=160_000), "implies"),
+        (dict(num_hidden_layers=10**6), "num_layers 1000000; no model has above 10000"),
+        (dict(num_hidden_layers=10**6, num_hidden_groups=10**6), "num_layers 1000000; no model has above 10000"),
+        (dict(num_hidden_groups=0), "num_groups must be a whole number of at least 1"),
+        (dict(num_hidden_groups="x"), "config.json describes no model"),
+        (dict(hidden_act=["gelu"]), r"hidden_act \['gelu'\] is not one of"),
+        (dict(hidden_dropout_prob=None), "config.json describes no model"),
+        (dict(layer_norm_eps="small"), "config.json describes no model"),
+        (dict(pad_token_id="a"), "config.json describes no model"),
+        (dict(position_embedding_type="relative_key"), "position_embedding_type .relative_key. is not supported"),
+        (dict(is_decoder=True), "is_decoder True is not supported"),
+        (dict(inner_group_num=10**9, num_hidden_groups=4), "num_layers 4000000000; no model has above"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_config_that_cannot_be_is_refused_before_anything_is_built(folder, changes, message, monkeypatch):
+    edit_config(folder, **changes)
+    with pytest.raises(InterchangeError, match=message):
+        load_pretrained(folder)
+
+
+@pytest.mark.parametrize("content", ["[1]", "null", "3", '"albert"'])
+def test_a_config_that_is_no_object_is_refused(folder, content):
+    (folder / "config.json").write_text(content)
+    with pytest.raises(InterchangeError, match=f"holds {re.escape(repr(json.loads(content)))} and not an object"):
+        load_pretrained(folder)
+
+
+def test_unknown_fields_of_our_own_format_are_named(tmp_path):
+    save_pretrained(AlbertForPretraining(AlbertConfig(**SHAPE, share="ffn")), None, tmp_path, native=True)
+    edit_config(tmp_path, experts=8)
+    with pytest.raises(InterchangeError, match="unknown fields: experts"):
+        load_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensor: tensor.fill_(float("nan")), r"albert\.pooler\.weight holds NaN or infinity"),
+        (lambda tensor: tensor.fill_(float("inf")), r"albert\.pooler\.weight holds NaN or infinity"),
+        (lambda tensor: tensor.to(torch.int8), r"albert\.pooler\.weight is stored as torch\.int8"),
+        (lambda tensor: tensor.to(torch.float8_e4m3fn), r"albert\.pooler\.weight is stored as torch\.float8_e4m3fn"),
+    ],
+    ids=["nan", "inf", "int8", "float8"],
+)  # fmt: skip
+def test_weights_that_are_not_numbers_to_compute_with_are_refused_by_name(folder, change, message):
+    tensors = load_file(folder / "model.safetensors")
+    tensors["albert.pooler.weight"] = change(tensors["albert.pooler.weight"].clone())
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(InterchangeError, match=message):
+        load_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [("albert.encoder.albert_layer_groups.1.albert_layers.0.ffn.weight", True), ("classifier.weight", False)],
+)
+def test_a_tensor_that_the_model_has_no_place_for_is_named(folder, name, refused):
+    tensors = load_file(folder / "model.safetensors") | {name: torch.zeros(2, 2)}
+    save_file(tensors, folder / "model.safetensors")
+    if refused:
+        with pytest.raises(InterchangeError, match=f"the file has {re.escape(name)}, which config.json does not describe"):
+            load_pretrained(folder)
+    else:
+        with pytest.warns(UserWarning, match="1 tensors are not used, for example classifier.weight"):
+            load_pretrained(folder)
+
+
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "spiece.model"])
+def test_a_pipe_in_the_place_of_a_file_does_not_hang(folder, file):
+    (folder / file).unlink(missing_ok=True)
+    os.mkfifo(folder / file)
+    with pytest.raises(InterchangeError, match=f"{file} is not a regular file"):
+        load_pretrained(folder)
+
+
+def test_a_link_to_a_device_does_not_fill_the_memory(folder):
+    (folder / "config.json").unlink()
+    (folder / "config.json").symlink_to("/dev/zero")
+    with pytest.raises(InterchangeError, match="is not a regular file"):
+        load_pretrained(folder)
+
+
+def test_a_huge_config_is_not_read(folder):
+    with (folder / "config.json").open("wb") as file:
+        file.truncate(200_000_000)  # takes no place on the disk
+    with pytest.raises(InterchangeError, match="more than 100,000,000 bytes"):
+        load_pretrained(folder)

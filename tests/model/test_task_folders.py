@@ -1,0 +1,113 @@
+"""Fine-tuned models come back from their folder, and transformers gets the same numbers from it."""
+
+import json
+
+import pytest
+import torch
+import transformers
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import Albert
+from albert_edu.model.formats import InterchangeError
+from albert_edu.model.interchange import load_task_model, save_pretrained, save_task_model
+from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
+from albert_edu.text.stories import stories
+from albert_edu.text.tasks import TaskData
+from albert_edu.text.tokenizer import AlbertTokenizer
+
+V, S = 150, 11
+ENCODERS = {
+    "ALBERT": dict(embedding_size=8), "groups": dict(embedding_size=8, num_groups=2),
+    "BERT": dict(embedding_size=16, share="none"),
+}  # fmt: skip
+HEADS = {
+    "SequenceClassification": lambda albert: AlbertForClassification(albert, 3, dropout=0.2),
+    "MultipleChoice": AlbertForChoice,
+    "QuestionAnswering": AlbertForSpan,
+}
+
+
+def encoder(**changes) -> Albert:
+    shape = dict(vocab_size=V, hidden_size=16, num_layers=4, num_heads=2, max_positions=16, init_std=0.3)
+    return Albert(AlbertConfig(**(shape | changes)))
+
+
+def batch_of(*shape: int) -> TaskData:
+    """Two segments and padding."""
+    mask = (torch.arange(S) < torch.randint(8, S + 1, (*shape, 1))).long()
+    ids = torch.randint(5, V, (*shape, S)) * mask
+    return TaskData(ids, (torch.arange(S) >= 4).long() * mask, mask, torch.zeros(shape[0]))
+
+
+@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("changes", ENCODERS.values(), ids=ENCODERS)
+def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(kind, changes, tmp_path):
+    ours = HEADS[kind](encoder(**changes)).eval().double()
+    save_task_model(ours, None, tmp_path)
+    theirs = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(tmp_path, dtype=torch.float64).eval()
+    batch = batch_of(2, 3) if kind == "MultipleChoice" else batch_of(2)
+    arguments = dict(input_ids=batch.token_ids, token_type_ids=batch.segment_ids, attention_mask=batch.attention_mask)
+    output = theirs(**arguments)
+    if kind != "QuestionAnswering":
+        return torch.testing.assert_close(output.logits, ours(batch), atol=1e-10, rtol=1e-10)
+    for logits, mine in zip((output.start_logits, output.end_logits), ours(batch), strict=False):
+        context = mine.isfinite()  # only tokens of the context can answer
+        assert context.any()
+        torch.testing.assert_close(logits[context], mine[context], atol=1e-10, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("changes", [*ENCODERS.values(), dict(embedding_size=8, share="ffn")], ids=[*ENCODERS, "ffn shared"])
+def test_a_saved_task_model_comes_back_with_tokenizer_labels_and_dropout(kind, changes, tmp_path):
+    tokenizer = AlbertTokenizer.train((line for story in stories(40)["sentences"] for line in story), V)
+    model = HEADS[kind](encoder(**changes))
+    labels = ["bad", "fair", "good"] if kind == "SequenceClassification" else None
+    save_task_model(model, tokenizer, tmp_path, labels)
+    loaded, its_tokenizer, its_labels = load_task_model(tmp_path)
+    assert type(loaded) is type(model) and loaded.albert.config == model.albert.config
+    assert its_labels == labels and loaded.dropout.p == model.dropout.p
+    assert its_tokenizer.fingerprint == tokenizer.fingerprint
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(tensor, loaded.state_dict()[name]), name
+
+
+def test_transformers_knows_the_names_of_the_classes(tmp_path):
+    save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path, ["bad", "fair", "good"])
+    config = transformers.AutoConfig.from_pretrained(tmp_path)
+    assert config.id2label == {0: "bad", 1: "fair", 2: "good"} and config.num_labels == 3
+
+
+def test_one_output_is_a_regression_to_transformers_too(tmp_path):
+    save_task_model(AlbertForClassification(encoder(), 1), None, tmp_path)
+    assert transformers.AutoConfig.from_pretrained(tmp_path).problem_type == "regression"
+
+
+def test_a_wrong_number_of_label_names_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="2 label names for a head with 3 outputs"):
+        save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path, ["bad", "good"])
+
+
+def test_a_classifier_that_transformers_fine_tuned_is_read(tmp_path):
+    sizes = dict(vocab_size=V, hidden_size=16, embedding_size=8, num_hidden_layers=2, num_attention_heads=2,
+                 intermediate_size=64, max_position_embeddings=16)  # fmt: skip
+    theirs = transformers.AlbertForSequenceClassification(transformers.AlbertConfig(**sizes, num_labels=4)).eval()
+    theirs.save_pretrained(tmp_path)
+    ours, _, labels = load_task_model(tmp_path)
+    batch = batch_of(2)
+    logits = theirs(batch.token_ids, batch.attention_mask, batch.segment_ids).logits
+    torch.testing.assert_close(ours.eval()(batch), logits, atol=1e-5, rtol=1e-5)
+    assert len(labels) == 4
+
+
+def test_a_folder_without_a_task_head_is_refused_naming_what_it_holds(tiny_model, tmp_path):
+    save_pretrained(tiny_model, None, tmp_path)
+    with pytest.raises(InterchangeError, match=r"AlbertForPreTraining.*none of ForSequenceClassification"):
+        load_task_model(tmp_path)
+
+
+def test_a_file_whose_head_has_another_size_than_its_labels_is_refused(tmp_path):
+    save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path)
+    settings = json.loads((tmp_path / "config.json").read_text()) | {"id2label": {"0": "no", "1": "yes"}}
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(InterchangeError, match=r"classifier\.weight has shape \(3, 16\).*\(2, 16\)"):
+        load_task_model(tmp_path)
