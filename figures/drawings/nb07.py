@@ -71,7 +71,7 @@ def lamb_step():
         f"trust ratio\n‖w‖ / ‖u‖ = {found['ratio']:.2f}", 16, "bold")
     arrow(drawing, [(left + 62, 212), (middle - 82, 212)], WEIGHT)
     arrow(drawing, [(right - 52, 212), (middle + 82, 212)], GREY)
-    line(drawing, [(right, 134), (right, 188)], GREY, 2.5)
+    arrow(drawing, [(right, 134), (right, 192)], GREY)
     arrow(drawing, [(middle, 248), (middle, 296)], GREY)
     box(drawing, 136, 298, 328, 66, GREY,
         f"step = learning rate × trust ratio × u\n= {RATE} × {found['ratio']:.2f} × u", 16)

@@ -35,7 +35,8 @@ def figure1_redrawn():
         f"of a layer, axis from 0 to {TOPS[0]}. Right panel: angle between them, axis from 0 to "
         f"{TOPS[1]} degrees. In both panels the curve of BERT-large is jagged and high. The "
         f"curve of ALBERT-large falls in the first layers, runs on smoothly below BERT's curve, "
-        f"and is clearly above 0 at layer {LAYERS}.")
+        f"and is clearly above 0 at layer {LAYERS}. The text says only smoother, lower "
+        f"and not 0; everything else in the curves is invented.")
     wide, high, base = 226, 210, 270
     for x0, top, words in ((52, TOPS[0], "L2 distance"), (352, TOPS[1], "angle in degrees")):
         text(drawing, x0, 24, words, anchor="start", weight="bold")

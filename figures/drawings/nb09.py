@@ -6,6 +6,7 @@ import statistics
 from scipy.stats import t
 
 from figures.drawings.palette import GREY, INK, LARGE, PALE, SMALL, STATE, TARGET
+from figures.drawings.paper import average_score
 from figures.drawings.style import box, canvas, circle, line, text
 
 # Losses of two arms, one pair for each seed: an example.
@@ -127,4 +128,51 @@ def outcome_of_an_interval(minimal=1.0):
     return drawing
 
 
-DRAWINGS = (paired_comparison, outcome_of_an_interval)
+def which_idea_costs_what():
+    """In the paper's averages, sharing the feed-forward block costs most, and order prediction and
+    more text gain about one point.
+    """
+    changes = (
+        ("E from 768 to 128, not shared", "3", ("none", 768), ("none", 128)),
+        ("share attention only", "4", (128, "none"), (128, "attention")),
+        ("share the feed-forward block only", "4", (128, "none"), (128, "ffn")),
+        ("share everything", "4", (128, "none"), (128, "all")),
+        ("add NSP", "5", ("none",), ("NSP",)),
+        ("add SOP", "5", ("none",), ("SOP",)),
+        ("add more text", "7", ("books and wikipedia",), ("additional",)),
+        ("remove dropout (xxlarge)", "8", ("with",), ("without",)),
+        ("12 to 24 layers (xxlarge)", "13", (12,), (24,)))
+    points = [round(average_score(table, *after) - average_score(table, *before), 1)
+              for _, table, before, after in changes]
+    said = "; ".join(f"{name}, Table {table}: {gain:+.1f}"
+                     for (name, table, *_), gain in zip(changes, points, strict=True))
+    drawing = canvas(
+        458, "Which idea costs what, in the averages of the paper's tables",
+        f"Nine rows, each with a change, the number of its table, and a bar from a middle line "
+        f"to the left for a loss or to the right for a gain of the average over five tasks, in "
+        f"points: {said}. The longest bars to the left are sharing everything and sharing the "
+        f"feed-forward block; the longest to the right is SOP. Each number is the difference of "
+        f"two printed averages, without an interval. The rows about sharing are at E = 128.")
+    zero, unit, base = 464, 62, 408
+    text(drawing, 16, 20, "change", anchor="start", weight="bold")
+    text(drawing, 288, 20, "Table", weight="bold")
+    text(drawing, zero, 20, "points of the average", weight="bold")
+    for i, ((name, table, *_), gain) in enumerate(zip(changes, points, strict=True)):
+        y = 56 + 40 * i
+        text(drawing, 16, y, name, anchor="start")
+        text(drawing, 288, y, table)
+        if gain:
+            left = zero + min(gain, 0) * unit
+            box(drawing, left, y - 13, abs(gain) * unit, 26, TARGET, radius=0, line=1.5,
+                strength=0.5)
+        side = 1 if gain >= 0 else -1
+        words = f"{gain:+.1f}".replace("-", "−") if gain else "0"
+        text(drawing, zero + gain * unit + 8 * side, y, words, SMALL,
+             anchor="start" if side > 0 else "end")
+    line(drawing, [(zero, 38), (zero, base - 14)], INK, 2)
+    text(drawing, 300, 438, "Sharing is at E = 128. The paper prints averages and no intervals.",
+         SMALL)
+    return drawing
+
+
+DRAWINGS = (which_idea_costs_what, paired_comparison, outcome_of_an_interval)
