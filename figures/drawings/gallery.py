@@ -8,7 +8,7 @@ paragraph of its docstring is the caption.
 import importlib
 import inspect
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,7 +56,7 @@ def readme(drawn: list[Entry]) -> str:
         lines.append(f"## Notebook {notebook}\n")
         for entry in drawn:
             if entry.notebook == notebook:
-                alt = entry.alt.replace("[", r"\[").replace("]", r"\]")
+                alt = escape(entry.alt, quote=False).replace("[", r"\[").replace("]", r"\]")
                 lines.append(f"### {entry.name}\n\n![{alt}]({entry.name}.svg)\n\n{entry.caption}\n")
                 lines.append(f"<details><summary>Alt text</summary>\n\n{alt}\n\n</details>\n")
     return "\n".join(lines)

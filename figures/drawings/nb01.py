@@ -114,7 +114,7 @@ def cheapest_path():
         ends.append(ends[-1] + len(token))
     for (start, end), token in arcs.items():
         chosen = any(pair == (start, end) for pair in pairwise(ends))
-        colour, width = (WEIGHT, 4) if chosen else (GREY, 1.5)
+        colour, width = (INK, 4) if chosen else (GREY, 1.5)
         label = f"{token}: {BITS[token]}"
         weight = "bold" if chosen else "normal"
         if end == start + 1:

@@ -85,7 +85,7 @@ def padding_mask():
         f"of each row sum to 1, for example {', '.join(shown[0][:real])} in the first row. The two "
         f"<pad> rows have weights as well, but no loss uses their outputs.")
     cell, top = 38, 118
-    for left, name, values in ((70, "scores, masked", raw), (350, "attention weights", shown)):
+    for left, name, values in ((66, "scores, masked", raw), (360, "attention weights", shown)):
         text(drawing, left + S * cell / 2, 22, name, LARGE, weight="bold")
         text(drawing, left + S * cell / 2, 47, "key", SMALL)
         for j, token in enumerate(TOKENS):
@@ -95,13 +95,13 @@ def padding_mask():
         grid(drawing, left + real * cell, top, S, S - real, (cell, cell), GREY,
              [row[real:] for row in values], SMALL)
     for i, token in enumerate(TOKENS):
-        text(drawing, 62, top + (i + 0.5) * cell, token, SMALL, anchor="end")
-    arrow(drawing, [(304, top + 2 * cell), (346, top + 2 * cell)])
-    text(drawing, 325, top + 2 * cell - 24, "soft-\nmax", SMALL)
+        text(drawing, 58, top + (i + 0.5) * cell, token, SMALL, anchor="end")
+    arrow(drawing, [(300, top + 2 * cell), (356, top + 2 * cell)])
+    text(drawing, 327, top + 2 * cell - 15, "softmax", SMALL)
     end = top + S * cell
-    text(drawing, 350 + 2 * cell, end + 16, "each row sums to 1", SMALL)
-    text(drawing, 350 + 5 * cell, end + 16, "always 0", SMALL)
-    text(drawing, 62, top - 14, "query", SMALL, anchor="end")
+    text(drawing, 360 + 2 * cell, end + 16, "each row sums to 1", SMALL)
+    text(drawing, 360 + 5 * cell, end + 16, "always 0", SMALL)
+    text(drawing, 58, top - 14, "query", SMALL, anchor="end")
     return drawing
 
 

@@ -42,7 +42,7 @@ def factorised_table():
     text(drawing, 496, top + 50, f"E = {E} rows", SMALL)
     text(drawing, 162, 418, f"V × H = {wide:,}", 16, weight="bold")
     text(drawing, 446, 418, f"V × E + E × H = {narrow + project:,}", 16, weight="bold")
-    text(drawing, 446, 446, f"{wide / (narrow + project):.1f} times smaller")
+    text(drawing, 446, 446, f"{wide / (narrow + project):.1f} times fewer parameters")
     return drawing
 
 
@@ -77,7 +77,7 @@ def lookup():
     text(drawing, 492, 214, "E", SMALL, anchor="start")
     middle = 304
     box(drawing, 404, middle - 34, 152, 68, WEIGHT, "+ segment row\n+ position row", 15)
-    box(drawing, 288, middle - 34, 90, 68, WEIGHT, "Layer-\nNorm", 15)
+    box(drawing, 288, middle - 34, 90, 68, WEIGHT, "LayerNorm", SMALL)
     box(drawing, 138, middle - 34, 124, 68, WEIGHT, "projection\nE × H, bias", 15)
     for start, end in ((404, 378), (288, 262), (138, 102)):
         arrow(drawing, [(start, middle), (end, middle)])

@@ -75,7 +75,8 @@ def groups():
     left, step = 138, 28
     counts = {G: count_parameters(BASE.replace(num_groups=G)).encoder for G in choices}
     words = " ".join(
-        f"G = {G}: {G} layer{'s' * (G > 1)}, each for {L // G} application{'s' * (G < L)}, "
+        f"G = {G}: {G} layer{'s' * (G > 1)},{' each' * (G > 1)} for {L // G} "
+        f"application{'s' * (G < L)}, "
         f"{counts[G] / 1e6:.1f} million parameters." for G in choices)
     drawing = canvas(
         306, "Twelve layer applications in 1, 3 and 12 groups",
@@ -144,8 +145,9 @@ def not_saved():
     drawing = canvas(
         388, "What sharing saves and what it does not save",
         f"Three pairs of horizontal bars, each pair to scale; in each pair the upper bar is {L} "
-        f"separate layers and the lower bar is 1 shared layer. {words} The lower bar is {L} times "
-        f"shorter for the parameters, and exactly as long as the upper bar for the other two.")
+        f"separate layers and the lower bar is 1 shared layer. {words} For the parameters the "
+        f"lower bar is a twelfth as long as the upper bar, and for the other two it is exactly as "
+        f"long.")
     left, long = 150, 320
     for i, (name, colour, values, show) in enumerate(rows):
         y = 22 + i * 124

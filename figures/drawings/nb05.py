@@ -27,7 +27,7 @@ def masked_row():
 
 
 def one_masked_row():
-    """Masking hides runs of whole words, and at most 15% of the tokens are prediction targets."""
+    """Masking hides runs of whole words, and about 15% of the tokens are prediction targets."""
     tokens, seen, positions = masked_row()
     breaks = [i for i, j in pairwise(positions) if j > i + 1]
     runs, run = [], []
@@ -130,4 +130,30 @@ def outcomes():
     return drawing
 
 
-DRAWINGS = (one_masked_row, ngram_lengths, outcomes)
+def whole_words():
+    """Whole words are masked, because a word with one token masked gives its spelling away."""
+    tokenizer = course_tokenizer()
+    tokens = tokenizer.pieces(tokenizer.encode("date at Shanghai on the"))
+    inside = [i for i, token in enumerate(tokens) if token in ("▁sh", "ang", "ha", "i")]
+    rows = (("one token masked", inside[1:2], "the spelling is enough: sh\u2026hai"),
+            ("whole word masked", inside, "only the context can help"))
+    drawing = canvas(
+        254, "Masking one token of a word, and masking the whole word",
+        f"Two lines of token boxes, {' '.join(tokens)}, where the low line begins a word, and a "
+        f"brace over the {len(inside)} tokens of the word Shanghai. In the upper line only the "
+        f"token {tokens[inside[1]]} is replaced by [MASK]; beside the line is written that the "
+        f"spelling is enough. In the lower line all {len(inside)} tokens of the word are replaced "
+        f"by [MASK]; beside it is written that only the context can help.")
+    for i, (name, masked, verdict) in enumerate(rows):
+        y = 54 + 128 * i
+        row = ["[MASK]" if k in masked else token for k, token in enumerate(tokens)]
+        colours = [TARGET if k in masked else GREY for k in range(len(tokens))]
+        text(drawing, 16, y - 26, name, 16, anchor="start", weight="bold")
+        frames = token_row(drawing, 16, y, row, colours)
+        text(drawing, 210, y - 26, verdict, anchor="start")
+        start, end = frames[inside[0]], frames[inside[-1]]
+        brace(drawing, (start[0], y + 34), (sum(end), y + 34), "one word", depth=9, gap=3)
+    return drawing
+
+
+DRAWINGS = (whole_words, one_masked_row, ngram_lengths, outcomes)

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from albert_edu import AlbertConfig
+from albert_edu.text.masking import max_predictions
 from albert_edu.text.prepare import prepare
 from albert_edu.training.evaluate import baselines
 from figures.drawings.palette import GREY, INK, LARGE, SMALL, STATE, TARGET, WEIGHT
@@ -15,15 +16,15 @@ BASE = AlbertConfig.named("albert-base-v2")
 
 def gather():
     """The head runs on the K masked positions only, so it never makes S x V scores."""
-    S, K, V = 512, round(0.15 * 512), BASE.vocab_size
+    S, K, V = 512, max_predictions(512), BASE.vocab_size
     rows, masked = 8, (2, 5)
     drawing = canvas(
         394, "Gathering the masked positions before the decoder",
         f"From left to right. A green matrix with {rows} rows stands for the hidden states, S rows "
-        f"of width H, shape B S H; rows {masked[0] + 1} and {masked[1] + 1} are outlined as masked "
-        f"positions. An arrow, gather, leads from these two rows to a matrix with two rows, shape "
-        f"B K H. An arrow through a box, dense H to E, leads to a narrower matrix with two rows, "
-        f"shape B K E. An arrow through a box, the table transposed, E to V, leads down to a "
+        f"of width H, shape B S H; rows {masked[0] + 1} and {masked[1] + 1} are coloured, the "
+        f"masked positions. An arrow, gather, leads from these two rows to a matrix with two rows, "
+        f"shape B K H. An arrow through a box, dense H to E, leads to a narrower matrix with two "
+        f"rows, shape B K E. An arrow through a box, the table transposed, E to V, leads down to a "
         f"matrix with two very long rows, shape B K V, the scores. Numbers for S = {S}, K = {K}, V "
         f"= {V:,}: scores for all positions S x V = {S * V:,}, scores for masked positions K x V = "
         f"{K * V:,}.")
@@ -141,12 +142,12 @@ def baseline_ruler():
     marks = ((losses.uniform, "uniform", f"ln V with V = {V:,}"),
              (losses.unigram, "unigram", "knows the frequencies"),
              (losses.copy, "copy", "copies visible tokens too"))
-    words = " ".join(f"{name}, {loss:.2f}, {meaning};" for loss, name, meaning in marks)
+    words = "; ".join(f"{name}, {loss:.2f}, {meaning}" for loss, name, meaning in marks)
     drawing = canvas(
         276, "Baselines for the MLM loss",
         f"A horizontal ruler of the MLM loss in nats, from 0 at the left to 9 at the right. Three "
-        f"marks on it are the baselines on held-out State of the Union addresses: {words} The part "
-        f"of the ruler to the left of the copy baseline is shaded and says: a model here uses "
+        f"marks on it are the baselines on held-out State of the Union addresses: {words}. The "
+        f"part of the ruler to the left of the copy baseline is shaded and says: a model here uses "
         f"context. At 0 is written: always certain and right.")
     left, unit, y = 30, 60, 150
 
