@@ -25,7 +25,7 @@ def test_pretrain_leaves_a_model_that_transformers_loads_and_metrics_line_by_lin
     AlbertForPreTraining.from_pretrained(tmp_path)
     records = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert records[-1]["step"] == 6 and "held_out_sentence_order_accuracy" in records[-1]
-    assert "unigram plateau" in capsys.readouterr().out
+    assert "unigram baseline: MLM loss" in capsys.readouterr().out
 
 
 def test_the_same_command_again_goes_on_and_changes_nothing_once_finished(tmp_path):

@@ -86,9 +86,11 @@ def test_the_sizes_it_proposes_work_and_none_lies_nearer(hidden, heads):
 
 
 @pytest.mark.parametrize("field", WHOLE_NUMBERS)
-@pytest.mark.parametrize("value", [0, -1, 2.0, "4"])
-def test_sizes_are_whole_numbers_of_at_least_one(as_users_have_it, field, value):
-    with pytest.raises(ValueError, match=f"{field} must be a whole number of at least 1, got {value!r}"):
+@pytest.mark.parametrize("value", [0, -1, 2.0, "4", None, True, 10**9, float("nan")])
+def test_sizes_are_whole_numbers_within_limits(as_users_have_it, field, value):
+    if (field, value) == ("ffn_size", None):
+        return  # it means four times the hidden size
+    with pytest.raises(ValueError, match=rf"{field} must be a whole number from 1 to [\d,]+, got {value!r}"):
         as_users_have_it(**{field: value})
 
 
@@ -98,13 +100,18 @@ def test_sizes_are_whole_numbers_of_at_least_one(as_users_have_it, field, value)
         (dict(share="layers"), "share must be one of all, attention, ffn, none, got 'layers'"),
         (dict(activation="relu"), "activation must be one of gelu_tanh, gelu_erf, got 'relu'"),
         (dict(num_groups=13), "num_groups 13 is more than the 12 layers"),
-        (dict(hidden_dropout=1.0), "hidden_dropout is a probability below 1, got 1.0"),
-        (dict(attention_dropout=-0.1), "attention_dropout is a probability below 1, got -0.1"),
-        (dict(hidden_dropout=float("nan")), "hidden_dropout is a probability below 1, got nan"),
+        (dict(hidden_dropout=1.0), "hidden_dropout must be a number from 0 to 0.99, got 1.0"),
+        (dict(attention_dropout=-0.1), "attention_dropout must be a number from 0 to 0.99, got -0.1"),
+        (dict(hidden_dropout=float("nan")), "hidden_dropout must be a number from 0 to 0.99, got nan"),
         (dict(init_std=0.0), "init_std"),
         (dict(init_std=-0.02), "init_std"),
-        (dict(pad_id=-1), "pad_id -1 is not one of the 30000 pieces"),
-        (dict(vocab_size=50, pad_id=50), "pad_id 50 is not one of the 50 pieces"),
+        (dict(hidden_dropout=None), "hidden_dropout must be a number from 0 to 0.99, got None"),
+        (dict(layer_norm_eps=-1), "layer_norm_eps must be a number from 0 to 1, got -1"),
+        (dict(layer_norm_eps=float("nan")), "layer_norm_eps must be a number from 0 to 1, got nan"),
+        (dict(layer_norm_eps="1e-12"), "layer_norm_eps must be a number from 0 to 1, got '1e-12'"),
+        (dict(pad_id=-1), "pad_id must be a whole number from 0 to 29,999, got -1"),
+        (dict(vocab_size=50, pad_id=50), "pad_id must be a whole number from 0 to 49, got 50"),
+        (dict(pad_id="a"), "pad_id must be a whole number from 0 to 29,999, got 'a'"),
     ],
 )
 def test_values_that_do_not_fit_together_are_named(as_users_have_it, changes, message):
@@ -129,3 +136,17 @@ def test_a_feed_forward_width_of_ones_own_survives_a_change_of_hidden_size():
 def test_a_config_cannot_be_changed_behind_the_back_of_a_model():
     with pytest.raises(dataclasses.FrozenInstanceError):
         AlbertConfig().num_layers = 3
+
+
+@pytest.mark.parametrize("name", ["bert-mini", "bert-base"])
+def test_a_bert_of_another_width_is_still_a_bert(name):
+    wider = AlbertConfig.named(name).replace(hidden_size=384)
+    assert wider == AlbertConfig.named(name, hidden_size=384)
+    assert (wider.embedding_size, wider.ffn_size, wider.factorised) == (384, 4 * 384, False)
+    assert AlbertConfig.named(name, hidden_size=384, embedding_size=96).embedding_size == 96
+    assert AlbertConfig.named("albert-base-v2", hidden_size=384).embedding_size == 128
+
+
+def test_without_sharing_there_are_no_groups_to_tell_apart():
+    assert AlbertConfig(share="none", num_groups=3) == AlbertConfig(share="none")
+    assert AlbertConfig(num_groups=3).replace(share="none") == AlbertConfig(share="none")

@@ -1,5 +1,7 @@
 """The whole model, and the model with its two pre-training losses. Put together in notebooks 04 to 06."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -23,13 +25,33 @@ class EncoderOutput(NamedTuple):
 
 
 class PretrainingOutput(NamedTuple):
-    """Losses are means in nats over masked pieces and over labelled pairs; 0 where the batch has none of them."""
+    """What the model answers to a batch, and its losses: sums that add up over micro-batches.
 
-    loss: Tensor
-    masked_token_loss: Tensor
-    sentence_order_loss: Tensor
+    The losses without ``_sum`` are means in nats over masked positions and over labelled pairs;
+    they are 0 where the batch has none.
+    """
+
     masked_token_logits: Tensor  # B K V
     sentence_order_logits: Tensor  # B 2
+    masked_token_loss_sum: Tensor  # in nats, over the masked positions
+    masked_tokens: Tensor  # how many there are
+    sentence_order_loss_sum: Tensor  # in nats, over the labelled pairs
+    labelled_pairs: Tensor
+
+    @property
+    def masked_token_loss(self) -> Tensor:
+        """The mean over the masked positions, in nats."""
+        return self.masked_token_loss_sum / self.masked_tokens.clamp(min=1)
+
+    @property
+    def sentence_order_loss(self) -> Tensor:
+        """The mean over the labelled pairs, in nats."""
+        return self.sentence_order_loss_sum / self.labelled_pairs.clamp(min=1)
+
+    @property
+    def loss(self) -> Tensor:
+        """The sum of the two means, which is what training minimises."""
+        return self.masked_token_loss + self.sentence_order_loss
 
 
 def initialise(module: nn.Module, std: float) -> None:
@@ -93,12 +115,40 @@ class AlbertForPretraining(nn.Module):
         slots = batch.masked_positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
         masked_logits = self.masked_token_head(hidden.gather(1, slots))  # B K V
         order_logits = self.sentence_order_head(pooled)  # B 2
-        masked_loss = mean_loss(masked_logits, batch.masked_labels)
-        order_loss = mean_loss(order_logits, batch.order_labels)
-        return PretrainingOutput(masked_loss + order_loss, masked_loss, order_loss, masked_logits, order_logits)
+        return PretrainingOutput(
+            masked_logits, order_logits, *loss_sum(masked_logits, batch.masked_labels),
+            *loss_sum(order_logits, batch.order_labels),
+        )  # fmt: skip
 
 
-def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
-    """Cross-entropy in nats averaged over the labels that are not IGNORE; 0, not NaN, when there are none."""
-    total = F.cross_entropy(logits.flatten(0, -2).float(), labels.flatten(), ignore_index=IGNORE, reduction="sum")
+def loss_sum(
+    logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]
+) -> tuple[Float[Tensor, ""], Int[Tensor, ""]]:
+    """Return the sum that ``mean_loss`` divides, in nats, and the number it divides by."""
+    flat = logits.flatten(0, -2).float(), labels.flatten()
+    total = F.cross_entropy(*flat, ignore_index=IGNORE, reduction="sum")
+    return total, (labels != IGNORE).sum()
+
+
+def mean_loss(
+    logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]
+) -> Float[Tensor, ""]:
+    """Return the cross-entropy in nats averaged over the labels that are not IGNORE.
+
+    Without any such label it is 0 and not NaN.
+    """
+    flat = logits.flatten(0, -2).float(), labels.flatten()
+    total = F.cross_entropy(*flat, ignore_index=IGNORE, reduction="sum")
     return total / (labels != IGNORE).sum().clamp(min=1)
+
+
+@contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Switch dropout and gradients off for a block; restore the mode, also after an error."""
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(was_training)

@@ -1,7 +1,7 @@
-"""Checkpoints that survive a pulled plug: written aside, checksummed, renamed; read back only when whole.
+"""Checkpoints that survive a power cut: written aside, checksummed, renamed; read only when whole.
 
-A checkpoint is a model folder (``transformers``' own where it can express the model) plus the optimizer's state and
-``training_state.json``. Nothing is pickled.
+A checkpoint is a model folder (``transformers``' own where it can express the model) plus the
+optimizer's state and ``training_state.json``. Nothing is pickled.
 """
 
 import dataclasses
@@ -10,10 +10,15 @@ import json
 import os
 import shutil
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
+from filelock import FileLock, Timeout
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from torch import nn
 
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained, save_pretrained
@@ -21,27 +26,54 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 
 KEEP = 2  # the newest, and the one before it in case the newest is damaged
 STATE, OPTIMIZER, CHECKSUMS = "training_state.json", "optimizer.safetensors", "checksums.json"
+WEIGHTS = "model.safetensors"
 
 
 class CheckpointError(RuntimeError):
-    """A checkpoint cannot be written, or does not belong to this run; the message says which and what to do."""
+    """A checkpoint cannot be written or is of another run; the message says what to do."""
+
+
+@contextmanager
+def only_process(folder: Path) -> Iterator[None]:
+    """Hold the lock of a checkpoint folder; raise CheckpointError if another process trains there.
+
+    The operating system releases the lock of a process that was killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise CheckpointError(
+            f"another process is training in {folder}. Wait for it, or give another folder."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def save_checkpoint(
-    folder: str | Path, step: int, model: AlbertForPretraining, tokenizer: AlbertTokenizer | None,
+    folder: str | Path, step: int, model: nn.Module, tokenizer: AlbertTokenizer | None,
     optimizer: torch.optim.Optimizer, state: dict,
 ) -> Path:  # fmt: skip
-    """Write ``folder/step-N``; earlier checkpoints stay until the new one is whole. Raises CheckpointError on a full disk."""
+    """Write ``folder/step-N``; earlier checkpoints stay until the new one is whole.
+
+    Raises CheckpointError on a full disk.
+    """
     folder = Path(folder)
     target, aside = folder / f"step-{step:08d}", folder / f".writing-{step:08d}"
+    state = {"step": step, "config": _shape(model), **state}
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        save_pretrained(model, tokenizer, aside, native=True)
-        save_file(_flatten(optimizer), aside / OPTIMIZER)
-        state = {"step": step, "config": dataclasses.asdict(model.config), **state}
+        _save_weights(model, tokenizer, aside)
+        tensors = _flatten(optimizer)
+        seal = {"tensors": str(len(tensors)), "weights": weights_fingerprint(model)}
+        save_file(tensors, aside / OPTIMIZER, metadata=seal)
         (aside / STATE).write_text(json.dumps(state, indent=1) + "\n")
-        (aside / CHECKSUMS).write_text(json.dumps({path.name: _sha256(path) for path in sorted(aside.iterdir())}, indent=1) + "\n")
+        checksums = {path.name: _sha256(path) for path in sorted(aside.iterdir())}
+        (aside / CHECKSUMS).write_text(json.dumps(checksums, indent=1) + "\n")
         for path in aside.iterdir():
             _flush(path)
         shutil.rmtree(target, ignore_errors=True)  # a damaged one of the same step
@@ -51,83 +83,146 @@ def save_checkpoint(
         shutil.rmtree(aside, ignore_errors=True)
         kept = ", ".join(path.name for path in _checkpoints(folder)) or "none"
         raise CheckpointError(
-            f"could not write the checkpoint of step {step} to {folder}: {error}. Checkpoints kept: {kept}. Free some space and "
-            f"give the same command again; training goes on from the newest one."
+            f"could not write the checkpoint of step {step} to {folder}: {error}. Checkpoints "
+            f"kept: {kept}. Free some space and give the same command again; training goes on from "
+            f"the newest one."
         ) from error
-    earlier = [path for path in _checkpoints(folder) if path <= target]  # damaged ones of later steps must not crowd it out
+    # Damaged checkpoints of later steps must not crowd the new one out.
+    earlier = [path for path in _checkpoints(folder) if path <= target]
     for old in earlier[:-KEEP]:
         shutil.rmtree(old, ignore_errors=True)  # what is left of it goes the next time
     return target
 
 
 def newest_checkpoint(folder: str | Path) -> Path | None:
-    """The newest whole checkpoint. Damaged ones are named in a warning and passed over, never deleted."""
+    """Return the newest whole checkpoint. Damaged ones are named in a warning and never deleted."""
     for path in reversed(_checkpoints(Path(folder))):
         damage = find_damage(path)
         if damage is None:
             return path
-        warnings.warn(f"checkpoint {path.name} is damaged ({damage}); going back to the one before it.", stacklevel=2)
+        warnings.warn(
+            f"checkpoint {path.name} is damaged ({damage}); going back to the one before it.",
+            stacklevel=2,
+        )
     return None
 
 
 def find_damage(path: Path) -> str | None:
-    """What is wrong with a checkpoint's files, or None if every checksum holds."""
+    """Return what is wrong with a checkpoint's files, or None if they are whole and agree."""
     try:
-        checksums = json.loads((path / CHECKSUMS).read_text())
-    except (OSError, ValueError):
+        checksums = dict(json.loads((path / CHECKSUMS).read_text()))
+    except (OSError, ValueError, TypeError):
         return f"{CHECKSUMS} is missing or unreadable"
-    for name, expected in checksums.items():
-        if not (path / name).exists():
+    for name in dict.fromkeys((*checksums, WEIGHTS, OPTIMIZER, STATE)):
+        if not (path / name).is_file():
             return f"{name} is missing"
-        if _sha256(path / name) != expected:
-            return f"{name} does not match its checksum"
-    return None
+        if _sha256(path / name) != checksums.get(name):
+            return f"{name} does not match its checksum in {CHECKSUMS}"
+    try:
+        step = read_state(path)["step"]
+    except (ValueError, TypeError, KeyError):
+        return f"{STATE} holds no step"
+    return None if path.name == f"step-{step:08d}" else f"{STATE} says that its step is {step}"
 
 
-def load_checkpoint(path: Path, model: AlbertForPretraining, optimizer: torch.optim.Optimizer) -> dict:
+def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict:
     """Put a checkpoint's weights and optimizer state into place; return its training state.
 
-    Raises CheckpointError when the checkpoint is of a model of another shape.
+    Raises CheckpointError when the checkpoint is of a model of another shape, and when its
+    optimizer state does not belong to its weights. The model is untouched in both cases.
     """
-    with torch.random.fork_rng(devices=[]):  # building a model draws; the caller's random state stays
-        saved, _ = load_pretrained(path)
-    training_state = read_state(path)
-    # Our own words for it: transformers has one for "one group a layer" and "nothing shared".
-    if differences := differing(training_state["config"], dataclasses.asdict(model.config)):
-        raise CheckpointError(f"{path} is a checkpoint of another config: {differences}. Use another --out, or that config.")
-    model.load_state_dict(saved.state_dict())
-    flat = load_file(path / OPTIMIZER)
-    state = optimizer.state_dict()
-    state["state"] = {}
-    for key, tensor in flat.items():
+    state = read_state(path)
+    # In our own words: transformers has one word for "one group per layer" and "nothing shared".
+    if differences := differing(state["config"], _shape(model)):
+        raise CheckpointError(
+            f"{path} is a checkpoint of another config: {differences}. Use another --out, or that "
+            f"config."
+        )
+    weights = _load_weights(path, model)
+    with safe_open(path / OPTIMIZER, "pt") as file:
+        seal = file.metadata() or {}  # checkpoints written before there was one have none
+    entries: dict[int, dict] = {}
+    tensors = load_file(path / OPTIMIZER)
+    for key, tensor in tensors.items():
         index, name = key.split(".", 1)
-        state["state"].setdefault(int(index), {})[name] = tensor.clone()  # not a view of the file, which could not be deleted
-    optimizer.load_state_dict(state)
-    return training_state
+        # A copy, because a file that tensors are views of could not be deleted.
+        entries.setdefault(int(index), {})[name] = tensor.clone()
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    complete = len(tensors) == int(seal.get("tensors", len(tensors))) and all(
+        index < len(parameters) and _fits(entry, parameters[index], state["step"])
+        for index, entry in entries.items()
+    )
+    if not complete or seal.get("weights", fingerprint(weights)) != fingerprint(weights):
+        raise CheckpointError(
+            f"{path / OPTIMIZER} does not belong to the weights beside it: it is incomplete, or of "
+            f"another step, precision or run. Move {path} away to go on from the checkpoint before "
+            f"it."
+        )
+    model.load_state_dict(weights)
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": entries})
+    return state
 
 
 def read_state(path: Path) -> dict:
-    """The training state of a checkpoint: its step, its config, and what the run left there."""
+    """Return a checkpoint's training state: its step, its config, and what the run left there."""
     return json.loads((path / STATE).read_text())
 
 
-def weights_fingerprint(model: AlbertForPretraining) -> str:
-    """Sixteen hex digits that change with any weight."""
+def weights_fingerprint(model: nn.Module) -> str:
+    """Return sixteen hex digits that change with any weight."""
+    return fingerprint(model.state_dict())
+
+
+def fingerprint(tensors: dict[str, torch.Tensor]) -> str:
+    """Return sixteen hex digits that change with any tensor and its name."""
     digest = hashlib.sha256()
-    for name, parameter in model.named_parameters():
-        digest.update(name.encode() + parameter.detach().cpu().numpy().tobytes())
+    for name, tensor in tensors.items():
+        digest.update(name.encode() + tensor.detach().cpu().numpy().tobytes())
     return digest.hexdigest()[:16]
 
 
 def differing(saved: dict, now: dict) -> str:
-    """The entries in which two flat dicts differ, as text: ``hidden_size was 64, is 128``."""
+    """Return the entries in which two flat dicts differ: ``hidden_size was 64, is 128``."""
     keys = [key for key in {**saved, **now} if saved.get(key) != now.get(key)]
     return ", ".join(f"{key} was {saved.get(key)}, is {now.get(key)}" for key in keys)
 
 
+def _shape(model: nn.Module) -> dict:
+    """What must be equal in a checkpoint and in the model that it is loaded into."""
+    if isinstance(model, AlbertForPretraining):
+        return dataclasses.asdict(model.config)
+    shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+    return dataclasses.asdict(model.albert.config) | {"head": type(model).__name__} | shapes
+
+
+def _save_weights(model: nn.Module, tokenizer: AlbertTokenizer | None, folder: Path) -> None:
+    if isinstance(model, AlbertForPretraining):
+        save_pretrained(model, tokenizer, folder, native=True)
+    else:
+        tensors = {name: tensor.cpu().contiguous() for name, tensor in model.state_dict().items()}
+        save_file(tensors, folder / WEIGHTS)
+
+
+def _load_weights(folder: Path, model: nn.Module) -> dict[str, torch.Tensor]:
+    if not isinstance(model, AlbertForPretraining):
+        return load_file(folder / WEIGHTS)
+    with torch.random.fork_rng(devices=[]):  # building a model draws; the caller's state stays
+        return load_pretrained(folder)[0].state_dict()
+
+
 def _flatten(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    state = optimizer.state_dict()["state"]
-    return {f"{index}.{name}": value.detach().cpu().contiguous() for index, entry in state.items() for name, value in entry.items()}
+    return {
+        f"{index}.{name}": value.detach().cpu().contiguous()
+        for index, entry in optimizer.state_dict()["state"].items()
+        for name, value in entry.items()
+    }
+
+
+def _fits(entry: dict[str, torch.Tensor], parameter: torch.Tensor, step: int) -> bool:
+    """Whether an optimizer's entry has its parameter's shape and type, and a possible step."""
+    moments = [tensor for name, tensor in entry.items() if name != "step"]
+    same = all(t.shape == parameter.shape and t.dtype == parameter.dtype for t in moments)
+    return len(moments) == 2 and "step" in entry and same and entry["step"].item() <= step
 
 
 def _checkpoints(folder: Path) -> list[Path]:
@@ -140,10 +235,11 @@ def _sha256(path: Path) -> str:
 
 
 def _flush(path: Path) -> None:
-    """Ask the system to put a file or a folder on the disk (a rename is only safe once what it renames is there)."""
+    """Ask the system to write a file or a folder to the disk, so that renaming it is safe."""
     if os.name == "nt" and path.is_dir():
         return
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows flushes only what may be written
+    # Windows flushes only files that may be written.
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,4 +1,4 @@
-"""How good is a model, and compared with what: held-out scores and the baselines every curve is drawn against (notebook 05)."""
+"""How good is a model, and compared with what: held-out scores and the baselines (notebook 05)."""
 
 import dataclasses
 import math
@@ -8,110 +8,130 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput, mean_loss
+from albert_edu.model.albert import (
+    AlbertForPretraining,
+    PretrainingOutput,
+    evaluation_mode,
+    loss_sum,
+)
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import MASK
 
-OFF_PLATEAU = 0.1  # nats below the unigram floor that we ask for before we call a model trained
+MARGIN = 0.1  # nats below a baseline that a loss must reach before we say that it is below
 
 
 class Baselines(NamedTuple):
-    """Losses in nats that need no understanding: guessing evenly, knowing piece frequencies, copying too, tossing a coin."""
+    """Losses in nats of guessers that understand nothing; every curve is drawn against them."""
 
-    uniform: float  # ln V
-    unigram: float  # cross-entropy of the text under the training text's piece frequencies
-    copy: float  # the same for who also uses what stands in an asked slot: itself in a tenth of them (notebook 05)
-    chance: float = math.log(2)
+    uniform: float  # gives every token the same probability: ln V
+    unigram: float  # knows how frequent each token is in the training text
+    copy: float  # also uses the token at the masked position, which BERT leaves there in 10%
+    chance: float = math.log(2)  # gives both sentence orders the same probability
 
     def verdict(self, masked_token_loss: float) -> str:
-        """One line: has the model learnt more than how frequent each piece is, and more than to copy?
+        """Return in one line which baselines an MLM loss is below, by at least MARGIN.
 
         >>> baselines = Baselines(8.29, 6.34, 5.78)
-        >>> baselines.verdict(6.31)
-        'still on the unigram plateau: masked-token loss 6.31, and frequencies alone give 6.34'
-        >>> baselines.verdict(5.73)
-        'off the unigram plateau, by no more than copying: masked-token loss 5.73, frequencies and copying give 5.78'
+        >>> for loss in (6.31, 5.73, 5.40):
+        ...     print(baselines.verdict(loss))
+        not below the unigram baseline: MLM loss 6.31 against 6.34
+        below the unigram baseline, but not below the copy baseline: MLM loss 5.73 against 5.78
+        below the copy baseline: MLM loss 5.40 against 5.78
         """
-        loss = f"masked-token loss {masked_token_loss:.2f}"
-        if masked_token_loss >= self.unigram - OFF_PLATEAU:
-            return f"still on the unigram plateau: {loss}, and frequencies alone give {self.unigram:.2f}"
-        if masked_token_loss >= self.copy - OFF_PLATEAU:
-            return f"off the unigram plateau, by no more than copying: {loss}, frequencies and copying give {self.copy:.2f}"
-        return f"off the unigram plateau and reading: {loss}, and frequencies and copying give {self.copy:.2f}"
+        if masked_token_loss >= self.unigram - MARGIN:
+            words, baseline = "not below the unigram baseline", self.unigram
+        elif masked_token_loss >= self.copy - MARGIN:
+            words = "below the unigram baseline, but not below the copy baseline"
+            baseline = self.copy
+        else:
+            words, baseline = "below the copy baseline", self.copy
+        return f"{words}: MLM loss {masked_token_loss:.2f} against {baseline:.2f}"
 
 
 def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int) -> Baselines:
-    """The baselines for text of ``held_out`` when piece frequencies are learnt from ``train`` (one is added to each count).
+    """Return the baselines on ``held_out`` for token frequencies learnt from ``train``.
 
-    ``copy`` is the best that can be done without a neighbour: of the asked pieces 80% are behind [MASK], where only
-    frequencies help; 10% are replaced and 10% stand there, and who sees piece x weighs these two by how frequent x is.
+    One is added to each count. ``copy`` is the best that can be done without the neighbours: 80% of
+    the masked positions show [MASK], where only frequencies help; 10% show a random token and 10%
+    the right one, and how frequent the visible token is says which of the two is more likely.
     """
     counts = np.bincount(train.tokens, minlength=vocab_size) + 1
-    seen = np.bincount(held_out.tokens, minlength=vocab_size)
-    q, f = counts / counts.sum(), seen / seen.sum()
+    held_out_counts = np.bincount(held_out.tokens, minlength=vocab_size)
+    q, f = counts / counts.sum(), held_out_counts / held_out_counts.sum()
     unigram = -(f * np.log(q)).sum()
-    ordinary = vocab_size - MASK - 1  # what a random replacement is drawn from
-    left = -(f * np.log((q + q / ordinary) / (q + 1 / ordinary))).sum()
+    ordinary = vocab_size - MASK - 1  # tokens that a random replacement is drawn from
+    unchanged = -(f * np.log((q + q / ordinary) / (q + 1 / ordinary))).sum()
     replaced = -(f * np.log(q / ordinary)).sum() + np.log(q[MASK + 1 :] + 1 / ordinary).mean()
-    copy = 0.8 * unigram + 0.1 * left + 0.1 * replaced
+    copy = 0.8 * unigram + 0.1 * unchanged + 0.1 * replaced
     return Baselines(uniform=math.log(vocab_size), unigram=float(unigram), copy=float(copy))
 
 
 def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
-    """Sums that scores are made of, on the model's device, in float64, so that tallies of several batches add up.
+    """Return the sums that scores are made of, on the model's device, in float64 where it has that.
 
-    [masked loss, masked right, masked n, order loss, in order right, in order n, swapped right, swapped n]
+    [MLM loss, right tokens, masked tokens, order loss, right in order, in order, right swapped,
+    swapped]. Tallies of several batches add up; ``scores`` divides them once.
     """
-    masked = batch.masked_labels != IGNORE
-    right = (output.masked_token_logits.argmax(-1) == batch.masked_labels) & masked
-    guess = output.sentence_order_logits.argmax(-1)
-    per_class = [(count.sum()) for label in (0, 1) for count in (
-        (guess == label) & (batch.order_labels == label), batch.order_labels == label)]  # fmt: skip
-    pairs = per_class[1] + per_class[3]
-    sums = [output.masked_token_loss * masked.sum(), right.sum(), masked.sum(), output.sentence_order_loss * pairs, *per_class]
+    right = (output.masked_token_logits.argmax(-1) == batch.masked_labels).sum()
+    guess, order = output.sentence_order_logits.argmax(-1), batch.order_labels
+    sums = [output.masked_token_loss_sum, right, output.masked_tokens]
+    sums += [output.sentence_order_loss_sum]
+    for label in (0, 1):
+        sums += [((guess == label) & (order == label)).sum(), (order == label).sum()]
     return torch.stack([value.detach().to(widest_float(value.device)) for value in sums])
 
 
 def widest_float(device: torch.device) -> torch.dtype:
-    """The type that sums are kept in: float64, except on Apple's MPS, which has none."""
+    """Return the type that sums are kept in: float64, except on Apple's MPS, which has none."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 
 def scores(sums: Tensor) -> dict[str, float]:
-    """Means from a tally: losses in nats, accuracies, and the recall of each order class (absent without pairs)."""
+    """Return means from a tally: losses in nats, accuracies, and the recall of each order class.
+
+    Without labelled pairs the order's scores are absent.
+    """
     masked_loss, masked_right, masked, order_loss, *classes = sums.tolist()
     in_order_right, in_order, swapped_right, swapped = classes
-    named = {"masked_token_loss": masked_loss / max(masked, 1), "masked_token_accuracy": masked_right / max(masked, 1)}
+    means = {
+        "masked_token_loss": masked_loss / max(masked, 1),
+        "masked_token_accuracy": masked_right / max(masked, 1),
+    }
     if in_order + swapped:
-        named |= {
+        means |= {
             "sentence_order_loss": order_loss / (in_order + swapped),
             "sentence_order_accuracy": (in_order_right + swapped_right) / (in_order + swapped),
             "in_order_recall": in_order_right / max(in_order, 1),
             "swapped_recall": swapped_right / max(swapped, 1),
         }
-    return named
+    return means
 
 
-@torch.no_grad()
-def evaluate(model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16, device=None) -> dict[str, float]:
-    """Scores on the first ``batches`` batches of a stream, dropout off; the same batches at every call.
+def evaluate(
+    model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16, device=None
+) -> dict[str, float]:
+    """Return the scores on the first ``batches`` batches of a stream, without dropout.
 
-    ``mask_token_loss`` and ``mask_token_accuracy`` are of the asked pieces that [MASK] really hides; of the others half
-    stand in plain view.
+    ``mask_token_loss`` and ``mask_token_accuracy`` are those of the masked positions that show
+    [MASK], so that nothing can be copied.
     """
     device = device or next(model.parameters()).device
-    was_training = model.training
-    model.eval()
-    total, behind = 0, 0
-    for step in range(batches):
-        batch = stream.batch(step).to(device)
-        output = model(batch)
-        hidden = (batch.token_ids.gather(1, batch.masked_positions) == MASK) & (batch.masked_labels != IGNORE)
-        only = dataclasses.replace(batch, masked_labels=batch.masked_labels.where(hidden, IGNORE))
-        loss = mean_loss(output.masked_token_logits, only.masked_labels)
-        total, behind = total + tally(batch, output), behind + tally(only, output._replace(masked_token_loss=loss))
-    model.train(was_training)
-    measured = scores(behind)
-    return scores(total) | {f"mask_token_{name}": measured[f"masked_token_{name}"] for name in ("loss", "accuracy")}
+    every_position, at_mask_token = 0, 0
+    with evaluation_mode(model):
+        for step in range(batches):
+            batch = stream.batch(step).to(device)
+            output = model(batch)
+            shown = batch.token_ids.gather(1, batch.masked_positions)
+            labels = batch.masked_labels.where(shown == MASK, IGNORE)
+            total, count = loss_sum(output.masked_token_logits, labels)
+            every_position = every_position + tally(batch, output)
+            at_mask_token = at_mask_token + tally(
+                dataclasses.replace(batch, masked_labels=labels),
+                output._replace(masked_token_loss_sum=total, masked_tokens=count),
+            )
+    hidden = scores(at_mask_token)
+    return scores(every_position) | {
+        f"mask_token_{name}": hidden[f"masked_token_{name}"] for name in ("loss", "accuracy")
+    }

@@ -1,34 +1,83 @@
-"""What training measured, in memory and as one JSON line a logged step."""
+"""What training measured: while it runs, in memory, and as one JSON line per record."""
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from albert_edu.training.evaluate import Baselines
+import torch
+
+from albert_edu.training.evaluate import Baselines, scores, widest_float
+from albert_edu.training.workers import Workers
+
+
+class Meter:
+    """What has been measured since the last record: sums over the steps, tokens, and seconds."""
+
+    def __init__(self, device: torch.device, workers: Workers):
+        self.sums = torch.zeros(8, dtype=widest_float(device), device=device)
+        self.workers, self.tokens, self.began = workers, 0, time.perf_counter()
+
+    def read(self) -> dict[str, float]:
+        """Return speed and scores since the last record, over all workers, and begin at 0 again."""
+        self.workers.all_reduce(self.sums)
+        speed = self.tokens / (time.perf_counter() - self.began)
+        record = {"tokens_per_second": speed} | scores(self.sums)
+        self.sums.zero_()
+        self.tokens, self.began = 0, time.perf_counter()
+        return record
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the clock during a block: evaluation and checkpoints are not training."""
+        pause = time.perf_counter()
+        yield
+        self.began += time.perf_counter() - pause
+
+    def state(self) -> dict:
+        """Return what a checkpoint needs in order to go on, as plain values.
+
+        The sums of all workers move to the main worker, so that nothing counts twice later.
+        """
+        self.workers.all_reduce(self.sums)
+        self.sums *= self.workers.is_main
+        elapsed = time.perf_counter() - self.began
+        return {"sums": self.sums.tolist(), "tokens": self.tokens, "elapsed": elapsed}
+
+    def go_on_from(self, state: dict) -> None:
+        """Take over the state of a checkpoint; the main worker continues everybody's sums."""
+        if self.workers.is_main:
+            self.sums.copy_(torch.tensor(state["sums"], dtype=torch.float64))
+        self.tokens, self.began = state["tokens"], time.perf_counter() - state["elapsed"]
 
 
 @dataclass
 class History:
-    """What training measured: one record a logged step, the baselines, and how to read them."""
+    """The records of a run (one per logged step), its baselines, and how to read them."""
 
     baselines: Baselines
     records: list[dict] = field(default_factory=list)
 
     def column(self, name: str) -> tuple[list[int], list[float]]:
-        """(steps, values) of one measure, where it was measured: ``history.column("held_out_masked_token_loss")``."""
-        rows = [record for record in self.records if name in record]
-        return [row["step"] for row in rows], [row[name] for row in rows]
+        """Return the steps and the values of one measure, for example "held_out_masked_token_loss"."""
+        records = [record for record in self.records if name in record]
+        return [record["step"] for record in records], [record[name] for record in records]
 
     def last(self, name: str) -> float:
+        """Return the newest value of a measure. Raises ValueError if there is none."""
         values = self.column(name)[1]
         if not values:
-            raise ValueError(f"nothing measured {name!r}; the run logged {len(self.records)} records.")
+            raise ValueError(f"{name!r} is in none of the {len(self.records)} records of the run.")
         return values[-1]
 
     def verdict(self) -> str:
-        """Whether the run is still on the unigram plateau, by the held-out loss if there is one."""
-        held_out = "held_out_masked_token_loss"
-        return self.baselines.verdict(self.last(held_out if self.column(held_out)[1] else "masked_token_loss"))
+        """Return which baselines the newest MLM loss is below, the held-out loss if there is one."""
+        for name in ("held_out_masked_token_loss", "masked_token_loss"):
+            if self.column(name)[1]:
+                return self.baselines.verdict(self.last(name))
+        return "not trained: the run has no step and therefore no loss"
 
     def add(self, record: dict, file: Path | None = None) -> None:
         """Append a record, to the file too if one is given."""
@@ -38,13 +87,14 @@ class History:
                 lines.write(json.dumps(record) + "\n")
 
     def rewrite(self, file: Path) -> None:
-        """Write what is known so far, dropping lines of steps that a killed run took after its last checkpoint."""
+        """Write all records anew, without the lines of steps that a killed run has lost."""
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(json.dumps(record) + "\n" for record in self.records))
 
 
-def training_seconds(records: list[dict], tokens_a_step: int) -> float:
-    """Spent on training, over all sittings: tokens over speed, record by record."""
+def training_seconds(records: list[dict], tokens_per_step: int) -> float:
+    """Return the seconds spent on training, over all sittings: tokens over speed, by record."""
     timed = [record for record in records if "tokens_per_second" in record]
-    return sum((record["step"] - before) * tokens_a_step / record["tokens_per_second"]
-               for before, record in zip([0, *(record["step"] for record in timed)], timed, strict=False))  # fmt: skip
+    starts = [0, *(record["step"] for record in timed)]
+    return sum((record["step"] - start) * tokens_per_step / record["tokens_per_second"]
+               for start, record in zip(starts, timed, strict=False))  # fmt: skip

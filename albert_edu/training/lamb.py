@@ -1,4 +1,7 @@
-"""LAMB: Adam's direction, with a step as long as each tensor can bear (You et al. 2019). Built in notebook 07."""
+"""LAMB: Adam's direction, with a step in proportion to each tensor's norm (You et al. 2019).
+
+Built in notebook 07.
+"""
 
 from collections.abc import Iterable
 
@@ -7,25 +10,35 @@ from torch import Tensor, nn
 
 
 class Lamb(torch.optim.Optimizer):
-    """LAMB as the original ALBERT trains with it.
+    """LAMB as the authors' ALBERT uses it.
 
-    For each tensor w with gradient g:  m <- b1 m + (1-b1) g,  v <- b2 v + (1-b2) g^2,  u = m / (sqrt(v) + eps) + decay * w,
-    w <- w - lr * (|w| / |u|) * u.  The trust ratio |w| / |u| is 1 where a norm is 0 and for groups with ``adapt=False``
-    (``parameter_groups`` puts biases and norms there). There is no bias correction and no upper limit on the ratio;
-    ``bias_correction=True`` gives the form of the LAMB paper. A tensor shared by L layers has one ratio where BERT has L.
+    For each tensor w with gradient g:  m <- b1 m + (1-b1) g,  v <- b2 v + (1-b2) g^2,
+    u = m / (sqrt(v) + eps) + decay * w,  w <- w - lr * (|w| / |u|) * u.
+    The trust ratio |w| / |u| is 1 where a norm is 0 and for groups with
+    ``adapt=False`` (``parameter_groups`` puts biases and norms there). There is no
+    bias correction and no upper limit on the ratio; ``bias_correction=True`` gives
+    the form of the LAMB paper. A tensor shared by L layers has one ratio, where BERT
+    has L ratios.
     """
 
     def __init__(
-        self, params: Iterable, lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6,
+        self, params: Iterable, lr: float,
+        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6,
         weight_decay: float = 0.01, bias_correction: bool = False,
     ):  # fmt: skip
-        if lr < 0 or eps < 0 or weight_decay < 0 or not all(0 <= beta < 1 for beta in betas):
-            raise ValueError(f"LAMB wants lr, eps, weight_decay >= 0, betas in [0, 1): {lr=}, {eps=}, {weight_decay=}, {betas=}.")
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, adapt=True))
+        positive = lr >= 0 and eps >= 0 and weight_decay >= 0
+        if not (positive and all(0 <= beta < 1 for beta in betas)):
+            raise ValueError(
+                f"LAMB needs lr, eps and weight_decay of at least 0 and betas from 0 "
+                f"to below 1, got {lr=}, {eps=}, {weight_decay=}, {betas=}."
+            )
+        defaults = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+        super().__init__(params, defaults | {"adapt": True})
         self.bias_correction = bias_correction
 
     @torch.no_grad()
     def step(self, closure=None):
+        """Update every parameter that has a gradient; return the closure's loss, if any."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -37,9 +50,11 @@ class Lamb(torch.optim.Optimizer):
         return loss
 
     def update(self, w: Tensor, group: dict) -> None:
+        """Take one step with the tensor w, in place."""
         state, (b1, b2) = self.state[w], group["betas"]
         if not state:
-            state["step"], state["m"], state["v"] = torch.tensor(0.0), torch.zeros_like(w), torch.zeros_like(w)
+            state["step"] = torch.tensor(0.0)
+            state["m"], state["v"] = torch.zeros_like(w), torch.zeros_like(w)
         m, v = state["m"], state["v"]
         m.lerp_(w.grad, 1 - b1)
         v.mul_(b2).addcmul_(w.grad, w.grad, value=1 - b2)
@@ -53,17 +68,23 @@ class Lamb(torch.optim.Optimizer):
 
 
 def trust_ratio(w: Tensor, u: Tensor) -> Tensor:
-    """|w| / |u|, and 1 where either norm is 0; a scalar tensor, so that nothing waits for the device."""
+    """Return |w| / |u|, or 1 where either norm is 0.
+
+    It is a tensor with one number, so that nothing has to wait for a GPU.
+    """
     w_norm, u_norm = w.norm(), u.norm()
     return torch.where((w_norm > 0) & (u_norm > 0), w_norm / u_norm, 1.0)
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict]:
-    """Matrices and tables in a group that decays and adapts; biases and norms in one that does neither."""
-    decayed, plain = [], []
-    for name, parameter in model.named_parameters():
-        (plain if name.endswith("bias") or ".norm." in name else decayed).append(parameter)
+    """Put matrices and tables into a group that decays and adapts.
+
+    The second group is the rest: biases and norms, which have one dimension. They
+    neither decay nor adapt.
+    """
+    matrices = [p for p in model.parameters() if p.ndim >= 2]
+    vectors = [p for p in model.parameters() if p.ndim < 2]
     return [
-        {"params": decayed, "weight_decay": weight_decay, "adapt": True},
-        {"params": plain, "weight_decay": 0.0, "adapt": False},
+        {"params": matrices, "weight_decay": weight_decay, "adapt": True},
+        {"params": vectors, "weight_decay": 0.0, "adapt": False},
     ]

@@ -1,4 +1,4 @@
-"""Deeper models from shallower ones, as the paper warm-starts its deep ones (footnote 5, appendix A.1)."""
+"""Progressive stacking: deeper models from shallower ones (the paper's footnote 5, appendix A.1)."""
 
 import torch
 
@@ -7,20 +7,28 @@ from albert_edu.model.albert import AlbertForPretraining
 
 @torch.no_grad()
 def stack_layers(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
-    """A model of ``num_layers`` layers that starts from this one's weights.
+    """Return a model of ``num_layers`` layers that starts from this model's weights.
 
-    Application i of the new stack takes the blocks of application i * L_old // L_new: where everything is shared the
-    weights stay the same and are only applied more often, where nothing is shared each layer is copied and then free.
+    Application i of the new stack takes the blocks of application i * L_old // L_new. Where all
+    layers share, the weights stay the same and are applied more often. Where nothing is shared,
+    each layer is copied and then free. Raises ValueError for fewer layers than the model has.
     """
-    if num_layers < model.config.num_layers:
-        raise ValueError(f"stack_layers makes a model deeper: {num_layers} layers are fewer than {model.config.num_layers}.")
+    old_depth = model.config.num_layers
+    if num_layers < old_depth:
+        raise ValueError(
+            f"stack_layers makes a model deeper: {num_layers} layers are fewer than {old_depth}."
+        )
     deep = AlbertForPretraining(model.config.replace(num_layers=num_layers))
     old, new = model.albert.encoder, deep.albert.encoder
-    deep.load_state_dict({k: v for k, v in model.state_dict().items() if ".encoder." not in k}, strict=False)
-    for half in ("attention", "ffn"):
-        ours, theirs = getattr(new, half), getattr(old, half)
-        for i, slot in enumerate(new.plan):
-            block, source = getattr(slot, half), getattr(old.plan[i * len(old.plan) // num_layers], half)
-            # As many blocks as before: groups, and each keeps its own, wherever the deeper stack draws their borders.
-            ours[block].load_state_dict(theirs[block if len(ours) == len(theirs) else source].state_dict())
+    outside = {key: value for key, value in model.state_dict().items() if ".encoder." not in key}
+    deep.load_state_dict(outside, strict=False)
+    for kind in ("attention", "ffn"):
+        blocks, sources = getattr(new, kind), getattr(old, kind)
+        for i, application in enumerate(new.plan):
+            block = getattr(application, kind)
+            source = getattr(old.plan[i * old_depth // num_layers], kind)
+            # With as many blocks as before there are groups: each keeps its own blocks, wherever
+            # the borders of the groups lie in the deeper stack.
+            number = block if len(blocks) == len(sources) else source
+            blocks[block].load_state_dict(sources[number].state_dict())
     return deep

@@ -1,7 +1,8 @@
-"""The one driver for training in stages: from a shallow model to a deep one, on short sequences before long ones.
+"""The driver of training in stages: shallow models before deep ones, short sequences before long.
 
-A run from scratch at one depth has one stage, a warm start has one stage and a model to start from, and progressive
-stacking (the paper's footnote 5) has several. They all read batch t of the text at step t of the whole run.
+A run from scratch at one depth has one stage, a warm start has one stage and a model to start from,
+and progressive stacking (the paper's footnote 5) has several. They all read batch t of the text at
+step t of the whole run.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,10 +31,10 @@ class Stage(NamedTuple):
 
 
 class TrainedStages(NamedTuple):
-    """The model at full depth, what was measured on the way (steps count over all stages), and the training time."""
+    """The model at full depth, what was measured on the way, and the training time."""
 
     model: AlbertForPretraining
-    history: History
+    history: History  # its steps count over all stages
     seconds: float  # over all sittings, without evaluation and checkpoints
 
 
@@ -49,12 +50,13 @@ def train_stages(
     skip: int = 0,
     describe: str | None = None,
 ) -> TrainedStages:
-    """Train the first stage from scratch, or from ``warm_start``, and each further stage from the one before it.
+    """Train the first stage from scratch or ``warm_start``, and each other from the one before it.
 
-    ``stream(stage, skip)`` gives the batches of a stage without the first ``skip``, which earlier stages have read;
-    ``settings(stage)`` says how to train on them, and ``held_out(stage)`` what to evaluate on. With a ``folder`` the same
-    call again goes on where it stopped: checkpoints/ and metrics.jsonl lie in it, or, if there are several stages, in a
-    subfolder for each of them. Raises what ``pretrain`` and ``stack_layers`` raise.
+    ``stream(stage, skip)`` gives a stage's batches without the first ``skip``, which earlier stages
+    have read; ``settings(stage)`` says how to train on them, and ``held_out(stage)`` what to
+    evaluate on. With a ``folder`` the same call again goes on where it stopped: checkpoints/ and
+    metrics.jsonl lie in it, or, if there are several stages, in a subfolder for each of them.
+    Raises what ``pretrain`` and ``stack_layers`` raise.
     """
     torch.manual_seed(settings(stages[0]).seed)
     model, history, seconds, steps = warm_start, None, 0.0, 0
@@ -67,20 +69,21 @@ def train_stages(
         place = _stage_folder(folder, stage, config, alone=len(stages) == 1)
         batches = stream(stage, skip + steps)
         measured = pretrain(
-            model, batches, settings(stage), place and place / "checkpoints", device, held_out and held_out(stage),
-            place and place / "metrics.jsonl", describe, origin,
+            model, batches, settings(stage), place and place / "checkpoints", device,
+            held_out and held_out(stage), place and place / "metrics.jsonl", describe, origin,
         )  # fmt: skip
         seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
         history = history or History(measured.baselines)
-        history.records += [record | {"step": steps + record["step"]} for record in measured.records]
+        for record in measured.records:
+            history.add(record | {"step": steps + record["step"]})
         steps += stage.steps
     return TrainedStages(model, history, seconds)
 
 
 def batches_read(folder: str | Path) -> int:
-    """How many batches the run that wrote ``folder`` has read, those of earlier stages and warm starts included.
+    """Return how many batches the run that wrote ``folder`` has read, with those before its start.
 
-    A warm start skips that many. The number is 0 for a model folder that keeps no checkpoints of its training.
+    A warm start skips that many. The number is 0 for a folder without checkpoints of its training.
     """
     newest = newest_checkpoint(Path(folder) / "checkpoints")
     if newest is None:
@@ -89,7 +92,9 @@ def batches_read(folder: str | Path) -> int:
     return state["step"] + state["stream"].get("skip", 0)
 
 
-def _stage_folder(folder: str | Path | None, stage: Stage, config: AlbertConfig, alone: bool) -> Path | None:
+def _stage_folder(
+    folder: str | Path | None, stage: Stage, config: AlbertConfig, alone: bool
+) -> Path | None:
     if folder is None or alone:
         return folder and Path(folder)
     length = stage.sequence_length or config.max_positions

@@ -1,5 +1,6 @@
-"""The other workers of a run that torchrun started; a run of one worker has none. Used in notebook 07."""
+"""Where training runs: the device, and the other workers that torchrun started (notebook 07)."""
 
+import atexit
 import os
 from typing import NamedTuple
 
@@ -8,21 +9,49 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 
+def pick_device(name: str | torch.device | None = "auto") -> torch.device:
+    """Return the device of that name; ``auto`` is a CUDA GPU if there is one, else the CPU.
+
+    Apple's MPS is used by name only, because its results are not repeatable. Raises ValueError for
+    a GPU that is not there.
+    """
+    if isinstance(name, torch.device):
+        return name
+    if name in (None, "auto"):
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(
+            f"there is no CUDA card that torch {torch.__version__} can use here; leave --device out "
+            f"for the CPU."
+        )
+    rank = int(os.environ.get("LOCAL_RANK", 0))
+    if name == "cuda" and rank >= (gpus := torch.cuda.device_count()):
+        raise ValueError(
+            f"worker {rank} has no card: there are {gpus}. Start as many workers as cards, or give "
+            f"--device cpu."
+        )
+    return torch.device("cuda", rank) if name == "cuda" else torch.device(name)
+
+
 class Workers(NamedTuple):
-    """Which of how many workers this process is."""
+    """Which of how many workers this process is; a run without torchrun has one."""
 
     rank: int = 0
     world_size: int = 1
 
     @classmethod
     def join(cls, device: torch.device) -> "Workers":
-        """Join the group that torchrun describes in the environment: NCCL between cards, gloo between CPUs."""
+        """Join the group that torchrun describes in the environment: NCCL on GPUs, gloo on CPUs.
+
+        The group lasts until the process ends, because the next run of the process needs it again.
+        """
         if int(os.environ.get("WORLD_SIZE", 1)) == 1:
             return cls()
         if not dist.is_initialized():
             if device.type == "cuda":
                 torch.cuda.set_device(device)
             dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            atexit.register(dist.destroy_process_group)
         return cls(dist.get_rank(), dist.get_world_size())
 
     @property
@@ -31,12 +60,17 @@ class Workers(NamedTuple):
         return self.rank == 0
 
     def wrap(self, model: nn.Module) -> nn.Module:
-        """The model with its gradients averaged over workers at each backward pass."""
+        """Return the model with its gradients averaged over workers at each backward pass."""
         return nn.parallel.DistributedDataParallel(model) if self.world_size > 1 else model
 
     def micro_batches(self, accumulate: int) -> list[slice]:
-        """This worker's rows of each batch, in ``accumulate`` parts; all workers' parts together are the batch."""
-        return [slice(self.rank + self.world_size * part, None, self.world_size * accumulate) for part in range(accumulate)]
+        """Return this worker's rows of each batch, in ``accumulate`` parts.
+
+        The parts of all workers together are the batch.
+        """
+        stride = self.world_size * accumulate
+        starts = range(self.rank, stride, self.world_size)
+        return [slice(start, None, stride) for start in starts]
 
     def all_reduce(self, tensor: Tensor) -> None:
         """Replace a tensor by its sum over workers."""
@@ -44,7 +78,7 @@ class Workers(NamedTuple):
             dist.all_reduce(tensor)
 
     def barrier(self) -> None:
-        """Go on when all workers are here."""
+        """Wait until all workers are here."""
         if self.world_size > 1:
             dist.barrier()
 

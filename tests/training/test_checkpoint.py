@@ -2,6 +2,7 @@
 
 import copy
 import errno
+import hashlib
 import inspect
 import json
 import math
@@ -17,7 +18,8 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
@@ -81,7 +83,7 @@ def metrics(file: Path) -> list[dict]:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +140,7 @@ def test_a_finished_run_is_not_trained_again_and_hands_back_its_history(stream, 
 def test_the_newest_two_checkpoints_are_kept_and_nothing_else(stream, tmp_path):
     train(stream, tmp_path)
     assert names(tmp_path) == ["step-00000009", "step-00000012"]
-    assert all(find_damage(path) is None for path in tmp_path.iterdir())
+    assert all(find_damage(path) is None for path in tmp_path.glob("step-*"))
 
 
 def truncate(path: Path):
@@ -159,7 +161,24 @@ DAMAGES = {
     "spiece.model is missing": lambda path: (path / "spiece.model").unlink(),
     "checksums.json is missing": lambda path: (path / "checksums.json").unlink(),
     "checksums.json is missing or unreadable": lambda path: (path / "checksums.json").write_text('{"config.json": "12'),
+    "model.safetensors does not match its checksum in": lambda path: (path / "checksums.json").write_text("[]"),
+    "checksums.json is missing or": lambda path: (path / "checksums.json").write_text("null"),
+    "training_state.json says that its step is 5": lambda path: rewrite_state(path, step=5),
+    "training_state.json holds no step": lambda path: seal(path, "training_state.json", b"[]"),
 }
+
+
+def seal(path: Path, name: str, content: bytes):
+    """Replace a file of a checkpoint and write a checksum that matches."""
+    (path / name).write_bytes(content)
+    checksums = json.loads((path / "checksums.json").read_text())
+    checksums[name] = hashlib.sha256(content).hexdigest()
+    (path / "checksums.json").write_text(json.dumps(checksums))
+
+
+def rewrite_state(path: Path, **changes):
+    state = json.loads((path / "training_state.json").read_text()) | changes
+    seal(path, "training_state.json", json.dumps(state).encode())
 
 
 @pytest.mark.parametrize("said", DAMAGES)
@@ -175,7 +194,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_used(stream, stoppe
 
 
 def test_when_all_are_damaged_each_is_named_and_training_starts_from_step_0(stream, stopped, uninterrupted):
-    for path in stopped.iterdir():
+    for path in stopped.glob("step-*"):
         truncate(path)
     with pytest.warns(UserWarning) as caught:
         model = train(stream, stopped)
@@ -184,7 +203,7 @@ def test_when_all_are_damaged_each_is_named_and_training_starts_from_step_0(stre
 
 
 def test_a_new_checkpoint_outlives_damaged_ones_of_later_steps(stream, stopped):
-    for path in stopped.iterdir():
+    for path in stopped.glob("step-*"):
         truncate(path)
     with pytest.warns(UserWarning):
         assert train(stream, stopped, checkpoint_every=2, stop_at=2) is None  # saved at step 2; 3 and 6 lie there, damaged
@@ -248,7 +267,7 @@ def test_a_full_disk_says_which_step_and_what_is_kept_and_loses_nothing(stream, 
         with pytest.raises(CheckpointError, match=r"step 9 to .*No space left on device.*kept: step-00000003, step-00000006\."):
             train(stream, stopped, tiny(5))
     assert names(stopped) == ["step-00000003", "step-00000006"]  # and no temporary folder
-    assert all(find_damage(path) is None for path in stopped.iterdir())
+    assert all(find_damage(path) is None for path in stopped.glob("step-*"))
     assert same_bits(weights(train(stream, stopped, tiny(5))), uninterrupted)  # space was made
 
 
@@ -269,7 +288,7 @@ def test_the_systems_own_limit_on_a_files_size_is_reported_the_same_way(stream, 
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert names(stopped) == ["step-00000003", "step-00000006"]
-    assert all(find_damage(path) is None for path in stopped.iterdir())
+    assert all(find_damage(path) is None for path in stopped.glob("step-*"))
 
 
 @pytest.mark.parametrize("changes, said", [
@@ -318,13 +337,57 @@ def test_a_checkpoint_of_another_stream_is_refused_with_both_values(stream, stop
         train(other, stopped)
 
 
+OTHER_OPTIMIZERS = {
+    "half of it": lambda tensors, _: dict(list(tensors.items())[::2]),
+    "another precision": lambda tensors, _: {name: tensor.half() for name, tensor in tensors.items()},
+    "another model's": lambda tensors, _: {"9" + name: tensor for name, tensor in tensors.items()},
+    "another step's": lambda _, earlier: load_file(earlier),
+}
+
+
+@pytest.mark.parametrize("which", OTHER_OPTIMIZERS)
+def test_an_optimizer_that_does_not_belong_to_the_weights_is_refused_and_nothing_is_lost(stream, stopped, which):
+    newest, earlier = (stopped / name / "optimizer.safetensors" for name in ("step-00000006", "step-00000003"))
+    source = earlier if which == "another step's" else newest
+    with safe_open(source, "pt") as file:
+        metadata = file.metadata()
+    tensors = OTHER_OPTIMIZERS[which](load_file(newest), earlier)
+    seal(newest.parent, newest.name, save(tensors, metadata))  # its checksum says that all is well
+    model = tiny(5)
+    before, files = weights(model), names(stopped / "step-00000006")
+    with pytest.raises(CheckpointError, match=r"step-00000006/optimizer\.safetensors does not belong to the weights"):
+        train(stream, stopped, model)
+    assert same_bits(weights(model), before) and names(stopped / "step-00000006") == files
+
+
+def test_a_training_state_without_its_records_is_refused_by_name(stream, stopped):
+    rewrite_state(stopped / "step-00000006", records=None)
+    with pytest.raises(CheckpointError, match=r"step-00000006 has an incomplete training_state\.json"):
+        train(stream, stopped)
+
+
+def test_a_second_process_in_the_same_folder_is_refused_and_the_first_goes_on(stream, tmp_path, uninterrupted):
+    second = []
+
+    def batch(step: int):
+        if step == 5:
+            with pytest.raises(CheckpointError, match="another process is training in"):
+                train(stream, tmp_path, tiny(5))
+            second.append(step)
+        return stream.batch(step)
+
+    first = copy.copy(stream)
+    first.batch = batch
+    assert same_bits(weights(train(first, tmp_path)), uninterrupted) and second == [5]
+
+
 def test_a_refused_checkpoint_leaves_the_model_and_the_folder_as_they_were(stream, stopped):
     model = tiny(5)
-    before, files = weights(model), {path: path.stat().st_mtime_ns for path in stopped.rglob("*")}
+    before, files = weights(model), {path: path.stat().st_mtime_ns for path in stopped.rglob("step*/*")}
     with pytest.raises(CheckpointError):
         train(stream, stopped, model, learning_rate=2e-3)
     assert same_bits(weights(model), before)
-    assert {path: path.stat().st_mtime_ns for path in stopped.rglob("*")} == files
+    assert {path: path.stat().st_mtime_ns for path in stopped.rglob("step*/*")} == files
 
 
 def test_a_checkpoint_is_a_transformers_folder(stream, tmp_path):
@@ -391,7 +454,7 @@ def test_after_a_loss_that_is_not_finite_the_last_good_checkpoint_is_there_and_g
     if cause == "one weight":
         assert names(tmp_path) == ["step-00000002", "step-00000004"]
         assert train(stream, tmp_path, tiny(5), checkpoint_every=2)  # and training goes on from it
-    for path in tmp_path.iterdir():
+    for path in tmp_path.glob("step-*"):
         restored, _ = load_pretrained(path)
         assert restored(stream.batch(0)).loss.isfinite()
         assert all(tensor.isfinite().all() for tensor in load_file(path / "optimizer.safetensors").values())

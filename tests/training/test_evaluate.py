@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from albert_edu.config import AlbertConfig
-from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput, mean_loss
+from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput, loss_sum
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.training.evaluate import OFF_PLATEAU, Baselines, baselines, evaluate, scores, tally
+from albert_edu.training.evaluate import MARGIN, Baselines, baselines, evaluate, scores, tally
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -24,8 +24,7 @@ def judged(masked_labels, masked_logits, order_labels, order_logits) -> tuple[Pr
     logits, order_logits = torch.as_tensor(masked_logits).float(), torch.as_tensor(order_logits).float()
     blank = torch.zeros(len(labels), 5, dtype=torch.long)
     batch = PretrainingBatch(blank, blank, blank, torch.zeros_like(labels), labels, order)
-    losses = mean_loss(logits, labels), mean_loss(order_logits, order)
-    return batch, PretrainingOutput(sum(losses), *losses, logits, order_logits)
+    return batch, PretrainingOutput(logits, order_logits, *loss_sum(logits, labels), *loss_sum(order_logits, order))
 
 
 def sure_of(classes: int, *answers) -> torch.Tensor:
@@ -153,8 +152,8 @@ def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_behind_the_mask(
         def forward(self, batch):
             seen = batch.token_ids.gather(1, batch.masked_positions)
             logits = 20 * torch.nn.functional.one_hot(seen, self.config.vocab_size).float()
-            loss = mean_loss(logits, batch.masked_labels)
-            return PretrainingOutput(loss, loss, loss, logits, torch.zeros(len(batch), 2))
+            sums = loss_sum(logits, batch.masked_labels)
+            return PretrainingOutput(logits, torch.zeros(len(batch), 2), *sums, *sums)
 
     model, stream = small(story_text)
     found = evaluate(Copier(model.config), stream, 4)
@@ -176,9 +175,17 @@ def test_the_unigram_floor_lies_well_below_ln_V_on_real_text(story_text):
 
 def test_the_verdict_flips_at_the_margin_below_the_unigram_floor():
     known = Baselines(8.29, 6.34, 5.78)
-    edge = 6.34 - OFF_PLATEAU
-    assert known.verdict(edge - 1e-6).startswith("off the unigram plateau")
-    assert known.verdict(edge + 1e-6).startswith("still on the unigram plateau")
+    edge = 6.34 - MARGIN
+    assert known.verdict(edge - 1e-6).startswith("below the unigram baseline")
+    assert known.verdict(edge + 1e-6).startswith("not below the unigram baseline")
     assert "6.24" in known.verdict(edge) and "6.34" in known.verdict(edge)
-    assert "by no more than copying" in known.verdict(5.78 - OFF_PLATEAU + 1e-6)
-    assert "and reading" in known.verdict(5.78 - OFF_PLATEAU - 1e-6)
+    assert "but not below the copy baseline" in known.verdict(5.78 - MARGIN + 1e-6)
+    assert known.verdict(5.78 - MARGIN - 1e-6).startswith("below the copy baseline")
+
+
+def test_evaluation_that_is_interrupted_leaves_the_model_in_training_mode(story_text):
+    model, stream = small(story_text)
+    stream.batch = lambda step: {}[step]
+    with pytest.raises(KeyError):
+        evaluate(model.train(), stream, 1)
+    assert model.training and torch.is_grad_enabled()

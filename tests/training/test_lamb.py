@@ -125,6 +125,14 @@ def test_every_parameter_is_in_one_group_once_and_the_tied_table_too(share, embe
     assert {p.ndim for p in decayed} == {2} and {p.ndim for p in plain} == {1}
 
 
+def test_the_norms_and_biases_of_a_part_of_the_model_are_left_out_as_those_of_the_whole():
+    model = tiny()
+    plain = {id(p) for p in parameter_groups(model, 0.01)[1]["params"]}
+    for part in (model.albert.encoder.attention[0], model.masked_token_head, model.albert.embeddings):
+        matrices, vectors = (group["params"] for group in parameter_groups(part, 0.01))
+        assert vectors and {id(p) for p in vectors} <= plain and not {id(p) for p in matrices} & plain
+
+
 def test_without_a_gradient_signal_matrices_decay_and_biases_and_norms_stay():
     model = tiny()
     with torch.no_grad():

@@ -12,7 +12,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.training import pretrain as module
-from albert_edu.training.evaluate import OFF_PLATEAU, Baselines, evaluate, tally
+from albert_edu.training.evaluate import MARGIN, Baselines, evaluate, tally
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
 from albert_edu.training.settings import PretrainSettings, learning_rate
@@ -79,7 +79,7 @@ def test_cutting_a_batch_into_parts_changes_no_weight(lopsided, optimizer, monke
         assert distance(whole, cut) < 1e-6
         for a, b in zip(history.records, cut_history.records, strict=True):
             assert {**a, "tokens_per_second": 0} == pytest.approx({**b, "tokens_per_second": 0}, rel=1e-5)
-    monkeypatch.setattr(module, "_forward_backward", mean_of_means)
+    monkeypatch.setattr(module, "forward_backward", mean_of_means)
     mistaken = trained(lopsided, tiny().double(), optimizer=optimizer, accumulate=2)[0]
     assert distance(whole, mistaken) > 1e-4  # the mistake would be seen
 
@@ -103,6 +103,16 @@ def test_clipping_shortens_the_gradient_of_all_parameters_together(stream, monke
     clipped, norm_again = gradient(0.01)
     assert norm == norm_again == pytest.approx(full.norm().item(), rel=1e-4) and norm > 0.1  # the record has it before clipping
     torch.testing.assert_close(clipped, full * (0.01 / norm), rtol=1e-3, atol=1e-7)  # one factor for all: same direction
+
+
+def test_a_clip_norm_of_0_never_clips(stream):
+    assert distance(trained(stream, clip_norm=0.0)[0], trained(stream, clip_norm=1e9)[0]) == 0
+
+
+def test_a_run_of_no_steps_has_a_verdict_too(stream):
+    before = weights(tiny())
+    after, history = trained(stream, steps=0)
+    assert distance(before, after) == 0 and history.verdict().startswith("not trained")
 
 
 def test_the_gradient_is_that_of_the_loss_the_model_reports(stream, monkeypatch):
@@ -201,9 +211,9 @@ def test_metrics_are_one_line_a_record_with_the_rate_of_that_step(stream, story_
 
 def test_the_verdict_reads_the_held_out_loss_if_there_is_one():
     history = History(Baselines(5.3, 4.3, 4.0), [{"step": 1, "masked_token_loss": 4.0}])
-    assert history.verdict().startswith("off")
-    history.add({"step": 2, "held_out_masked_token_loss": 4.3 - OFF_PLATEAU / 2})
-    assert history.verdict().startswith("still on") and history.last("held_out_masked_token_loss") < 4.3
+    assert history.verdict().startswith("below the unigram baseline")
+    history.add({"step": 2, "held_out_masked_token_loss": 4.3 - MARGIN / 2})
+    assert history.verdict().startswith("not below the unigram baseline") and history.last("held_out_masked_token_loss") < 4.3
     assert history.column("masked_token_loss") == ([1], [4.0])
 
 
@@ -235,7 +245,7 @@ def test_batches_built_ahead_for_a_card_are_each_step_once_and_in_order(stream, 
     """No card here, so they go to "meta", which keeps shapes; what is asked of the stream is looked at instead."""
     asked, whole = [], stream.batch
     stream.batch = lambda step: asked.append(step) or whole(step)
-    steps = [step for step, batch in module._batches(stream, start, stop, torch.device("meta")) if batch.token_ids.is_meta]
+    steps = [step for step, batch in module._batches(stream, range(start, stop), torch.device("meta")) if batch.token_ids.is_meta]
     assert steps == sorted(asked) == list(range(start, stop))
 
 

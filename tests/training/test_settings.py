@@ -59,14 +59,23 @@ def test_it_is_proportional_to_the_peak_and_has_no_jump(run, factor):
 
 
 @pytest.mark.parametrize("wrong, said", [
-    ({"warmup_steps": 11}, "warmup_steps 11 must lie between 0 and steps 10"),
-    ({"warmup_steps": -1}, "warmup_steps -1 must lie between 0 and steps 10"),
-    ({"optimizer": "sgd"}, "optimizer is lamb or adamw.*got sgd"),
-    ({"precision": "float16"}, "precision float32 or bfloat16.*float16"),
+    ({"warmup_steps": 11}, "warmup_steps must be a whole number from 0 to 10, got 11"),
+    ({"warmup_steps": -1}, "warmup_steps must be a whole number from 0 to 10, got -1"),
+    ({"optimizer": "sgd"}, "optimizer must be one of lamb, adamw, got 'sgd'"),
+    ({"precision": "float16"}, "precision must be one of float32, bfloat16, got 'float16'"),
+    ({"compile": "yes"}, "compile must be one of False, True, got 'yes'"),
     ({"accumulate": 0}, "accumulate"),  # no part of the batch: training would run and change nothing
-    ({"log_every": 0}, "log_every"),
+    ({"accumulate": 10**9}, "accumulate must be a whole number from 1 to 100,000, got 1000000000"),
+    ({"log_every": -1}, "log_every"),
     ({"clip_norm": -1.0}, "clip_norm"),  # would climb the loss
+    ({"clip_norm": float("nan")}, "clip_norm must be a number from 0 to .*, got nan"),
+    ({"learning_rate": float("nan")}, "learning_rate must be a number from 0 to .*, got nan"),
+    ({"learning_rate": -1}, "learning_rate"),
+    ({"learning_rate": "1e-3"}, "learning_rate must be a number from 0 to .*, got '1e-3'"),
+    ({"weight_decay": -1}, "weight_decay must be a number from 0 to 1, got -1"),
     ({"steps": -1}, "steps.* -1"),
+    ({"steps": 2.5}, "steps must be a whole number from 0 to 1,000,000,000, got 2.5"),
+    ({"seed": -1}, "seed must be a whole number from 0 to 4,294,967,295, got -1"),
 ])  # fmt: skip
 def test_impossible_settings_are_refused_by_name(wrong, said):
     # Loaded under another name, so that the tests' type checks do not answer before the class does.

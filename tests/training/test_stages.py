@@ -84,7 +84,7 @@ def test_a_stage_starts_from_the_one_before_it_stacked_deeper(train):
 
 @pytest.mark.parametrize("calls", [1, 4, 7])
 def test_a_run_that_was_interrupted_in_any_stage_ends_with_the_same_bits_and_records(train, tmp_path, calls, monkeypatch):
-    whole, steps, forward_backward = train(), [], loop._forward_backward
+    whole, steps, forward_backward = train(), [], loop.forward_backward
 
     def interrupted(*arguments):
         steps.append(1)
@@ -93,7 +93,7 @@ def test_a_run_that_was_interrupted_in_any_stage_ends_with_the_same_bits_and_rec
         return forward_backward(*arguments)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(loop, "_forward_backward", interrupted)
+        patch.setattr(loop, "forward_backward", interrupted)
         train(folder=tmp_path)
     again = train(folder=tmp_path)
     assert same(weights(whole.model), weights(again.model))

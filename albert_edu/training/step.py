@@ -1,0 +1,91 @@
+"""One step of training: the gradient of a batch over micro-batches and workers, and its clipping."""
+
+from contextlib import nullcontext
+
+import torch
+from torch import nn
+
+from albert_edu.text.batches import PretrainingBatch
+from albert_edu.text.masking import IGNORE
+from albert_edu.training.evaluate import tally, widest_float
+from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.workers import Workers
+
+
+class NonFiniteLoss(RuntimeError):
+    """Training met NaN or infinity; the message names the step and the first tensor.
+
+    A GPU is only looked at when a record is due, because looking makes it wait.
+    """
+
+
+def forward_backward(
+    model: nn.Module, batch: PretrainingBatch, settings: PretrainSettings, step: int,
+    workers: Workers,
+) -> torch.Tensor:
+    """Accumulate the gradient of the batch's loss over micro-batches; return this worker's tally.
+
+    The loss sums of a micro-batch are divided by the counts of the whole batch, so that the
+    gradient is that of the global mean and not of a mean of means. DDP averages the gradients over
+    workers, which the factor world_size undoes.
+    """
+    masked, pairs = _count(batch.masked_labels), _count(batch.order_labels)
+    sums = torch.zeros(8, dtype=widest_float(batch.token_ids.device), device=batch.token_ids.device)
+    # Dropout draws from the global generator, because torch's dropout knows no other.
+    torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)
+    micro_batches = workers.micro_batches(settings.accumulate)
+    for rows in micro_batches:
+        part = batch.rows(rows)
+        # Workers exchange gradients once, with the last micro-batch.
+        last = workers.world_size == 1 or rows is micro_batches[-1]
+        exchange = nullcontext() if last else model.no_sync()
+        # With a cached cast, a shared block would add up its gradients in bfloat16.
+        bfloat16 = {"dtype": torch.bfloat16, "enabled": settings.precision == "bfloat16"}
+        kind = part.token_ids.device.type
+        with exchange, torch.autocast(kind, **bfloat16, cache_enabled=False):
+            output = model(part)
+            loss = output.masked_token_loss_sum / masked + output.sentence_order_loss_sum / pairs
+        (loss * workers.world_size).backward()
+        sums += tally(part, output)
+    return sums
+
+
+def _count(labels: torch.Tensor) -> torch.Tensor:
+    return (labels != IGNORE).sum().clamp(min=1)
+
+
+def clip_gradient(
+    model: nn.Module, objective: str, settings: PretrainSettings, step: int
+) -> torch.Tensor:
+    """Shorten the gradient of all parameters together to clip_norm; return its norm before that."""
+    if objective == "none":
+        # Nothing teaches the pooler and the order head. Their gradient must be none instead of
+        # zeros, because LAMB would turn weight decay alone into a full step.
+        for module in (model.albert.pooler, model.sentence_order_head):
+            module.zero_grad(set_to_none=True)
+    norm = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
+    # Before clipping, which would spread one NaN over all gradients. A GPU waits when it is asked.
+    if norm.device.type == "cpu" or settings.due(step + 1, settings.log_every):
+        stop_if_not_finite(model, norm, step)
+    if settings.clip_norm:
+        nn.utils.clip_grads_with_norm_(model.parameters(), settings.clip_norm, norm)
+    return norm
+
+
+def stop_if_not_finite(model: nn.Module, norm: torch.Tensor, step: int) -> None:
+    """Raise NonFiniteLoss, naming the first tensor at fault, unless the norm is finite."""
+    if norm.isfinite():
+        return
+    for attribute, kind, verb in (("data", "weights", "are"), ("grad", "gradient", "is")):
+        for name, parameter in model.named_parameters():
+            tensor = getattr(parameter, attribute)
+            if tensor is not None and not tensor.isfinite().all():
+                raise NonFiniteLoss(
+                    f"training stopped at step {step}, counted from 0: the {kind} of {name} {verb} "
+                    f"not finite. Earlier checkpoints are untouched. Usual causes: a learning rate "
+                    f"too high, or no warm-up."
+                )
+    raise NonFiniteLoss(
+        f"training stopped at step {step}: the norm of gradient or weights overflows. Lower the "
+        f"learning rate."
+    )
