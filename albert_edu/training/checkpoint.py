@@ -12,6 +12,7 @@ import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -21,7 +22,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import load_pretrained, save_pretrained
+from albert_edu.model.folders import read_config
+from albert_edu.model.interchange import save_pretrained
+from albert_edu.model.weights import read_model
 from albert_edu.text.tokenizer import AlbertTokenizer
 
 KEEP = 2  # the newest, and the one before it in case the newest is damaged
@@ -207,7 +210,8 @@ def _load_weights(folder: Path, model: nn.Module) -> dict[str, torch.Tensor]:
     if not isinstance(model, AlbertForPretraining):
         return load_file(folder / WEIGHTS)
     with torch.random.fork_rng(devices=[]):  # building a model draws; the caller's state stays
-        return load_pretrained(folder)[0].state_dict()
+        build = partial(AlbertForPretraining, model.config)
+        return read_model(folder, read_config(folder), build, {}, ()).state_dict()
 
 
 def _flatten(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
