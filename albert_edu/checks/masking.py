@@ -1,47 +1,237 @@
-"""Checks of notebook 05: what is hidden, and what the loss sees."""
+"""Cards of notebook 05: which words are masked, and what the model sees in their place."""
 
-import torch
-import torch.nn.functional as F
+from collections.abc import Callable, Iterator
 
-from albert_edu.checks.trial import Trial, exercise
-from albert_edu.text.masking import IGNORE
+import numpy as np
+
+from albert_edu.checks.engine import Case, Draw, card, need
 
 
-@exercise("05.6")
-def check_masked_token_loss(answer, trial: Trial) -> None:
-    """``loss(logits[B,K,V], labels[B,K]) -> scalar``: mean cross-entropy in nats over slots whose label is not -100."""
-    logits, labels = trial.randn(3, 5, 11), trial.randint(0, 11, 3, 5)
-    labels[0, 3:], labels[2, 1:], labels[1, 0] = IGNORE, IGNORE, 0
-    got = trial.call(answer, logits, labels, name="takes logits[B,K,V] and labels[B,K]")
-    used, nats = labels != IGNORE, F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view(3, 5)
-    per_row = nats.sum(1) / used.sum(1)
-    no_zero = used & (labels != 0)
-    mistakes = {
-        "averaging over all positions, the unused slots included": nats.mean(),
-        "adding the losses up instead of averaging": nats.sum(),
-        "averaging within each sequence first, so that a slot in a short one counts more": per_row.mean(),
-        "taking label 0 for 'unused'; here it is an ordinary piece and -100 says unused": nats[no_zero].mean(),
-        "measuring in bits (log2) instead of nats": nats[used].mean() / torch.tensor(2.0).log(),
-        "dividing by the number of sequences": nats.sum() / 3,
-        "returning the mean log-probability, without the minus sign": -nats[used].mean(),
-        "applying softmax before cross_entropy, which does it again": F.cross_entropy(logits[used].softmax(-1), labels[used]),
-        "taking scores for log-probabilities: the softmax is missing": F.nll_loss(logits[used], labels[used]),
-    }
-    trial.equal("is the mean over the slots that are asked about", got, nats[used].mean(), mistakes, weight=3)
+def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
+    """The positions of each word of a row; an empty list is a gap, which no run crosses."""
+    words = [[]]
+    for place, (allowed, starts) in enumerate(zip(maskable, starts_word, strict=True)):
+        if not allowed:
+            words.append([])
+        elif starts or not words[-1]:
+            words.append([place])
+        else:
+            words[-1].append(place)
+    return words
 
-    moved = torch.where(used[..., None], logits, logits + 7 * trial.randn(3, 5, 11))
-    reason = "an unused slot has a vote; leave it out before you average"
-    trial.equal("does not move when the logits of unused slots do", trial.call(answer, moved, labels), got, reason=reason, weight=2)
 
-    leaf = logits.clone().requires_grad_()
-    value = trial.call(answer, leaf, labels)
-    trial.need("can be trained on", isinstance(value, torch.Tensor) and value.requires_grad,
-               "the result carries no gradient: .item(), .detach() or NumPy cut it off")  # fmt: skip
-    trial.need("is one number", value.numel() == 1, f"the shape is {tuple(value.shape)}: average over the slots")
-    (gradient,) = torch.autograd.grad(value.sum(), leaf)
-    silent = not gradient[~used].any()
-    trial.true("gives unused slots a gradient of exactly zero", silent, "they are multiplied by something small, not left out")
+def ngram_masking(rng: np.random.Generator, maskable: np.ndarray, starts_word: np.ndarray,
+                  max_ngram: int, rate: float) -> np.ndarray:  # fmt: skip
+    """``choose(rng, maskable[B,S], starts_word[B,S], max_ngram, rate) -> bool[B,S]``: the tokens to
+    mask. ``rng`` is a NumPy Generator, the source of all chance. ``maskable`` is False on special
+    tokens and padding, which end a word and a run; ``starts_word`` is True on a word's first token.
+    Mask whole words, in runs of n words, n drawn with p(n) proportional to 1/n, n <= max_ngram,
+    from anywhere in the row. A row with m maskable tokens has a budget of round(rate·(m + 3))
+    tokens, at least 1; never mask more, and go on until at least three quarters are spent where the
+    words allow it. A run that does not fit may be shortened or left out."""
+    masked = np.zeros(maskable.shape, bool)
+    chances = 1 / np.arange(1, max_ngram + 1)
+    for row, allowed in enumerate(maskable):
+        budget = max(1, round(rate * (allowed.sum() + 3)))
+        words = _words(allowed, starts_word[row])
+        lengths = rng.choice(max_ngram, len(words), p=chances / chances.sum()) + 1
+        for start in rng.permutation(len(words)):
+            left = budget - masked[row].sum()
+            run = []
+            for word in words[start : start + lengths[start]]:
+                if not word or masked[row, word].any() or len(run) + len(word) > left:
+                    break
+                run += word
+            masked[row, run] = True
+            if left == 0:
+                break
+    return masked
 
-    nobody = trial.call(answer, logits, torch.full_like(labels, IGNORE), name="survives a batch without a hidden piece")
-    reason = "0 / 0: divide by the count, but by at least 1"
-    trial.true("is 0 for a batch without a hidden piece", float(nobody) == 0, reason, expected="0", got=f"{float(nobody)}")
+
+def _row(draw: Draw, S: int, tokens: int, long_words: float = 0.35) -> tuple[np.ndarray, ...]:
+    """[CLS] A [SEP] B [SEP] and padding: what is maskable, starts a word, is padding."""
+    maskable, starts, place = np.zeros(S, bool), np.zeros(S, bool), 1
+    for segment in (tokens // 2, tokens - tokens // 2):
+        maskable[place : place + segment] = True
+        starts[place : place + segment] = draw.numpy.random(segment) > long_words
+        starts[place] = True
+        place += segment + 1
+    starts[place:] = True  # as "<pad>" does in the library
+    return maskable, starts, np.arange(S) >= place
+
+
+def _choose(answer: Callable, seed: int, maskable, starts, n: int = 3, rate: float = 0.15) -> np.ndarray:
+    found = answer(np.random.default_rng(seed), maskable.copy(), starts.copy(), n, rate)
+    need(found is not None, "you return None; is the return missing?")
+    found = np.asarray(found)
+    need(found.shape == maskable.shape, f"the shape is {found.shape}, not {maskable.shape}")
+    need(bool(np.isin(found, (0, 1)).all()), "return a boolean for each token")
+    return found.astype(bool)
+
+
+def _why_too_many(masked: np.ndarray, maskable: np.ndarray, starts: np.ndarray, budget: np.ndarray) -> str:
+    spent, short = masked.sum(2), (budget > 1) & (budget < 10)
+    if ((masked & (starts | ~maskable)).sum(2) <= budget).all():
+        return "words are counted, but the budget is one of tokens"
+    if spent[:, short].mean() > 0.12 * masked.shape[2]:
+        return "padding is counted as if it were text: a short row has a small budget"
+    if (spent >= budget).all():
+        return "the budget is looked at after masking: ask before whether the run still fits"
+    if (spent <= budget)[:, budget > 1].all():
+        return "a word longer than the whole budget is masked; it must be passed over"
+    return "a draw for each word or run keeps the budget on average only"
+
+
+def _rows(draw: Draw) -> Iterator[Case]:
+    rows = [_row(draw, 96, words) for words in (90, 90, 60, 40, 20, 4) * 2]
+    maskable, starts, pads = (np.stack(part) for part in zip(*rows, strict=True))
+    budget = np.maximum(1, np.round(0.15 * (maskable.sum(1) + 3)))
+
+    def masked(answer):
+        return np.stack([_choose(answer, seed, maskable, starts) for seed in range(3)])
+
+    def special(answer):
+        hidden = masked(answer)
+        places = {"padding": pads, "[CLS] or [SEP]": ~maskable & ~pads}
+        named = " and ".join(name for name, place in places.items() if hidden[:, place].any())
+        need(not named, f"hidden is {named}: ask `maskable`")
+        return True
+
+    def whole(answer):
+        for one in masked(answer):
+            word = np.cumsum(starts | ~maskable).reshape(one.shape)
+            touched = np.bincount(word.ravel(), (one & maskable).ravel())[word] > 0
+            need(bool((one == (touched & maskable | one)).all()),
+                 "sub-word tokens are hidden without the rest of their word")  # fmt: skip
+        return True
+
+    def keeps(answer):
+        hidden = masked(answer)
+        need(bool((hidden.sum(2) <= budget).all()), _why_too_many(hidden, maskable, starts, budget))
+        return True
+
+    def spends(answer):
+        spent = (masked(answer).sum(2) / budget)[:, budget > 3]
+        return bool(spent.mean() > 0.75)
+
+    def everywhere(answer):
+        share = masked(answer)[:, budget == budget.max()].mean((0, 1))
+        front, back = share[1:31].mean(), share[62:92].mean()
+        side = "front" if front > back else "end"
+        need(abs(front - back) < 0.75 * (front + back) / 2,
+             f"the budget is spent at the {side}: take the runs in random order")  # fmt: skip
+        return True
+
+    yield Case("never masks a special token or padding", (), 2.0, special)
+    yield Case("masks whole words", (), 3.0, whole)
+    yield Case("never exceeds the budget", (), 2.0, keeps)
+    yield Case("spends the budget", (), 1.0, spends, reason=(
+        "most of the budget is left: a run shorter than max_ngram takes less of it; go on until "
+        "nothing fits"))  # fmt: skip
+    yield Case("masks words in all parts of a row", (), 1.0, everywhere)
+    short = np.arange(100) < np.array([[90], [61], [37], [24], [9], [2]])
+    yield Case("spends it to the last token where every word is one token", (short, short), 2.0, lambda answer, *parts:
+               [_choose(answer, 5, *parts, 1, rate).sum(1).tolist() for rate in (0.15, 0.27, 0.04)],
+               reason="the budget is round(rate * (m + 3)), at least 1")  # fmt: skip
+
+    long = [np.stack(part) for part in zip(*[_row(draw, 4000, 3990, 0.1) for _ in range(4)], strict=True)][:2]
+
+    def lengths(answer, maskable, starts, n):
+        """Shares of the runs of 1, 2, 3 and more words; at a low rate hardly any two runs touch."""
+        hidden = _choose(answer, 5, maskable, starts, n, 0.04)
+        first = hidden & ~np.pad(hidden, ((0, 0), (1, 0)))[:, :-1]
+        words = np.bincount((np.cumsum(first) - 1)[(hidden & (starts | first)).ravel()])
+        return np.array([np.mean(np.minimum(words, 4) == k) if len(words) else 0.0 for k in (1, 2, 3, 4)])
+
+    yield Case("draws n with p(n) = (1/n) / (1/1 + 1/2 + 1/3)", (*long, 3), 3.0, lengths, 0.1)
+    yield Case("masks single words when max_ngram is 1", (*long, 1), 1.0, lengths, 0.12,
+               "max_ngram is ignored: is 3 written out?")  # fmt: skip
+    lone = np.zeros((300, 80), bool)
+    lone[:, ::2] = True  # tokens between gaps, of which only the first starts a word
+
+    def gaps(answer, maskable, starts):
+        hidden = _choose(answer, 5, maskable, starts, 2, 0.04)  # 2 of 40: 5% are neighbours by chance
+        crossed = (hidden[:, :-2] & hidden[:, 2:]).any(1).mean()
+        kind = "run" if hidden.any() else "word"
+        need(hidden.any() and crossed < 0.17, f"a {kind} reaches across a gap: [SEP] lies between its tokens")
+        return True
+
+    yield Case("ends a word and a run at a gap", (lone, np.arange(80) < lone[:, :1]), 1.0, gaps)
+    yield Case("takes its chance from `rng`", (), 1.0, lambda answer: by_seed(
+        lambda seed: _choose(answer, seed, maskable, starts)))  # fmt: skip
+    nothing = np.zeros((2, 6), bool)
+    yield Case("masks nothing where there is no word", (5, nothing, ~nothing), 1.0, _choose)
+
+
+def by_seed(run: Callable[[int], np.ndarray]) -> bool:
+    """True if chance comes from the given seed alone; Unusable, with the reason, if not."""
+    first, again, other = run(5), run(5), run(6)
+    need(np.array_equal(first, again), "the same seed gives another result: chance comes from "
+         "np.random or random, not from `rng`")  # fmt: skip
+    need(not np.array_equal(first, other), "another seed gives the same result: is a generator "
+                                           "made "
+         "inside, with a seed of its own?")  # fmt: skip
+    return True
+
+
+def _pushed_together(rng, maskable, starts, n, rate) -> np.ndarray:
+    masked = np.zeros(maskable.shape, bool)
+    for row, allowed in enumerate(maskable):
+        parts = allowed[None, allowed], starts[row, allowed][None]
+        masked[row, allowed] = ngram_masking(rng, *parts, n, rate)[0]
+    return masked
+
+
+check_ngram_masking = card("05.3", ngram_masking, _rows, {
+    "drawing n evenly from 1, 2, 3": "1 / np.arange(1, max_ngram + 1) => np.ones(max_ngram)",
+    "turning p(n) round, so that long runs are the favourites":
+        "chances / chances.sum() => chances[::-1] / chances.sum()",
+    "hiding single words only": "+ 1\n        for start => * 0 + 1\n        for start",
+    "hiding max_ngram words each time":
+        "rng.choice(max_ngram, len(words), p=chances / chances.sum()) + 1 => np.full(len(words), "
+        "max_ngram)",
+    "drawing n one too large: from 2, 3, 4 words": "chances.sum()) + 1 => chances.sum()) + 2",
+    "drawing n one too small: 0, 1 or 2 words": "chances.sum()) + 1 => chances.sum())",
+    "max_ngram is ignored: is 3 written out?":
+        lambda rng, maskable, starts, n, rate: ngram_masking(rng, maskable, starts, 3, rate),
+    "hidden is padding and [CLS] or [SEP]: ask `maskable`":
+        "_words(allowed, => _words(allowed | True,",
+    "sub-word tokens are hidden without the rest of their word":
+        "starts_word[row] => starts_word[row] | True",
+    "words are counted, but the budget is one of tokens":
+        ("left = budget - masked[row].sum() => left = budget - (masked[row] & "
+         "starts_word[row]).sum()",
+         "len(run) + len(word) > left => starts_word[row, run].sum() >= left"),
+    "padding is counted as if it were text: a short row has a small budget":
+        "allowed.sum() + 3 => allowed.size",
+    "the budget is looked at after masking: ask before whether the run still fits":
+        ("len(run) + len(word) > left => left <= 0", "left == 0 => left <= 0"),
+    "a draw for each word or run keeps the budget on average only":
+        lambda rng, maskable, starts, n, rate: (
+        (rng.random(starts.size + 1) < rate)[np.cumsum(starts | ~maskable).reshape(starts.shape)] & maskable),
+    "most of the budget is left: a run shorter than max_ngram takes less of it; go on until "
+    "nothing fits":
+        "if left == 0: => if masked[row].sum() > budget // 3:",
+    "the budget is spent at the front: take the runs in random order":
+        "rng.permutation(len(words)) => range(len(words))",
+    "the budget is spent at the end: take the runs in random order":
+        "rng.permutation(len(words)) => reversed(range(len(words)))",
+    "taking int(rate·m) for the budget":
+        "round(rate * (allowed.sum() + 3)) => int(rate * allowed.sum())",
+    "forgetting [CLS] and the two [SEP] in the budget, which count":
+        "allowed.sum() + 3 => allowed.sum()",
+    "rounding the budget down":
+        "round(rate * (allowed.sum() + 3)) => int(rate * (allowed.sum() + 3))",
+    "allowing a budget of 0":
+        "max(1, round(rate * (allowed.sum() + 3))) => round(rate * (allowed.sum() + 3))",
+    "ignoring rate: is 0.15 written out?":
+        lambda rng, maskable, starts, n, rate: ngram_masking(rng, maskable, starts, n, 0.15),
+    "a run reaches across a gap: [SEP] lies between its tokens":
+        "words = _words(allowed, starts_word[row]) => words = [word for word in _words(allowed, "
+        "starts_word[row]) if word]",
+    "a word reaches across a gap: [SEP] lies between its tokens": _pushed_together,
+    "the same seed gives another result: chance comes from np.random or random, not from `rng`":
+        lambda rng, *inputs: ngram_masking(np.random.default_rng(), *inputs),
+    "another seed gives the same result: is a generator made inside, with a seed of its own?":
+        lambda rng, *inputs: ngram_masking(np.random.default_rng(0), *inputs),
+})  # fmt: skip

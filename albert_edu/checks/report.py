@@ -1,4 +1,4 @@
-"""What a check says: which property failed, what came instead, and which known mistake gives that very value."""
+"""What a check says: which property fails, what came instead, and which known mistake does the same."""
 
 import html
 import json
@@ -28,7 +28,8 @@ class Property:
 class Report:
     """The outcome of a check. ``score`` is the share of the weights whose properties hold.
 
-    >>> report = Report("half", [Property("gives 1", True), Property("gives 2", False, 3.0, "2", "4", "you doubled it")])
+    >>> doubled = Property("gives 2", False, 3.0, "2", "4", "you doubled it")
+    >>> report = Report("half", [Property("gives 1", True), doubled])
     >>> report.passed, report.score
     (False, 0.25)
     >>> print(report)
@@ -50,30 +51,37 @@ class Report:
     @property
     def score(self) -> float:
         total = math.fsum(one.weight for one in self.properties)
-        return math.fsum(one.weight for one in self.properties if one.passed) / total if total else 0.0
+        held = math.fsum(one.weight for one in self.properties if one.passed)
+        return held / total if total else 0.0
 
     @property
     def reasons(self) -> list[str]:
-        """The likely mistakes, the first one first."""
-        return [one.reason for one in self.properties if one.reason and not one.passed]
+        """The likely mistakes, each once, the first one first."""
+        failed = [one.reason for one in self.properties if one.reason and not one.passed]
+        return list(dict.fromkeys(failed))
 
     def to_json(self) -> str:
-        return json.dumps({"exercise": self.exercise, "passed": self.passed, "score": self.score,
-                           "properties": [asdict(one) for one in self.properties]})  # fmt: skip
+        """The report as JSON: exercise, passed, score and the fields of each property."""
+        properties = [asdict(one) for one in self.properties]
+        return json.dumps({"exercise": self.exercise, "passed": self.passed,
+                           "score": self.score, "properties": properties})  # fmt: skip
 
     def raise_if_failed(self) -> None:
+        """Raise CheckFailed with this report, unless every property holds."""
         if not self.passed:
             raise CheckFailed(str(self))
 
     def __str__(self) -> str:
-        held = sum(one.passed for one in self.properties)
-        told = [f"{self.exercise}: {held} of {len(self.properties)} properties hold (score {self.score:.2f})"]
+        held, explained = sum(one.passed for one in self.properties), set()
+        lines = [f"{self.exercise}: {held} of {len(self.properties)} properties hold "
+                 f"(score {self.score:.2f})"]  # fmt: skip
         for one in self.properties:
-            told.append(f"  {'ok  ' if one.passed else 'FAIL'}  {one.name}")
-            if not one.passed:
-                rest = (("expected", one.expected), ("got     ", one.got), ("likely: ", one.reason))
-                told += [f"        {label} {text}" for label, text in rest if text]
-        return "\n".join(told)
+            lines.append(f"  {'ok  ' if one.passed else 'FAIL'}  {one.name}")
+            if not one.passed and (one.got, one.reason) not in explained:
+                explained.add((one.got, one.reason))
+                rows = (("expected", one.expected), ("got     ", one.got), ("likely: ", one.reason))
+                lines += [f"        {label} {text}" for label, text in rows if text]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:  # a notebook that ends a cell with the check shows the report
         return str(self)
@@ -86,17 +94,20 @@ def brief(value: object) -> str:
     """A value as a student should see it: shape, type, and the numbers when there are few.
 
     >>> brief([0.1 + 0.2, 1.0])
-    '[0.3, 1.0]'
+    '[0.3, 1]'
     """
+    try:
+        text = _brief(value)
+    except Exception:  # meta tensors, integers of 5,000 digits, objects whose repr fails
+        text = f"an object of type {type(value).__name__} that cannot be shown"
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def _brief(value: object) -> str:
     if isinstance(value, torch.Tensor):
-        kind = str(value.dtype).removeprefix("torch.")
-        if value.numel() > 8 or value.is_complex():
-            return f"{kind} tensor of shape {tuple(value.shape)}"
-        value, shape = value.detach().cpu(), f"{kind} tensor of shape {tuple(value.shape)}: " if value.ndim else ""
-        return shape + str([round(x, 4) for x in value.flatten().tolist()] if value.ndim else round(value.item(), 4))
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if type(value) in (list, tuple) and all(isinstance(one, float) for one in value):
-        value = type(value)(float(f"{one:.6g}") for one in value)
-    told = repr(value)
-    return told if len(told) <= 120 else told[:117] + "..."
+        label = f"{str(value.dtype).removeprefix('torch.')} tensor of shape {tuple(value.shape)}"
+        return f"{label}: {_brief(value.tolist())}" if value.numel() <= 8 else label
+    if type(value) in (list, tuple):
+        ends = "[]" if isinstance(value, list) else "()"
+        return ends[0] + ", ".join(map(_brief, value[:60])) + ends[1]
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -1,198 +1,151 @@
-"""Checks of notebook 04: who uses which block, and a stack that shares."""
+"""Card of notebook 04: a stack that shares."""
 
-import math
-from collections.abc import Callable
+import copy  # noqa: F401 - edits use it
+from collections.abc import Iterator
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from albert_edu.checks.shared_gradients import gradient_row, untied_gradients, walk
-from albert_edu.checks.trial import Stop, Trial, exercise
-
-
-@exercise("04.4")
-def check_layer_plan(answer, trial: Trial) -> None:
-    """``layer_plan(L, share, G) -> L pairs (attention block, feed-forward block)``, blocks counted from 0. ``share`` is "all",
-    "attention", "ffn" or "none". A half that is shared has a block for each of G groups, and layer i (from 0) is in group
-    i·G // L; a half that is not shared has a block for each layer. ValueError for G < 1, for G > L and for any other ``share``."""
-    L = int(trial.randint(25, 41, 1))  # beyond the depths that are asked for one and all below: who keeps those knows none of these
-
-    def ask(L, share, G):
-        return _pairs(trial.call(answer, L, share, G, name="takes L, share and G"))
-
-    got, zeros, own = ask(L, "all", 1), [0] * L, range(L)
-    trial.need("returns pairs of block numbers", got is not None, "each layer has a pair of whole numbers; is the return missing?")
-    trial.equal("uses one block L times when all is shared", got, _zip(zeros, zeros), {
-        "counting blocks from 1": [(1, 1)] * L,
-        "giving each layer a block of its own": _zip(own, own),
-        "planning one layer too few": [(0, 0)] * (L - 1),
-        "rounding i·G / L to the nearest whole number": _twice(round(i / L) for i in range(L)),
-        "giving the two halves different numbers; each half has blocks of its own, from 0": [(0, 1)] * L,
-    })  # fmt: skip
-    halves = [ask(L, share, 1) for share in ("attention", "ffn", "none")]
-    trial.equal("shares the half that is named", halves, [_zip(zeros, own), _zip(own, zeros), _zip(own, own)], {
-        "exchanging the halves: 'attention' is what is shared": [_zip(own, zeros), _zip(zeros, own), _zip(own, own)],
-        "sharing both halves whatever is named": [_zip(zeros, zeros)] * 3,
-        "sharing nothing unless it is all": [_zip(own, own)] * 3,
-        "sharing where 'none' is asked for": [_zip(zeros, own), _zip(own, zeros), _zip(zeros, zeros)],
-    }, weight=3)  # fmt: skip
-    L, G = _drawn(trial, [(G * size, G) for G in range(2, 8) for size in range(2, 8) if G != size])
-    trial.equal("makes G groups of neighbours", ask(L, "all", G), _twice(i * G // L for i in range(L)), {
-        "dealing the layers out in turn (i % G), which is a cycle": _twice(i % G for i in range(L)),
-        "taking G for the size of a group (i // G)": _twice(i // G for i in range(L)),
-        "ignoring the groups": _twice([0] * L),
-    }, weight=2)  # fmt: skip
-    L, G = _drawn(trial, [(L, G) for L in range(11, 41) for G in range(4, L // 2) if _tells_apart(L, G)])
-    trial.equal("makes G groups when G does not divide L", ask(L, "all", G), _twice(i * G // L for i in range(L)),
-                {mistake: _twice(groups) for mistake, groups in _uneven(L, G).items()}, weight=2)  # fmt: skip
-    sizes = [(L, G) for L in range(1, 25) for G in range(1, L + 1)]
-    every = trial.call(lambda: [answer(L, "all", G) for L, G in sizes])
-    trial.equal("does so for all depths up to 24", [_pairs(plan) for plan in every], _groups(sizes, lambda i, L, G: i * G // L), {
-        "rounding on the way, with int(i / L * G)": _groups(sizes, lambda i, L, G: int(i / L * G)),
-        "rounding on the way, with int(i / (L / G))": _groups(sizes, lambda i, L, G: int(i / (L / G))),
-    })  # fmt: skip
-    size, G = _drawn(trial, [(3, 2), (4, 3), (2, 4), (3, 5)])
-    own, group = range(size * G), [i // size for i in range(size * G)]
-    trial.equal("makes groups in the shared half alone", ask(size * G, "attention", G), _zip(group, own), {
-        "making groups in the half that is not shared": _zip(group, group),
-        "forgetting the groups when one half is shared": _zip([0] * len(own), own),
-        "exchanging the halves: 'attention' is what is shared": _zip(own, group),
-    })  # fmt: skip
-    nonsense = [(4, "all", 0), (4, "all", 5), (4, "both", 1)]
-    taken = [sizes for sizes in nonsense if not trial.refuses(answer, *sizes)]
-    trial.true("refuses what makes no sense", not taken, f"no ValueError for (L, share, G) = {', '.join(map(str, taken))}")
+from albert_edu.checks.engine import Case, Draw, card, need, tensor
 
 
-@exercise("04.5")
-def check_shared_encoder(answer, trial: Trial) -> None:
-    """``Encoder(make_attention, make_ffn, L, share)`` makes an nn.Module; called with x[B,S,H] it applies attention, then
-    feed-forward, L times. Each call of make_attention() and make_ffn() makes a new block, to be called with x[B,S,H]. ``share``
-    is "all", "attention", "ffn" or "none": of a shared half there is one block, of another there are L, used in the order in
-    which they were made. The blocks are the only parameters, and each tensor has one name in the state_dict."""
-    L, x, made = int(trial.randint(3, 6, 1)), trial.randn(2, 3, 4), []
+class SharedEncoder(nn.Module):
+    """``Encoder(make_attention, make_ffn, L, share)`` makes an nn.Module; called with x[B,S,H] it
+    applies attention, then feed-forward, L times. Each call of make_attention() and make_ffn()
+    makes a new block, to be called with x[B,S,H]. ``share`` is "all", "attention", "ffn" or "none":
+    of a shared half there is one block, of another there are L, used in the order in which they
+    were made. The blocks are the only parameters, and each tensor has one name in the
+    state_dict."""
 
-    def ask(share):
-        factories = [lambda kind=kind: made.append(kind(trial)) or made[-1] for kind in (_Mix, _Bend)]
-        encoder = trial.call(answer, *factories, L, share, name="is made from two functions, L and share")
-        if not isinstance(encoder, nn.Module):
-            trial.need("is an nn.Module", False, f"you return {type(encoder).__name__}")
-        weights = list(encoder.parameters())
-        return encoder, [w for w in weights if w.shape == (4, 4)], [w for w in weights if w.shape == (4,)]
+    def __init__(self, make_attention, make_ffn, L: int, share: str):
+        super().__init__()
+        self.L = L
+        self.attention = nn.ModuleList(make_attention() for _ in range(1 if share in ("all", "attention") else L))
+        self.ffn = nn.ModuleList(make_ffn() for _ in range(1 if share in ("all", "ffn") else L))
 
-    encoder, mixes, bends = ask("all")
-    copied = "copying the one block; name it again instead" if len(made) == 2 else "making new blocks in each turn of the loop"
-    trial.equal("trains one block of each half when all is shared", [len(mixes), len(bends)], [1, 1], {
-        copied: [L, L],
-        "keeping the blocks where nn.Module does not look, as in a plain list: use an nn.ModuleList": [0, 0],
-        "sharing the attention alone": [1, L],
-        "sharing the feed-forward half alone": [L, 1],
-    }, weight=4)  # fmt: skip
-    if not (mixes and bends):
-        raise Stop
-    got, mix, bend = trial.call(encoder, x, name="takes x[B,S,H]"), _mix(mixes[0]), _bend(bends[0])
-    trial.equal("applies attention, then feed-forward, L times", got, walk(x, [mix, bend] * L), {
-        "applying one layer too few": walk(x, [mix, bend] * (L - 1)),
-        "applying one layer too many": walk(x, [mix, bend] * (L + 1)),
-        "applying a shared layer once": walk(x, [mix, bend]),
-        "applying feed-forward first": walk(x, [bend, mix] * L),
-        "applying attention L times and then feed-forward L times": walk(x, [mix] * L + [bend] * L),
-        "leaving out the feed-forward half": walk(x, [mix] * L),
-    }, weight=3)  # fmt: skip
-    whole = isinstance(got, torch.Tensor) and got.shape == x.shape
-    trial.need("returns a tensor as large as x", whole, "x[B,S,H] goes in and [B,S,H] comes out; is the return missing?")
-    alone = untied_gradients(lambda ws: walk(x, [half for w in ws for half in (_mix(w), bend)]).square().sum(), mixes[0], L)
-    gradient = trial.call(lambda: gradient_row(encoder(x).square().sum(), mixes[0]), name="lets autograd through")
-    trial.equal("learns from all L applications", gradient, alone.sum(0).flatten(), {
-        "giving each application weights of its own": alone[0].flatten(),
-        "letting the last application alone learn; is there a detach() or no_grad()?": alone[-1].flatten(),
-    }, weight=2)  # fmt: skip
-    places = [tensor.data_ptr() for tensor in encoder.state_dict().values()]
-    reason = f"{len(places)} names for {len(set(places))} tensors: keep the block once and go round L times, not [block] * L"
-    trial.true("names each tensor once in its state_dict", len(places) == len(set(places)), reason)
-
-    counts = [[len(half) for half in ask(share)[1:]] for share in ("attention", "ffn")]
-    encoder, mixes, bends = ask("none")
-    trial.equal("makes L blocks of the half that is not shared", [*counts, [len(mixes), len(bends)]], [[1, L], [L, 1], [L, L]], {
-        "exchanging the halves: 'attention' is what is shared": [[L, 1], [1, L], [L, L]],
-        "sharing by accident: [block] * L holds one block L times": [[1, 1]] * 3,
-        "sharing nothing unless it is all": [[L, L]] * 3,
-    }, weight=3)  # fmt: skip
-    if not len(mixes) == len(bends) == L:
-        raise Stop
-    layers = [(_mix(mix), _bend(bend)) for mix, bend in zip(mixes, bends, strict=True)]
-    trial.equal("applies each block once when nothing is shared", trial.call(encoder, x), walk(x, sum(layers, ())), {
-        "applying the first layer L times": walk(x, layers[0] * L),
-        "applying the last layer L times": walk(x, layers[-1] * L),
-        "going through the layers backwards": walk(x, sum(layers[::-1], ())),
-        "applying all attention blocks and then all feed-forward blocks": walk(x, sum(zip(*layers, strict=True), ())),
-    })  # fmt: skip
+    def forward(self, x: Tensor) -> Tensor:
+        for i in range(self.L):
+            x = self.attention[i % len(self.attention)](x)
+            x = self.ffn[i % len(self.ffn)](x)
+        return x
 
 
 class _Mix(nn.Module):
-    """Stands for an attention block: adds a map of the tokens' mean. Its one parameter has the shape (4, 4)."""
+    """Stands for an attention block: adds a map of the tokens' mean. It has one 4 x 4 matrix."""
 
-    def __init__(self, trial: Trial):
+    def __init__(self, weight: Tensor):
         super().__init__()
-        self.weight = nn.Parameter(trial.randn(4, 4) / 2)
+        self.weight = nn.Parameter(weight)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return _mix(self.weight)(x)
+    def forward(self, x: Tensor) -> Tensor:
+        return x + x.mean(1, keepdim=True) @ self.weight
 
 
 class _Bend(_Mix):
-    """Stands for a feed-forward block: bends each number. Its one parameter has the shape (4,)."""
+    """Stands for a feed-forward block: bends each number. It has one vector of 4."""
 
-    def __init__(self, trial: Trial):
-        super().__init__(trial)
-        self.weight = nn.Parameter(trial.randn(4))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return _bend(self.weight)(x)
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.tanh(x * self.weight)
 
 
-def _mix(weight: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
-    return lambda x: x + x.mean(1, keepdim=True) @ weight
+def _stacks(draw: Draw) -> Iterator[Case]:
+    L, x, seed = draw.integer(3, 6), draw.randn(2, 3, 4), draw.integer(1, 10**6)
+
+    def make(answer, share, L=L):
+        chance = [torch.Generator().manual_seed(seed + half) for half in (0, 1)]
+        encoder = answer(lambda: _Mix(torch.randn(4, 4, generator=chance[0]) / 2),
+                         lambda: _Bend(torch.randn(4, generator=chance[1])), L, share)  # fmt: skip
+        kind = type(encoder).__name__
+        need(isinstance(encoder, nn.Module), f"you return {kind}, not an nn.Module")
+        return encoder
+
+    def count(answer, *shares):
+        sizes = [[weight.ndim for weight in make(answer, share).parameters()] for share in shares]
+        return [[size.count(2), size.count(1)] for size in sizes]
+
+    def run(answer, share, x):
+        return tensor(make(answer, share)(x), 2, 3, 4)
+
+    def learn(answer, share, x):
+        encoder = make(answer, share)
+        value = encoder(x).square().sum()
+        need(value.requires_grad, "no gradient reaches the blocks: is there a detach() or "
+                                  "no_grad()?")
+        return torch.autograd.grad(value, list(encoder.parameters()), materialize_grads=True)
+
+    def named(answer, share):
+        places = [weight.data_ptr() for weight in make(answer, share).state_dict().values()]
+        return len(places) - len(set(places))
+
+    yield Case("trains one block of each half when all is shared", ("all",), 4.0, count)
+    yield Case("applies attention, then feed-forward, L times", ("all", x), 3.0, run)
+    yield Case("learns from all L applications", ("all", x), 2.0, learn, 1e-4)
+    yield Case("names each tensor once in its state_dict", ("all",), 1.0, named, reason=(
+        "several names for one tensor: keep the block once and go round L times, not [block] * L"))  # fmt: skip
+    yield Case("makes L blocks of the half that is not shared", ("attention", "ffn", "none"), 3.0, count)
+    yield Case("applies each block once when nothing is shared", ("none", x), 1.0, run)
+    yield Case("applies L blocks of attention and one feed-forward block", ("ffn", x), 1.0, run)
 
 
-def _bend(weight: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
-    return lambda x: x + torch.tanh(x * weight)
-
-
-def _drawn(trial: Trial, choices: list):
-    return choices[int(trial.randint(0, len(choices), 1))]
-
-
-def _uneven(L: int, G: int) -> dict[str, list[int]]:
-    """The group of each of L layers, by the usual mistakes when G does not divide L."""
-    return {
-        "rounding the size of a group down (i // (L // G)), which makes a group too many": [i // (L // G) for i in range(L)],
-        "giving the whole rest to the last group": [min(i // (L // G), G - 1) for i in range(L)],
-        "rounding the size of a group up": [i // math.ceil(L / G) for i in range(L)],
-        "rounding i·G / L to the nearest whole number": [round(i * G / L) for i in range(L)],
-        "making the first groups longer, as array_split does": [g for g in range(G) for _ in range(L // G + (g < L % G))],
-    }
-
-
-def _tells_apart(L: int, G: int) -> bool:
-    """Whether the right plan and each of the mistakes are different."""
-    plans = [[i * G // L for i in range(L)], *_uneven(L, G).values()]
-    return len(set(map(tuple, plans))) == len(plans)
-
-
-def _pairs(answered) -> list[tuple[int, int]] | None:
-    try:
-        return [(int(attention), int(ffn)) for attention, ffn in answered]
-    except (TypeError, ValueError):
-        return None
-
-
-def _zip(attention, ffn) -> list[tuple[int, int]]:
-    return list(zip(attention, ffn, strict=True))
-
-
-def _twice(blocks) -> list[tuple[int, int]]:
-    return [(block, block) for block in blocks]
-
-
-def _groups(sizes: list[tuple[int, int]], group: Callable) -> list[list[tuple[int, int]]]:
-    return [_twice(group(i, L, G) for i in range(L)) for L, G in sizes]
+FORWARD = "for i in range(self.L):\n            x = self.attention[i % len(self.attention)](x)\n" \
+          "            x = self.ffn[i % len(self.ffn)](x)\n => "  # fmt: skip
+PLAIN = "nn.ModuleList(make_attention() => list(make_attention()", "nn.ModuleList(make_ffn() => list(make_ffn()"
+NONE = 'share in ("all", "attention") => False', 'share in ("all", "ffn") => False'
+check_shared_encoder = card("04.5", SharedEncoder, _stacks, {
+    "copying the one block; name it again instead": (
+        *NONE, "self.L = L => self.L = L\n        a, f = make_attention(), make_ffn()",
+        "make_attention() for => copy.deepcopy(a) for", "make_ffn() for => copy.deepcopy(f) for"),
+    "copying the one block where all is shared; name it again instead": (
+        "        self.ffn = => \n        self.ffn =", "else L))\n\n    def => else L))\n"
+        "        if share == 'all':\n            "
+        "self.attention.extend(copy.deepcopy(self.attention[0]) for _ in range(L - 1))\n"
+        "            self.ffn.extend(copy.deepcopy(self.ffn[0]) for _ in range(L - 1))\n\n    def"),
+    "making new blocks in each turn of the loop": NONE,
+    "keeping the blocks where nn.Module does not look, as in a plain list: use an nn.ModuleList":
+        PLAIN,
+    "sharing the attention alone":
+        ('share in ("all", "attention") => True', 'share in ("all", "ffn") => False'),
+    "sharing the feed-forward half alone":
+        ('share in ("all", "attention") => False', 'share in ("all", "ffn") => True'),
+    "applying one layer too few": "range(self.L) => range(self.L - 1)",
+    "applying one layer too many": "range(self.L) => range(self.L + 1)",
+    "applying a shared layer once":
+        "range(self.L) => range(max(len(self.attention), len(self.ffn)))",
+    "applying feed-forward first": (
+        "self.attention[i % len(self.attention)] => self.first",
+        "self.ffn[i % len(self.ffn)] => self.attention[i % len(self.attention)]",
+        "self.first => self.ffn[i % len(self.ffn)]"),
+    "applying attention L times and then feed-forward L times":
+        "](x)\n            x = self.ffn => ](x)\n        for i in range(self.L):\n            x = "
+        "self.ffn",
+    "leaving out the feed-forward half": "            x = self.ffn[i % len(self.ffn)](x)\n => ",
+    "leaving out the attention": "            x = self.attention[i % len(self.attention)](x)\n => ",
+    "letting the last application alone learn; is there a detach() or no_grad()?":
+        "x = self.attention[i % len(self.attention)](x) => x = self.attention[i % "
+        "len(self.attention)](x.detach())",
+    "several names for one tensor: keep the block once and go round L times, not [block] * L":
+        ("make_attention() for _ in range(1 if share in (\"all\", \"attention\") else L)) => "
+         "make_attention() for _ in range(1 if share in (\"all\", \"attention\") else L)) * (L if "
+         "share in (\"all\", \"attention\") else 1)",
+         "make_attention() => make_attention()"),
+    "swapping, or exchanging the halves: 'attention' is what is shared":
+        ('("all", "attention") => ("all", "-")', '("all", "ffn") => ("all", "attention")', '"-" => "ffn"'),
+    "sharing both halves whatever is named, perhaps by accident: [block] * L holds one block L "
+    "times": (
+        'nn.ModuleList(make_attention() for _ in range(1 if share in ("all", "attention") else '
+        'L)) => '
+        'nn.ModuleList([make_attention()] * (1 if share in ("all", "attention") else L))',
+        'nn.ModuleList(make_ffn() for _ in range(1 if share in ("all", "ffn") else L)) => '
+        'nn.ModuleList([make_ffn()] * (1 if share in ("all", "ffn") else L))'),
+    "sharing nothing unless it is all":
+        ('("all", "attention") => ("all",)', '("all", "ffn") => ("all",)'),
+    "sharing where 'none' is asked for":
+        ('"attention") => "attention", "none")', '"ffn") => "ffn", "none")'),
+    "applying the first layer L times": "i % len(self. => 0 * len(self.",
+    "applying the last layer L times": ("i % len(self.attention) => -1", "i % len(self.ffn) => -1"),
+    "going through the layers backwards": ("i % len(self. => -1 - i % len(self."),
+    "applying all attention blocks and then all feed-forward blocks where nothing is shared":
+        (FORWARD + "for block in [*self.attention, *self.ffn] if len(self.ffn) == "
+                   "len(self.attention) > 1 else [*self.attention, *self.ffn] * "
+                   "self.L:\n            x = block(x)\n"),
+})  # fmt: skip

@@ -42,10 +42,32 @@ def test_four_of_five_mistakes_are_named():
     assert sum(bool(animal.says) for animal in wrong) >= 0.8 * len(wrong)
 
 
-def test_what_is_still_to_do_scores_nothing():
-    for animal in ANIMALS:
-        if animal.says == "still to do":
-            assert animal.check(animal.answer).score == 0
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_an_answer_that_is_not_begun_scores_nothing(check):
+    def not_begun(*inputs):
+        raise NotImplementedError
+
+    report = check(not_begun)
+    assert report.score == 0 and report.reasons
+    if check.__name__ != "check_recompute_with_dropout":  # which asks for a class with ``apply``
+        assert "still to do" in report.reasons[0]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_an_answer_without_a_return_is_told_so(check):
+    report = check(lambda *inputs: None)
+    assert report.score == 0 and report.reasons
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_an_error_in_an_answer_is_reported_with_its_line(check):
+    def divides(*inputs):
+        return 1 / 0
+
+    report = check(divides)
+    assert report.score == 0
+    if check.__name__ != "check_recompute_with_dropout":
+        assert "in divides, line" in " | ".join(report.reasons)
 
 
 def test_the_survey_counts_and_names_those_it_should():

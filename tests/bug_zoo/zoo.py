@@ -1,9 +1,16 @@
-"""How the zoo keeps its animals: wrong answers with the words a report must say of them, and right ones in other styles."""
+"""How the zoo keeps its animals: wrong answers with the words a report must say of them, and right ones.
+
+Most are made from the cards: the reference is right, and each wrong implementation must be named.
+By hand are right answers in other styles, and wrong ones that no card declares.
+"""
 
 import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+from albert_edu import checks
+from albert_edu.checks.engine import wrong_answer
 
 
 class Animal(NamedTuple):
@@ -39,9 +46,21 @@ def right(check: Callable) -> Callable:
     return keep
 
 
+def from_cards() -> list[Animal]:
+    """The reference and the wrong implementations of every card."""
+    animals = []
+    for name in checks.__all__:
+        check = getattr(checks, name)
+        if hasattr(check, "reference"):
+            animals.append(Animal(check, "reference", check.reference, True))
+            animals += [Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
+                        for mistake, edit in check.wrong.items()]  # fmt: skip
+    return animals
+
+
 def all_animals() -> list[Animal]:
-    """Every answer of this folder's files."""
+    """Every answer of this folder's files and of the cards."""
     for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
         if path.stem not in ("zoo", "test_zoo"):
             importlib.import_module(f"tests.bug_zoo.{path.stem}")
-    return ANIMALS
+    return ANIMALS + from_cards()

@@ -1,0 +1,64 @@
+"""When two results of an exercise are the same."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+
+class Raised(NamedTuple):
+    """The outcome of a case that ended with an error."""
+
+    error: BaseException
+
+    def __repr__(self) -> str:
+        text = str(self.error)
+        return type(self.error).__name__ + (f": {text}" if text else "")
+
+
+def gap(got, expected) -> str:
+    """How far tensors are apart, and where lists part, which a short form does not show."""
+    try:
+        if isinstance(got, torch.Tensor) and got.shape == expected.shape and got.numel() > 8:
+            return f", off by up to {(got.double() - expected.double()).abs().max():.3g}"
+        if isinstance(got, list) and len(repr(expected)) > 120:
+            pairs = enumerate(zip(got, expected, strict=False))
+            first = next((i for i, (a, b) in pairs if not same(a, b)), None)
+            return ", of another length" if first is None else f", first different at [{first}]"
+    except Exception:
+        pass
+    return ""
+
+
+def same(got: object, expected: object, atol: float = 1e-5) -> bool:
+    """Equality for answers: numbers within ``atol`` (relative 1e-4), whole numbers exactly."""
+    try:
+        return _same(got, expected, atol)
+    except Exception:  # what cannot be compared is not the same
+        return False
+
+
+def _same(got, expected, atol: float) -> bool:
+    if isinstance(got, Raised) or isinstance(expected, Raised):
+        if not isinstance(got, Raised) or not isinstance(expected, Raised):
+            return False
+        if type(expected.error) is ValueError:
+            return isinstance(got.error, ValueError)
+        return type(got.error) is type(expected.error) and str(got.error) == str(expected.error)
+    if isinstance(got, torch.Tensor | np.ndarray) or isinstance(expected, torch.Tensor | np.ndarray):
+        if got is None or expected is None:
+            return False
+        a, b = (torch.as_tensor(value).detach().cpu() for value in (got, expected))
+        if a.shape != b.shape or a.is_complex():
+            return False
+        return torch.allclose(a.double(), b.double(), rtol=1e-4, atol=atol, equal_nan=True)
+    if isinstance(expected, Mapping):
+        return got.keys() == expected.keys() and all(_same(got[k], expected[k], atol) for k in got)
+    if isinstance(expected, list | tuple):
+        return isinstance(got, list | tuple) and len(got) == len(expected) and all(
+            _same(a, b, atol) for a, b in zip(got, expected, strict=True))  # fmt: skip
+    if isinstance(expected, float) and isinstance(got, int | float | np.number):
+        return bool(got == expected or abs(got - expected) <= atol + 1e-4 * abs(expected)
+                    or (got != got and expected != expected))  # fmt: skip
+    return bool(got == expected)

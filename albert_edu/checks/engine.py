@@ -1,0 +1,271 @@
+"""Runs an answer on the cases of a card, and names the known mistake that gives the same results.
+
+A card is the one home of an exercise: a reference implementation whose docstring is the task, cases
+drawn from a seed, and wrong implementations by name. A wrong implementation is a callable or an
+edit of the reference's source, ``"old => new"``; several edits stand in a tuple.
+"""
+
+import copy
+import functools
+import inspect
+import os
+import random
+import re
+import sys
+import textwrap
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from albert_edu.checks import limits
+from albert_edu.checks.comparing import Raised, gap, same
+from albert_edu.checks.limits import TookTooLong
+from albert_edu.checks.report import Property, Report, brief
+
+
+class Case(NamedTuple):
+    """One property: ``ask(answer, *inputs)`` must give what it gives for the reference.
+
+    Without ``ask`` the answer is called with copies of the inputs. ``reason`` is what a report says
+    where no known mistake gives the same result.
+    """
+
+    name: str
+    inputs: tuple
+    weight: float = 1.0
+    ask: Callable = lambda answer, *inputs: answer(*inputs)
+    atol: float = 1e-5
+    reason: str = ""
+
+
+class Unusable(TypeError):
+    """What was returned cannot be judged; the message says why."""
+
+
+class Draw:
+    """Draws the inputs of cases; another seed draws others."""
+
+    def __init__(self, seed: int):
+        self.torch, self.numpy = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
+
+    def randn(self, *shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=self.torch)
+
+    def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
+        """Whole numbers from ``low`` to ``high`` - 1."""
+        return torch.randint(low, high, shape, generator=self.torch)
+
+    def integer(self, low: int, high: int) -> int:
+        return int(self.integers(low, high))
+
+
+def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case]],
+         wrong: Mapping[str, object], pure: bool = False) -> Callable[..., Report]:  # fmt: skip
+    """Return the check ``check(answer, seed=None) -> Report`` of an exercise such as "03.1".
+
+    ``pure`` says that the text forbids to change the inputs.
+    """
+    title = re.sub("(?<!^)(?=[A-Z])", "_", reference.__name__).lower()
+
+    def outcomes_of(implementation: Callable, seed: int) -> list:
+        return [_seeded(seed, functools.partial(_outcome, implementation, case))
+                for case in questions_of(seed)]  # fmt: skip
+
+    questions_of = functools.lru_cache(4)(lambda seed: list(cases(Draw(seed))))
+    right_of = functools.lru_cache(4)(lambda seed: outcomes_of(reference, seed))
+    mistakes_of = functools.lru_cache(4)(lambda seed: {
+        name: outcomes_of(wrong_answer(reference, edit), seed) for name, edit in wrong.items()})  # fmt: skip
+
+    def check(answer, seed: int | None = None) -> Report:
+        seed = 0 if seed is None else seed
+        questions, right = questions_of(seed), right_of(seed)
+        report, outcomes, changed, over = Report(title), [], False, None
+        for case in questions:
+            given = copy.deepcopy(case.inputs)
+            outcomes.append(over or _seeded(seed, functools.partial(_limited, answer, case, given)))
+            over = outcomes[-1] if _ends(outcomes[-1]) else over
+            changed |= pure and not same(given, case.inputs)
+        atols = [case.atol for case in questions]
+        held = list(map(same, outcomes, right, atols))
+        mistakes = {} if all(held) else mistakes_of(seed)
+        alike = {name: list(map(same, outcomes, values, atols)) for name, values in mistakes.items()}
+        if not any(ok and not _is_nothing(value) for ok, value in zip(held, right, strict=True)):
+            held = [False] * len(held)  # who always returns None or raises an error has no point
+        for i, case in enumerate(questions):
+            texts = ("", "", "")
+            if not held[i]:
+                named = _nearest(i, alike, held, outcomes)
+                reason = named or _reason(outcomes[i], right[i], case)
+                texts = brief(right[i]), brief(outcomes[i]) + gap(outcomes[i], right[i]), reason
+            report.properties.append(Property(case.name, held[i], case.weight, *texts))
+        if pure:
+            reason = "the caller's data are changed: work on a copy" if changed else ""
+            report.properties.append(Property("leaves its inputs as they were",
+                                              not changed and any(held), 1.0, reason=reason))  # fmt: skip
+        return report
+
+    check.__name__, check.__qualname__ = f"check_{title}", f"check_{title}"
+    check.__doc__, check.number = reference.__doc__, number
+    check.reference, check.wrong = reference, wrong
+    return check
+
+
+def wrong_answer(reference: Callable, edit) -> Callable:
+    """The wrong implementation that ``edit`` makes of the reference; a callable is one already."""
+    if callable(edit):
+        return edit
+    source = textwrap.dedent(inspect.getsource(reference))
+    for change in (edit,) if isinstance(edit, str) else edit:
+        old, new = change.split(" => ")
+        if old not in source:
+            raise ValueError(f"{old!r} is not in the source of {reference.__name__}")
+        source = source.replace(old, new)
+    scope = dict(vars(sys.modules[reference.__module__]))
+    exec(compile(source, f"<{reference.__name__}>", "exec"), scope)
+    return scope[reference.__name__]
+
+
+def need(holds: bool, reason: str) -> None:
+    """End a case with this reason unless ``holds``: what was returned cannot be judged."""
+    if not holds:
+        raise Unusable(reason)
+
+
+def tensor(value, *shape: int) -> torch.Tensor:
+    """``value`` as a detached tensor on the CPU; Unusable if it is none, or not of this shape."""
+    try:
+        found = torch.as_tensor(value).detach().cpu()
+    except Exception:
+        kind = type(value).__name__
+        raise Unusable(f"you return {kind}, not a tensor; is the return missing?") from None
+    if shape:
+        need(found.shape == shape, f"the shape is {tuple(found.shape)}, not {shape}")
+    return found
+
+
+def made(kind: Callable, *sizes, seed: int) -> torch.nn.Module:
+    """The module that an answer makes, with numbers that depend on a parameter's shape alone.
+
+    So answers compare, whatever they call their parameters and whichever way round they keep a
+    matrix: a transposed one gets the transposed numbers, a square one symmetric numbers.
+    """
+    module = kind(*sizes)
+    kind = type(module).__name__
+    need(isinstance(module, torch.nn.Module), f"you return {kind}: write a class with nn.Module as its base")
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.copy_(numbers_of(weight.shape, seed))
+    return module.eval()
+
+
+def numbers_of(shape: tuple[int, ...], seed: int) -> torch.Tensor:
+    high = sorted(shape, reverse=True)
+    values = torch.randn(high, generator=torch.Generator().manual_seed(seed))
+    if len(high) == 2 and high[0] == high[1]:
+        return (values + values.T) / 2
+    return values if list(shape) == high else values.T
+
+
+def shapes(module: torch.nn.Module) -> list[tuple[int, ...]]:
+    """The sorted shapes of a module's parameters, the longer side first."""
+    return sorted(tuple(sorted(weight.shape, reverse=True)) for weight in module.parameters())
+
+
+def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
+    """The gradients of the sum of squares of what is answered, for the inputs that hold floats."""
+    leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
+    value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
+    traced = isinstance(value, torch.Tensor) and value.requires_grad
+    need(traced, "the result carries no gradient: .item(), .detach(), .data or NumPy cut it off")
+    return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
+
+
+def _outcome(answer: Callable, case: Case, inputs: tuple | None = None):
+    try:
+        return case.ask(answer, *(copy.deepcopy(case.inputs) if inputs is None else inputs))
+    except Exception as error:
+        lacks_memory = isinstance(error, RuntimeError) and "t allocate memory" in str(error)
+        return Raised(MemoryError(str(error)) if lacks_memory else error)
+
+
+def _limited(answer: Callable, case: Case, inputs: tuple):
+    try:
+        with limits.limits():
+            return _outcome(answer, case, inputs)
+    except TookTooLong:
+        return Raised(TookTooLong(f"no answer within {limits.SECONDS} seconds"))
+
+
+def _seeded(seed: int, run: Callable):
+    """Run with global generators of a known state, and put that of the caller back."""
+    state = torch.random.get_rng_state(), np.random.get_state(), random.getstate()
+    torch.manual_seed(seed)
+    np.random.seed(seed % 2**32)
+    random.seed(seed)
+    try:
+        with torch.enable_grad():
+            return run()
+    finally:
+        torch.random.set_rng_state(state[0])
+        np.random.set_state(state[1])
+        random.setstate(state[2])
+
+
+def _ends(outcome) -> bool:
+    ends = (TookTooLong, MemoryError, NotImplementedError)
+    return isinstance(outcome, Raised) and isinstance(outcome.error, ends)
+
+
+def _is_nothing(value) -> bool:
+    return value is None or isinstance(value, Raised)
+
+
+def _nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes: list) -> str:
+    """The mistake that gives what was got in case i, and in as many other cases as possible.
+
+    Many mistakes give the same truth value, so there all failed cases must be alike.
+    """
+    failed = [k for k, ok in enumerate(held) if not ok]
+    must = failed if isinstance(outcomes[i], bool) else [i]
+    fits = {name: sum(row) for name, row in alike.items() if all(row[k] for k in must)}
+    return max(fits, key=fits.get, default="")
+
+
+def _reason(got, expected, case: Case) -> str:
+    if not isinstance(got, Raised):
+        if got is None and expected is not None:
+            return "you return None; is the return missing?"
+        if isinstance(got, torch.Tensor) and isinstance(expected, torch.Tensor):
+            if got.shape != expected.shape:
+                shape = f"the shape is {tuple(got.shape)}, not {tuple(expected.shape)}"
+                return shape + (case.reason and f": {case.reason}")
+            if got.isnan().any():
+                return case.reason or "there are NaNs in it"
+        elif isinstance(expected, torch.Tensor):
+            return f"you return {type(got).__name__}, not a tensor"
+        return case.reason
+    if isinstance(got.error, Unusable):
+        return str(got.error)
+    if isinstance(got.error, TookTooLong):
+        return "a loop that does not end?"
+    if isinstance(got.error, MemoryError):
+        return "a tensor far larger than it need be?"
+    if isinstance(got.error, NotImplementedError):
+        return "this exercise is still to do"
+    return _where(got.error)
+
+
+def _where(error: BaseException) -> str:
+    """The last line of the answer's own code on the way to the error, never ours."""
+    ours = os.path.dirname(os.path.dirname(__file__))
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith((ours, "<frozen"))
+              and "site-packages" not in frame.filename and not frame.filename.endswith(".pyx")]  # fmt: skip
+    if theirs:
+        return f"in {theirs[-1].name}, line {theirs[-1].lineno}: {theirs[-1].line}"
+    if isinstance(error, TypeError):
+        return "it cannot be called like this; look at the arguments in the exercise"
+    return ""
