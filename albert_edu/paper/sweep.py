@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import torch
 from filelock import FileLock, Timeout
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
@@ -151,7 +151,7 @@ def sweep(
     processes = processes or asked or (os.cpu_count() or 1 if pick_device(device).type == "cpu" else 1)
     for run in {(run.corpus, run.vocabulary): run for run in runs}.values():
         run.text()  # once, not by every process
-    with tqdm(total=len(runs), desc="runs") as bar:
+    with progress_bar(len(runs), "runs") as bar:
         while waiting := [run for run in runs if not _result(folder, run, measure).exists()]:
             bar.update(len(runs) - len(waiting) - bar.n)
             if free := [run for run in waiting if not _taken(_result(folder, run, measure))]:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import torch
 from torch import nn
-from tqdm.auto import tqdm
 
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
@@ -27,6 +26,7 @@ from albert_edu.training.checkpoint import (
 )
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import History, Meter
+from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import (
     PretrainSettings,
     compile_blocks,
@@ -79,7 +79,7 @@ def pretrain(
             compile_blocks(model)
         wrapped = workers.wrap(model)
         quiet = {} if workers.is_main and describe else {"disable": True}
-        progress = tqdm(total=settings.steps, initial=start, desc=describe, leave=False, **quiet)
+        progress = progress_bar(settings.steps, describe or "", start, leave=False, **quiet)
         with progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = learning_rate(step, settings)
