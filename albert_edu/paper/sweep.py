@@ -30,6 +30,7 @@ from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.masking import MASK_RATE
 from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device
+from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
 from albert_edu.training.stages import Stage, TrainedStages, train_stages
 

@@ -21,6 +21,12 @@ class LinePerTenth(terminal_bar):
                   file=sys.stderr, flush=True)  # fmt: skip
 
 
+def in_a_notebook() -> bool:
+    """Whether this process is a notebook's kernel."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
 def progress_bar(total: int, description: str, initial: int = 0, **options) -> terminal_bar:
     """Return tqdm's bar on a terminal or in a notebook, elsewhere one that prints a line per tenth.
 
@@ -29,7 +35,7 @@ def progress_bar(total: int, description: str, initial: int = 0, **options) -> t
     >>> isinstance(progress_bar(10, "steps"), terminal_bar)
     True
     """
-    if sys.stderr.isatty() or "ipykernel" in sys.modules:
+    if sys.stderr.isatty() or in_a_notebook():
         return bar_for_this_frontend(total=total, initial=initial, desc=description, **options)
     options = {"mininterval": 0, "miniters": 1, "disable": bool(os.environ.get("TQDM_DISABLE"))} | options
     return LinePerTenth(total=total, initial=initial, desc=description, **options)
