@@ -20,6 +20,10 @@ class LinePerTenth(terminal_bar):
             print(f"{self.desc or 'done'}: {self.n:,} of {self.total:,}", self.postfix or "",
                   file=sys.stderr, flush=True)  # fmt: skip
 
+    def close(self) -> None:
+        """Write nothing more: tqdm would clear a line that a file does not have."""
+        self.disable = True
+
 
 def in_a_notebook() -> bool:
     """Whether this process is a notebook's kernel."""
