@@ -89,13 +89,13 @@ def test_a_run_that_somebody_else_holds_is_left_alone(tmp_path, monkeypatch):
     assert sweep([run], weight_norm, tmp_path) == [{"norm": 1.0, "row": "a"}]
 
 
-def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch):
+def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch, story_text):
     def nothing(*_):
         return {}
 
     run, other = Run("a", **SHORT), Run("b", **SHORT, seed=1)
     (tmp_path / f"{run.key(nothing)}.cpu").mkdir()  # checkpoints of an earlier sitting
-    monkeypatch.setattr(Run, "train", lambda _, work, __: work.mkdir(exist_ok=True) or Trained(None, None, [], 1234.5))
+    monkeypatch.setattr(Run, "train", lambda _, work, __: work.mkdir(exist_ok=True) or Trained(None, story_text, [], 1234.5))
     resumed, fresh = sweep([run, other], nothing, tmp_path)
     assert resumed["training_seconds"] == 1234.5 <= resumed["seconds"] and fresh["training_seconds"] < 60
 
