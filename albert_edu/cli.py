@@ -45,9 +45,6 @@ def build_parser() -> argparse.ArgumentParser:
     sub = verb("claims", run_claims, "write figures/CLAIMS.md and its pictures from figures/results alone")
     sub.add_argument("--figures", default="figures", type=Path, help="the folder that holds results/, and gets the page")
 
-    sub = verb("pack", run_pack, "fill a folder for a machine with a card and without a network")
-    sub.add_argument("folder", type=Path)
-
     sub = verb("pretrain", run_pretrain, "pre-train a model; the same command again goes on where it stopped")
     sub.add_argument("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt files, or a Hub data set")
     sub.add_argument("--preset", help=f"albert-tiny when left out; there are {', '.join(PRESETS)}")
@@ -127,9 +124,9 @@ def run_reproduce(options) -> None:
         stop.start()
     if options.experiment:
         from albert_edu.paper.experiments import run_experiment
-        from albert_edu.paper.plan import EXPERIMENTS
+        from albert_edu.paper.plan import EXPERIMENTS, PLANNED
 
-        all_of_them = [name for name, planned in EXPERIMENTS.items() if options.profile in planned.budgets]
+        all_of_them = [name for name, planned in (EXPERIMENTS | PLANNED).items() if options.profile in planned.budgets]
         for name in all_of_them if options.experiment == "all" else [options.experiment]:
             print(run_experiment(name, options.profile, options.figures, options.runs, options.device))
         print("Next: 'python -m albert_edu claims' writes figures/CLAIMS.md from all that is recorded.")
@@ -140,17 +137,10 @@ def run_reproduce(options) -> None:
 
 
 def run_claims(options) -> None:
-    from albert_edu.paper.ledger import write_ledger
+    from albert_edu.paper.page import write_report
 
     readme = Path("README.md")
-    print(write_ledger(options.figures, readme if readme.exists() and options.figures == Path("figures") else None))
-
-
-def run_pack(options) -> None:
-    from albert_edu.paper.pack import pack
-
-    pack(options.folder)
-    print(f"Take {options.folder} there and run 'MINUTES=9 ./run.sh'; bring home runs/sweeps and figures/results.")
+    print(write_report(options.figures, readme if readme.exists() and options.figures == Path("figures") else None))
 
 
 def run_pretrain(options) -> None:

@@ -147,7 +147,7 @@ def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
     assert main(["reproduce", "--experiment", "counts", "--figures", str(figures), "--runs", str(tmp_path / "runs")]) == 0
     assert main(["claims", "--figures", str(figures)]) == 0
     page = (figures / "CLAIMS.md").read_text()
-    assert "| [The count of ALBERT-xxlarge.](#counts) | Table 1 | contradicted | quick |" in page
+    assert "| [ALBERT-xxlarge has 235 million parameters](#counts) | exact | contradicted |" in page
     assert "counts_quick.json" in capsys.readouterr().out
 
 

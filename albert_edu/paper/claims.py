@@ -107,6 +107,43 @@ class Claim:
         return judge(self.criterion, results, self.exact)
 
 
+@dataclass(frozen=True)
+class Near:
+    """The claim that two rows, or a row and a number, differ by no more than ``within``."""
+
+    column: str
+    low: str | float
+    high: str | float
+    within: float
+    by: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.column}: {self.low} = {self.high} +- {self.within:g}"
+
+
+def comparison(text: str) -> Less | Near:
+    """The comparison that ``str`` of it shows.
+
+    >>> comparison("loss: a < b + 0.02").by, comparison("accuracy: NSP = 0.5 +- 0.05").within
+    (-0.02, 0.05)
+    """
+    column, sides = text.split(": ", 1)
+    if " +- " in sides:
+        (low, high), within = sides.rsplit(" +- ", 1)[0].split(" = "), float(sides.rsplit(" +- ", 1)[1])
+        return Near(column, _side(low), _side(high), within)
+    low, high = sides.split(" < ")
+    words = high.split(" ")
+    by = -float(f"{words[-2]}{words[-1]}") if len(words) > 2 and words[-2] in "+-" else 0.0
+    return Less(column, _side(low), _side(" ".join(words[:-2]) if by else high), by)
+
+
+def _side(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def judge(criterion: Sequence[Less], results: Sequence[dict], exact: bool = False) -> Verdict:
     """Contradicted if one comparison is, reproduced if all are, else not at this scale."""
     verdicts = [comparison.verdict(results, exact) for comparison in criterion]

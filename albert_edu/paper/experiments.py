@@ -1,94 +1,33 @@
-"""An experiment: which runs, what is measured, which claims of the paper it tests, and the record it leaves.
-
-The experiments themselves stand in ``plan.py`` and ``plan_text.py``. A criterion is written down before its runs and not
-changed after them.
-"""
+"""Do an experiment of the plan: train and measure what is not done yet, and write the record that the report is made of."""
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from albert_edu.paper.claims import Claim
-from albert_edu.paper.provenance import provenance, write_json
-from albert_edu.paper.sweep import DEFAULTS, Measure, Run, sweep
+from albert_edu.paper.plan import DATA, EXPERIMENTS, PLANNED
+from albert_edu.paper.provenance import last_commit_of, provenance, write_json
+from albert_edu.paper.sweep import Measure, Run, recorded_run, result_file, sweep
 from albert_edu.training.pretrain import pick_device
-
-PROFILES = ("quick", "laptop", "gpu")  # minutes a table on two cores; 2.5 times as long; one card, pieces of ten minutes
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What a profile spends: the hidden size that rows are relative to, seeds, and the settings that every row starts from."""
-
-    width: int
-    seeds: int
-    settings: dict
-
-
-ITS_OWN = Budget(0, 0, {})
-Rows = dict[str, dict]  # name of a row -> the settings in which it departs from the budget's
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """Rows that are compared, seed by seed, and the claims they decide.
-
-    ``rows(H)`` names each row and says in which settings of ``Run`` it departs from the budget's; ``config`` holds changes of
-    the model, ``scaled`` factors of the budget's numbers, ``depths`` the shallower depths it is grown through at equal steps each.
-    ``published`` says which printed number stands beside a row: (table, column, *key). ``instead`` replaces training runs by
-    another way to results, such as counting; its budgets are its own affair, ``ITS_OWN`` here.
-    """
-
-    question: str
-    claims: tuple[Claim, ...]
-    column: str  # what is drawn
-    rows: Callable[[int], Rows] | None = None
-    measure: Measure | None = None
-    budgets: dict[str, Budget] = field(default_factory=dict)
-    published: dict[str, tuple] = field(default_factory=dict)
-    instead: Callable[[str, str | None], list[dict]] | None = None
-    note: str = ""  # where the setting departs from the paper's, and how it was chosen
-    axis: str = "held-out loss (nats)"  # the column in words, with its unit
-    lower_is_better: bool = True
-    drawn: bool = True
-    curve: str = ""  # a column with a value for each layer, drawn instead: (for example) Figure 1's angles
-
-    def runs(self, profile: str) -> tuple[Run, ...]:
-        """Every row with every seed."""
-        budget = self.budgets[profile]
-        return tuple(
-            _run(row, changes, budget.settings, seed)
-            for seed in range(budget.seeds)
-            for row, changes in self.rows(budget.width).items()
-        )
-
-
-def _run(row: str, changes: dict, settings: dict, seed: int) -> Run:
-    """A row's run. The budget's steps are those of all depths that it is grown through together."""
-    merged = settings | {name: value for name, value in changes.items() if name not in ("config", "depths", "scaled")}
-    merged |= {name: (DEFAULTS | settings)[name] * factor for name, factor in changes.get("scaled", {}).items()}
-    merged["config"] = tuple((dict(settings.get("config", ())) | changes.get("config", {})).items())
-    depths = changes.get("depths", ())
-    merged["steps"] = steps = round(merged["steps"] / (len(depths) + 1))
-    return Run(row, **merged, grown=tuple((depth, steps) for depth in depths), seed=seed)
 
 
 def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: str | None = None) -> Path:
-    """Do the runs that are not done, and write them with their provenance to ``figures/results/NAME_PROFILE.json``."""
-    from albert_edu.paper.plan import EXPERIMENTS
-    from albert_edu.paper.planned import PLANNED, run_planned
+    """Do the runs that are not done, and write them with their provenance to ``figures/results/NAME_PROFILE.json``.
 
+    Raises ValueError when there is no such experiment or profile, and when the record that is there was made under
+    another plan: a criterion stays as it was before its runs.
+    """
+    every = EXPERIMENTS | PLANNED
+    if name not in every:
+        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(every)}.")
+    if profile not in every[name].budgets:
+        raise ValueError(f"{name} has no profile {profile!r}; it has {', '.join(every[name].budgets)}.")
     if name in PLANNED:
-        return run_planned(name, profile, figures, runs, device)
-    if name not in EXPERIMENTS:
-        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}.")
+        return _run_planned(name, profile, figures, runs, device)
     experiment = EXPERIMENTS[name]
-    if profile not in experiment.budgets:
-        raise ValueError(f"{name} has no profile {profile!r}; it has {', '.join(experiment.budgets)}.")
     if experiment.instead:
         results, settings = experiment.instead(profile, device), {}
     else:
@@ -96,25 +35,70 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
         results, settings = sweep(wanted, experiment.measure, runs / "sweeps", device), _common(wanted)
         if measured_with := getattr(experiment.measure, "settings", None):
             settings["measured with"] = measured_with
-    seconds, seeds = sum(run.get("seconds", 0) for run in results), sorted({run["seed"] for run in results})
-    made = provenance(f"reproduce --experiment {name} --profile {profile}", seconds, seeds, pick_device(device))
-    for part in ("device", "commit", "date"):  # where, with what and when the runs were done, perhaps on another machine
-        made[part] = "; ".join(sorted({run[part] for run in results if part in run})) or made[part]
-    made["versions"]["torch"] = "; ".join(sorted({run["torch"] for run in results if "torch" in run})) or torch.__version__
     record = {
-        "experiment": name, "profile": profile, "claims": [_told(claim, results) for claim in experiment.claims],
-        "note": experiment.note, "settings": settings, "runs": results, "provenance": made,
+        "experiment": name, "profile": profile, "claims": [_as_judged(claim, results) for claim in experiment.claims],
+        "note": experiment.note, "settings": settings, "runs": results,
+        "provenance": _provenance(name, profile, results, device),
     }  # fmt: skip
     path = figures / "results" / f"{name}_{profile}.json"
-    stood = {claim["claim"]: claim["criterion"] for claim in json.loads(path.read_text())["claims"]} if path.exists() else {}
-    if changed := [told["claim"] for told in record["claims"] if stood.get(told["claim"], told["criterion"]) != told["criterion"]]:
-        raise ValueError(f"{path} was recorded with another criterion for {changed}. A criterion stays as it was before its runs: "
-                         "give the new one a claim of its own.")  # fmt: skip
+    before = json.loads(path.read_text())["claims"] if path.exists() else []
+    criteria = {claim["claim"]: claim["criterion"] for claim in before}
+    if changed := [claim["claim"] for claim in record["claims"]
+                   if criteria.get(claim["claim"], claim["criterion"]) != claim["criterion"]]:  # fmt: skip
+        raise ValueError(f"{path} was recorded with another criterion for {changed}. A criterion stays as it was before its "
+                         "runs: give the new one a claim of its own.")  # fmt: skip
     write_json(path, record)
     return path
 
 
-def _told(claim: Claim, results: Sequence[dict]) -> dict:
+def _run_planned(name: str, profile: str, figures: Path, runs: Path, device: str | None) -> Path:
+    """First the pilots, then every row at its rate with every seed.
+
+    The record is written when this is interrupted, too. It holds every finished run, so a later sitting, perhaps on
+    another machine, goes on from it.
+    """
+    experiment, folder = PLANNED[name], runs / "sweeps"
+    measure, path = experiment.measure, figures / "results" / f"{name}_{profile}.json"
+    record = json.loads(path.read_text()) if path.exists() else {"plan": experiment.section, "pilots": [], "runs": []}
+    if record["plan"] != experiment.section:
+        raise ValueError(f"{path} was recorded under another plan. A plan stays as it was before its runs: give the new one "
+                         "a name of its own.")  # fmt: skip
+    for result in (*record["pilots"], *record["runs"]):
+        if not (finished := result_file(folder, recorded_run(result), measure)).exists():
+            write_json(finished, result)
+    pilots, evaluation = experiment.pilots(profile), ()
+    rates: dict[str, float] = {}
+    try:
+        rates = experiment.tuned_rates(sweep(pilots, measure, folder, device)) if pilots else {}
+        evaluation = experiment.runs(profile, rates)
+        sweep(evaluation, measure, folder, device)
+    finally:
+        done = {part: _finished(wanted, measure, folder) for part, wanted in (("pilots", pilots), ("runs", evaluation))}
+        write_json(path, {
+            "experiment": name, "profile": profile, "plan": experiment.section,
+            "plan_commit": last_commit_of(DATA / "planned.toml"), "rates": rates,
+            "planned_runs": len(experiment.runs(profile)), "planned_pilots": len(pilots), **done,
+            "provenance": _provenance(name, profile, done["pilots"] + done["runs"], device),
+        })  # fmt: skip
+    return path
+
+
+def _finished(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
+    files = [(run, result_file(folder, run, measure)) for run in runs]
+    return [json.loads(file.read_text()) | {"row": run.row} for run, file in files if file.exists()]
+
+
+def _provenance(name: str, profile: str, results: Sequence[dict], device: str | None) -> dict:
+    """Where, when and with what the runs were done, perhaps on several machines."""
+    seconds, seeds = sum(run.get("seconds", 0) for run in results), sorted({run["seed"] for run in results})
+    record = provenance(f"reproduce --experiment {name} --profile {profile}", seconds, seeds, pick_device(device))
+    for part in ("device", "commit", "date"):
+        record[part] = "; ".join(sorted({run[part] for run in results if part in run})) or record[part]
+    record["versions"]["torch"] = "; ".join(sorted({run["torch"] for run in results if "torch" in run})) or torch.__version__
+    return record
+
+
+def _as_judged(claim: Claim, results: Sequence[dict]) -> dict:
     """The claim as it stood when the record was written."""
     criterion = [str(part) for part in claim.criterion]
     return {"claim": claim.text, "source": claim.source, "criterion": criterion, "verdict": claim.verdict(results)}

@@ -1,30 +1,24 @@
 """Many small training runs, each done once: a run's settings name its result, so a sweep goes on where it was left.
 
-Any number of processes, also on several machines with a common folder, may work on the same sweep: a lock keeps two from
-taking the same run, and falls open when its holder dies.
+A result that exists is not made again, and an interrupted run goes on from its checkpoints.
 """
 
 import dataclasses
 import hashlib
 import json
-import multiprocessing
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from filelock import FileLock, Timeout
-from tqdm import tqdm
 
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.paper.pair import end_with_parent
+from albert_edu.paper.pool import run_all
 from albert_edu.paper.provenance import commit, corpus_hash, device_name, now, today, write_json
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.masking import MASK_RATE
@@ -34,7 +28,6 @@ from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
 from albert_edu.training.stages import Stage, TrainedStages, train_stages
 
-MADE = {"commit": commit(), "date": today(), "torch": torch.__version__}  # of the code that was imported, whatever comes later
 
 class Trained(NamedTuple):
     """A trained model, its text, and the masked-token loss along the way, a mean over each tenth of a stage's steps."""
@@ -146,75 +139,51 @@ DEFAULTS = {field.name: field.default for field in dataclasses.fields(Run)}
 def sweep(
     runs: Sequence[Run], measure: Measure, folder: Path, device: str | None = None, processes: int | None = None
 ) -> list[dict]:
-    """Do what is not done yet, on as many processes as there are cores, and return every result in the order of ``runs``."""
+    """Do what is not done yet, on as many processes as there are cores, and return every result in the order of ``runs``.
+
+    ``ALBERT_EDU_PROCESSES`` says how many, on a machine that others use, too; a card takes one.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    asked = int(os.environ.get("ALBERT_EDU_PROCESSES", 0))  # on a machine that others use, too
-    processes = processes or asked or (os.cpu_count() or 1 if pick_device(device).type == "cpu" else 1)
-    for run in {(run.corpus, run.vocabulary): run for run in runs}.values():
+    cores = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or os.cpu_count() or 1
+    waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
+    for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
         run.text()  # once, not by every process
-    with progress_bar(len(runs), "runs") as bar:
-        while waiting := [run for run in runs if not _result(folder, run, measure).exists()]:
-            bar.update(len(runs) - len(waiting) - bar.n)
-            if free := [run for run in waiting if not _taken(_result(folder, run, measure))]:
-                _do_all(free, measure, folder, device, min(processes, len(free)), bar)
-            else:
-                time.sleep(5)  # the rest is in the hands of somebody else
-        bar.update(len(runs) - bar.n)
-    return [json.loads(_result(folder, run, measure).read_text()) | {"row": run.row} for run in runs]
+    processes = processes or (cores if pick_device(device).type == "cpu" else 1)
+    with progress_bar(len(runs), "runs", initial=len(runs) - len(waiting)) as bar:
+        run_all([(do_run, (run, measure, folder, device)) for run in waiting], processes, lambda _: bar.update())
+    return [json.loads(result_file(folder, run, measure).read_text()) | {"row": run.row} for run in runs]
 
 
-def _taken(result: Path) -> bool:
-    """Whether another process works on it: asked here, since a pool of processes that find nothing to do costs seconds."""
+def do_run(run: Run, measure: Measure, folder: Path, device: str | None) -> None:
+    """Train and measure one run, unless its result exists; checkpoints in ``folder`` let it go on where it was stopped."""
+    result = result_file(folder, run, measure)
+    if result.exists():
+        return
+    torch.set_num_threads(1)
+    # A core's own time where we can have it: other programs on the machine do not count.
+    clock = time.process_time if pick_device(device).type == "cpu" else time.perf_counter
+    start, checkpoints = clock(), result.with_suffix(f".{pick_device(device).type}")  # a card's run is not a core's
+    resumed, code = checkpoints.exists(), commit()  # of the code that was imported, whatever comes later
     try:
-        with FileLock(result.with_suffix(".lock"), timeout=0):
-            return False
-    except Timeout:
-        return True
-
-
-def _do_all(runs: list[Run], measure: Measure, folder: Path, device: str | None, processes: int, bar: tqdm) -> None:
-    """Do those of the runs that nobody takes in the meantime."""
-    others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare_process) as pool:
-        try:
-            for future in as_completed([pool.submit(_do, run, measure, folder, device) for run in runs]):
-                bar.update(future.result())
-        except BaseException:  # one failed, or it was interrupted: checkpoints are whole at any time, so nothing need finish
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(multiprocessing.active_children()) - others:
-                child.terminate()
-            raise
-
-
-def _do(run: Run, measure: Measure, folder: Path, device: str | None) -> bool:
-    """Train and measure one run unless it is done or another process has it; say whether we did."""
-    result = _result(folder, run, measure)
-    try:
-        with FileLock(result.with_suffix(".lock"), timeout=0):
-            if result.exists():
-                return False
-            # A core's own time where we can have it: other programs on the machine do not count.
-            clock = time.process_time if pick_device(device).type == "cpu" else time.perf_counter
-            began, work = clock(), result.with_suffix(f".{pick_device(device).type}")  # a card's run is not a core's
-            resumed = work.exists()
-            model, text, curve, seconds = run.train(work, device)
-            trained, began = seconds if resumed else clock() - began, clock()
-            measured = measure(model, text, run) | {"training_curve": curve, "training_seconds": round(trained, 1)}
-            made = {"seconds": round(trained + clock() - began, 1), "device": device_name(pick_device(device)), **MADE,
-                    "ended": now(), "corpus_hash": corpus_hash(text)}  # fmt: skip
-            write_json(result, {**dataclasses.asdict(run), **measured, **made})
-            shutil.rmtree(work)
-            return True
-    except Timeout:
-        return False
+        model, text, curve, seconds = run.train(checkpoints, device)
     except NonFiniteLoss as error:
-        raise NonFiniteLoss(f"{run.row}, seed {run.seed} ({work}): {error}") from error
+        raise NonFiniteLoss(f"{run.row}, seed {run.seed} ({checkpoints}): {error}") from error
+    trained, start = seconds if resumed else clock() - start, clock()
+    measured = measure(model, text, run) | {"training_curve": curve, "training_seconds": round(trained, 1)}
+    origin = {"seconds": round(trained + clock() - start, 1), "device": device_name(pick_device(device)), "commit": code,
+              "date": today(), "ended": now(), "torch": torch.__version__, "corpus_hash": corpus_hash(text)}  # fmt: skip
+    write_json(result, {**dataclasses.asdict(run), **measured, **origin})
+    shutil.rmtree(checkpoints)
 
 
-def _result(folder: Path, run: Run, measure: Measure) -> Path:
+def result_file(folder: Path, run: Run, measure: Measure) -> Path:
+    """Where the result of a run lies in the folder of a sweep."""
     return folder / f"{run.key(measure)}.json"
 
 
-def _prepare_process() -> None:
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    torch.set_num_threads(1)
+def recorded_run(result: dict) -> Run:
+    """The run that a recorded result is of."""
+    settings = {field.name: result.get(field.name, field.default) for field in dataclasses.fields(Run)}
+    tuples = {name: tuple(tuple(pair) if isinstance(pair, list) else pair for pair in value)
+              for name, value in settings.items() if isinstance(value, list)}  # fmt: skip
+    return Run(**settings | tuples)

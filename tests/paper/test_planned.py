@@ -1,18 +1,23 @@
 """The plan as data: every section is complete, its runs are new, and an interrupted sitting leaves a record to go on from."""
 
+import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 
+from albert_edu.paper import experiments as module
 from albert_edu.paper import measures
-from albert_edu.paper import planned as module
-from albert_edu.paper.planned import PLANNED, Planned, run_planned
+from albert_edu.paper.experiments import run_experiment
+from albert_edu.paper.plan import EXPERIMENTS, PLANNED, Experiment, Profile
 
-TINY = {
-    "measure": "scores", "rates": [1e-3, 2e-3],
-    "settings": {"corpus": "stories", "steps": 2, "batch_size": 4, "sequence_length": 32},
-    "rows": {"shallow": {"H": 32, "L": 1, "E": 32}, "deep": {"H": 32, "L": 2, "E": 32, "chain": [1], "rate_of": "shallow"}},
-}  # fmt: skip
+ROWS = {"shallow": {"H": 32, "L": 1, "E": 32}, "deep": {"H": 32, "L": 2, "E": 32, "chain": [1], "rate_of": "shallow"}}
+
+
+def tiny(seeds: tuple[int, ...], pilot_seeds: tuple[int, ...]) -> Experiment:
+    settings = {"corpus": "stories", "steps": 2, "batch_size": 4, "sequence_length": 32}
+    return Experiment("Is it?", rows=ROWS, measure=measures.scores, budgets={"laptop": Profile(seeds, settings)},
+                      rates=(1e-3, 2e-3), pilot_seeds=pilot_seeds, section={"rows": ROWS})  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PLANNED)
@@ -23,21 +28,21 @@ def test_every_claim_of_the_plan_says_what_it_quotes_how_it_differs_and_what_dec
 
 
 def test_evaluation_seeds_are_in_no_pilot_and_in_no_older_record():
+    used = {seed for plan in EXPERIMENTS.values() for budget in plan.budgets.values() for seed in budget.seeds}
     for experiment in PLANNED.values():
-        assert len(experiment.seeds) >= 8
-        assert not set(experiment.seeds) & ({*experiment.pilot_seeds} | {*range(10)})
+        seeds = experiment.budgets["laptop"].seeds
+        assert len(seeds) >= 8 and not set(seeds) & (used | {*experiment.pilot_seeds})
 
 
 def test_the_rate_with_the_lowest_mean_pilot_loss_is_used_and_lent_to_rows_that_name_it():
-    tiny = Planned("tiny", TINY, (20,), (101, 102))
     pilots = [{"row": "shallow", "learning_rate": rate, "held_out_masked_token_loss": loss}
               for rate, loss in ((1e-3, 3.0), (1e-3, 2.0), (2e-3, 2.6), (2e-3, 2.2))]  # fmt: skip
-    assert tiny.rates(pilots) == {"shallow": 2e-3, "deep": 2e-3}
+    assert tiny((20,), (101, 102)).tuned_rates(pilots) == {"shallow": 2e-3, "deep": 2e-3}
 
 
 def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(measures, "MEASURED", 2)
-    monkeypatch.setitem(PLANNED, "tiny", Planned("tiny", TINY, (20, 21), (101,)))
+    monkeypatch.setitem(PLANNED, "tiny", tiny((20, 21), (101,)))
     done = []
 
     def sweep(runs, measure, folder, device):
@@ -48,21 +53,35 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
                 done.append("interrupted")
                 raise KeyboardInterrupt
             done.append(run.row)
-            module.write_json(path, {**module.dataclasses.asdict(run), "held_out_masked_token_loss": 2.0, "seconds": 1.0,
+            module.write_json(path, {**dataclasses.asdict(run), "held_out_masked_token_loss": 2.0, "seconds": 1.0,
                                      "device": "here", "commit": "c", "date": "d"})  # fmt: skip
         return [json.loads((folder / f"{run.key(measure)}.json").read_text()) | {"row": run.row} for run in runs]
 
     monkeypatch.setattr(module, "sweep", sweep)
     for sitting in ("a", "b"):
         with pytest.raises(KeyboardInterrupt):
-            run_planned("tiny", "laptop", tmp_path / "figures", tmp_path / sitting)
-    record = json.loads(run_planned("tiny", "laptop", tmp_path / "figures", tmp_path / "c").read_text())
+            run_experiment("tiny", "laptop", tmp_path / "figures", tmp_path / sitting)
+    record = json.loads(run_experiment("tiny", "laptop", tmp_path / "figures", tmp_path / "c").read_text())
     assert len(record["runs"]) == record["planned_runs"] == 4
     assert len([row for row in done if row != "interrupted"]) == 6, "no run was done twice"
 
 
 def test_a_record_made_under_another_plan_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setitem(PLANNED, "tiny", Planned("tiny", TINY, (20,), (101,)))
+    monkeypatch.setitem(PLANNED, "tiny", tiny((20,), (101,)))
     module.write_json(tmp_path / "results" / "tiny_laptop.json", {"plan": {"rows": {}}, "pilots": [], "runs": []})
     with pytest.raises(ValueError, match="another plan"):
-        run_planned("tiny", "laptop", tmp_path, tmp_path)
+        run_experiment("tiny", "laptop", tmp_path, tmp_path)
+
+
+def test_recorded_runs_have_the_keys_they_always_had():
+    """What was trained before the plan became data is found again: every recorded run is a planned one, by its key."""
+    results = Path(__file__).resolve().parents[2] / "figures" / "results"
+    for name, experiment in EXPERIMENTS.items():
+        for profile in () if experiment.instead else experiment.budgets:
+            runs = json.loads((results / f"{name}_{profile}.json").read_text())["runs"]
+            planned = [run.key(experiment.measure) for run in experiment.runs(profile)]
+            assert [module.recorded_run(run).key(experiment.measure) for run in runs] == planned
+    first = EXPERIMENTS["table4"].runs("quick")[0]
+    assert first.key(EXPERIMENTS["table4"].measure) == "8ea19b40a77e59f0"
+    grown = EXPERIMENTS["table11"].runs("laptop")[-1]
+    assert grown.key(EXPERIMENTS["table11"].measure) == "a17f6c0d40ea57c6"

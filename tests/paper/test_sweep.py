@@ -2,19 +2,17 @@
 
 import dataclasses
 import json
-from concurrent.futures import Future
 
 import pytest
 import torch
-from filelock import FileLock
 
 from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.paper import measures
 from albert_edu.paper import sweep as module
 from albert_edu.paper.claims import Claim, Less
-from albert_edu.paper.experiments import Budget, Experiment, run_experiment
+from albert_edu.paper.experiments import run_experiment
 from albert_edu.paper.measures import downstream, layer_steps, order_cross, scores_by_domain
-from albert_edu.paper.plan import EXPERIMENTS
+from albert_edu.paper.plan import EXPERIMENTS, Experiment, Profile
 from albert_edu.paper.sweep import Run, Trained, sweep
 from albert_edu.training import stages
 from albert_edu.training.pretrain import NonFiniteLoss
@@ -30,25 +28,11 @@ def weight_norm(model, text, run) -> dict:
 def in_this_process(monkeypatch):
     """Processes of their own cost seconds each; one test below uses them."""
 
-    class Here:
-        def __init__(self, *_):
-            pass
+    def run_all(jobs, processes, done):
+        for job, arguments in jobs:
+            done(job(*arguments))
 
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def shutdown(self, **_):
-            pass
-
-        def submit(self, do, *arguments):
-            future = Future()
-            future.set_result(do(*arguments))
-            return future
-
-    monkeypatch.setattr(module, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(module, "run_all", run_all)
     monkeypatch.setattr(measures, "MEASURED", 2)
 
 
@@ -74,28 +58,14 @@ def test_only_what_changes_the_result_changes_its_name():
     assert len({run.key(weight_norm), run.key(order_cross), *(other.key(weight_norm) for other in others)}) == 5
 
 
-def test_a_run_that_somebody_else_holds_is_left_alone(tmp_path, monkeypatch):
-    run = Run("a", **SHORT)
-    result = tmp_path / f"{run.key(weight_norm)}.json"
-    other = FileLock(result.with_suffix(".lock"))
-    other.acquire()
-
-    def finish(_):  # instead of waiting: the other one writes its result
-        result.write_text(json.dumps({"norm": 1.0}))
-        other.release()
-
-    monkeypatch.setattr(module.time, "sleep", finish)
-    monkeypatch.delattr(module, "_do_all")  # no processes for nothing: two sweeps that waited for a third took most of a machine
-    assert sweep([run], weight_norm, tmp_path) == [{"norm": 1.0, "row": "a"}]
-
-
-def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch, story_text):
+def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch):
     def nothing(*_):
         return {}
 
     run, other = Run("a", **SHORT), Run("b", **SHORT, seed=1)
     (tmp_path / f"{run.key(nothing)}.cpu").mkdir()  # checkpoints of an earlier sitting
-    monkeypatch.setattr(Run, "train", lambda _, work, __: work.mkdir(exist_ok=True) or Trained(None, story_text, [], 1234.5))
+    text = run.text()
+    monkeypatch.setattr(Run, "train", lambda _, work, __: work.mkdir(exist_ok=True) or Trained(None, text, [], 1234.5))
     resumed, fresh = sweep([run, other], nothing, tmp_path)
     assert resumed["training_seconds"] == 1234.5 <= resumed["seconds"] and fresh["training_seconds"] < 60
 
@@ -132,7 +102,7 @@ def test_the_order_cross_reads_three_tasks_in_two_ways(corpus, tmp_path):
 
 def test_an_experiment_leaves_a_record_with_its_claims_and_provenance(tmp_path, monkeypatch):
     rows = {"SOP": {}, "NSP, other topics": {"objective": "nsp"}}
-    short = dataclasses.replace(EXPERIMENTS["table5"], rows=lambda H: rows, budgets={"quick": Budget(64, 1, SHORT)})
+    short = dataclasses.replace(EXPERIMENTS["table5"], rows=rows, budgets={"quick": Profile((0,), SHORT)})
     monkeypatch.setitem(EXPERIMENTS, "table5", short)
     record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path, "auto").read_text())
     assert [claim["verdict"] for claim in record["claims"]] == ["not at this scale"] * 2, "one seed decides nothing"
@@ -147,7 +117,7 @@ def test_an_experiment_leaves_a_record_with_its_claims_and_provenance(tmp_path, 
 def test_a_criterion_may_not_change_under_its_record(tmp_path, monkeypatch):
     rows = {"a": {}, "b": {"objective": "none"}}
     claim = Claim("a is less.", "Table 3", (Less("norm", "a", "b"),))
-    planned = Experiment("Is it?", (claim,), "norm", lambda H: rows, weight_norm, {"quick": Budget(64, 1, SHORT)})
+    planned = Experiment("Is it?", (claim,), "norm", rows, weight_norm, {"quick": Profile((0,), SHORT)})
     monkeypatch.setitem(EXPERIMENTS, "small", planned)
     before = run_experiment("small", "quick", tmp_path, tmp_path).read_text()
     looser = dataclasses.replace(claim, criterion=(Less("norm", "a", "b", by=-1.0),))
@@ -157,12 +127,29 @@ def test_a_criterion_may_not_change_under_its_record(tmp_path, monkeypatch):
     assert (tmp_path / "results" / "small_quick.json").read_text() == before
 
 
-def test_a_row_says_where_it_departs_from_its_budget():
-    rows = {"wide": {"config": {"num_layers": 5}, "scaled": {"steps": 0.5}, "depths": (1, 2)}}
-    budget = Budget(64, 2, {"steps": 60, "config": {"share": "none"}})
-    first, second = Experiment("?", (), "loss", rows=lambda H: rows, budgets={"quick": budget}).runs("quick")
-    assert first.steps == 10 and first.grown == ((1, 10), (2, 10)) and dict(first.config) == {"share": "none", "num_layers": 5}
+def test_a_row_says_where_it_departs_from_its_profile():
+    rows = {"wide": {"H": 64, "L": 5, "share": "none", "scaled": {"steps": 0.5}, "depths": [1, 2]}}
+    profile = Profile((0, 1), {"steps": 60})
+    first, second = Experiment("?", rows=rows, budgets={"quick": profile}).runs("quick")
+    assert first.steps == 10 and first.grown == ((1, 10), (2, 10))
+    assert dict(first.config)["share"] == "none" and dict(first.config)["num_layers"] == 5
     assert second == dataclasses.replace(first, seed=1)
+
+
+def test_every_depth_of_a_chain_has_a_full_budget_and_a_run_may_go_on_without_dropout():
+    rows = {"deep": {"H": 64, "L": 6, "chain": [1, 3]}, "then": {"H": 64, "L": 2, "dropout": 0.1,
+            "then": {"steps": 20, "dropout": 0.0}}}  # fmt: skip
+    deep, then = Experiment("?", rows=rows, budgets={"quick": Profile((0,), {"steps": 60})}).runs("quick")
+    assert deep.grown == ((1, 60), (3, 60)) and deep.steps == 60
+    assert dict(then.config)["hidden_dropout"] == 0.1 and dict(then.then) == {"steps": 20, "dropout": 0.0}
+
+
+def test_a_run_that_goes_on_without_dropout_ends_as_one_model_with_one_curve(tmp_path):
+    row = Run("a", **SHORT, config=(("hidden_dropout", 0.5),), then=(("dropout", 0.0), ("steps", 3)))
+    model, _, curve, _ = row.train(tmp_path)
+    assert model.config.hidden_dropout == 0 and [step for step, _ in curve] == [1, 2, 3, 4, 5, 6, 7]
+    again = row.train(tmp_path).model
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
 
 
 def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(monkeypatch):
