@@ -1,6 +1,7 @@
 """The command line: ``python -m albert_edu VERB``. Every verb is a few lines over functions one can import."""
 
 import argparse
+import dataclasses
 import os
 import signal
 import sys
@@ -67,6 +68,8 @@ def build_parser() -> argparse.ArgumentParser:
     sub.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     sub.add_argument("--out", type=Path, required=True, help="folder for the model, its checkpoints and metrics.jsonl")
 
+    sub.add_argument("--overwrite", action="store_true", help="replace a finished model in that folder")
+
     sub = verb("finetune", run_finetune, "fine-tune a model on a labelled task, and print its scores")
     sub.add_argument("--model", type=Path, required=True, help="a model folder with its tokenizer")
     sub.add_argument("--task", required=True, help="sentiment-sentence, sentiment-review, same-address, story-topic, story-gap; "
@@ -78,7 +81,16 @@ def build_parser() -> argparse.ArgumentParser:
     sub.add_argument("--warmup-steps", type=int, help="a tenth of the steps when left out")
     sub.add_argument("--sequence-length", type=int, help="the longest the model has, when left out")
     sub.add_argument("--frozen", action="store_true", help="train the head alone")
+    sub.add_argument("--out", type=Path, help="folder for the model, its scores and its checkpoints")
+    sub.add_argument("--overwrite", action="store_true", help="replace a finished model in that folder")
+    sub.add_argument("--evaluate-every", type=int, default=50, help="steps between checkpoints, and dev scores")
+    sub.add_argument("--keep-best", action="store_true", help="choose the weights by a tenth of the training examples")
     sub.add_argument("--seed", type=int, default=0)
+    sub.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
+
+    sub = verb("predict", run_predict, "apply a fine-tuned model to a file, a text or two with a tab per line")
+    sub.add_argument("--model", type=Path, required=True, help="a folder that finetune --out wrote")
+    sub.add_argument("file", type=Path)
     sub.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
 
     sub = verb("notebooks", run_notebooks, "execute the notebooks and report minutes and memory")
@@ -149,11 +161,14 @@ def run_pretrain(options) -> None:
     from albert_edu.text.corpora import CorpusError
     from albert_edu.text.prepare import prepare
     from albert_edu.training.pretrain import pick_device
+    from albert_edu.training.run_folder import check_free
     from albert_edu.training.settings import PretrainSettings, suited_to
     from albert_edu.training.stages import Stage, batches_read, train_stages
+    from albert_edu.training.task_model import load_with_tokenizer
     from albert_edu.training.workers import is_main_worker
 
-    warm, tokenizer = _model_with_tokenizer(options.warm_start) if options.warm_start else (None, None)
+    check_free(options.out, options.overwrite)
+    warm, tokenizer = load_with_tokenizer(options.warm_start) if options.warm_start else (None, None)
     given = {"--share": options.share, "--vocab-size": options.vocab_size, "--preset": options.preset}
     if warm and any(given.values()):
         raise ValueError(f"--warm-start decides what {', '.join(flag for flag in given if given[flag])} would: leave that out.")
@@ -162,14 +177,7 @@ def run_pretrain(options) -> None:
     changes = {name: value for name, value in changes.items() if value is not None}
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     config = warm.config if warm else AlbertConfig.named(options.preset or "albert-tiny", **changes, **sizes)
-    layers = options.layers or config.num_layers
-    suited = suited_to(pick_device(options.device))
-    settings = PretrainSettings(
-        steps=options.steps, learning_rate=options.learning_rate, optimizer=options.optimizer,
-        warmup_steps=options.steps // 10 if options.warmup_steps is None else options.warmup_steps,
-        accumulate=options.accumulate, precision=options.precision or suited["precision"], compile=suited["compile"],
-        checkpoint_every=options.checkpoint_every, evaluate_every=options.evaluate_every, seed=options.seed,
-    )  # fmt: skip
+    settings = _settings(PretrainSettings, options, **suited_to(pick_device(options.device)))
     arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
     skip = batches_read(options.warm_start) if warm else 0
     stream = PretrainingStream(text.train, *arguments, seed=options.seed, skip=skip)
@@ -177,16 +185,15 @@ def run_pretrain(options) -> None:
         held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + EVAL_SEED_OFFSET)
     except CorpusError as error:
         raise CorpusError(f"in the documents held out ({text.held_out}): {error}") from error
-    stage = Stage(layers, options.steps, options.learning_rate)
+    stage = Stage(options.layers or config.num_layers, options.steps, options.learning_rate)
     model, history, _ = train_stages(
         config, [stage], lambda stage, skip: stream, lambda stage: settings, options.out, options.device,
         lambda stage: held_out, warm, describe="pretrain",
     )  # fmt: skip
     if is_main_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)
-        print(f"text: {text.train}; {stream.sampler.coverage:.0%} of the pieces fit {options.sequence_length}")
-        print(history.verdict())
-        if options.objective != "none":
+        print(f"text: {text.train}; {stream.sampler.coverage:.0%} of the tokens fit {options.sequence_length}\n{history.verdict()}")
+        if options.objective != "none" and options.steps:
             print(f"held-out order accuracy: {history.last('held_out_sentence_order_accuracy'):.3f} (chance: 0.500)")
         print(f"model: {options.out}")
 
@@ -196,28 +203,29 @@ def run_finetune(options) -> None:
 
     from albert_edu.training.finetune import FinetuneSettings
     from albert_edu.training.pretrain import pick_device
-    from albert_edu.training.task_model import make_ready
+    from albert_edu.training.run_folder import check_free
+    from albert_edu.training.task_model import load_with_tokenizer, make_ready
 
     torch.manual_seed(options.seed)
-    ready = make_ready(*_model_with_tokenizer(options.model), options.task, options.data, options.sequence_length)
-    settings = FinetuneSettings(
-        steps=options.steps, learning_rate=options.learning_rate, batch_size=options.batch_size, seed=options.seed,
-        warmup_steps=options.steps // 10 if options.warmup_steps is None else options.warmup_steps, frozen=options.frozen,
-    )  # fmt: skip
+    ready = make_ready(*load_with_tokenizer(options.model), options.task, options.data, options.sequence_length)
+    settings = _settings(FinetuneSettings, options)
+    check_free(options.out, options.overwrite)
     ready.model.to(pick_device(options.device))
-    scores = ready.scores(settings)
-    print(f"{options.task}: {len(ready.train)} examples to learn from, {len(ready.test)} to be tested on")
-    for name, score in scores.items():
-        print(f"{name}: {score:.3f}")
+    print(ready.finetune(settings, options.out, describe="finetune"))
 
 
-def _model_with_tokenizer(folder: Path) -> tuple:
-    from albert_edu.model.interchange import load_pretrained
+def run_predict(options) -> None:
+    from albert_edu.training.pretrain import pick_device
+    from albert_edu.training.task_model import predict_file
 
-    model, tokenizer = load_pretrained(folder)
-    if tokenizer is None:
-        raise ValueError(f"{folder} has no spiece.model: without its tokenizer the rows of its table mean nothing.")
-    return model, tokenizer
+    print(*predict_file(options.model, options.file, pick_device(options.device)), sep="\n")
+
+
+def _settings(kind: type, options, **defaults):
+    """Return the settings whose fields are options of the same name; warm up over a tenth if nothing is said."""
+    fields = {field.name for field in dataclasses.fields(kind)}
+    given = {name: value for name, value in vars(options).items() if name in fields and value is not None}
+    return kind(**({"warmup_steps": options.steps // 10} | defaults | given))
 
 
 def run_notebooks(options) -> int:

@@ -1,6 +1,7 @@
 """The command line does what its help says, and says what is wrong without a traceback."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -34,6 +35,16 @@ def test_the_same_command_again_goes_on_and_changes_nothing_once_finished(tmp_pa
     assert pretrain(tmp_path) == 0
     after = load_file(tmp_path / "model.safetensors")
     assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_somebodys_finished_model_is_not_overwritten_unless_asked_for(tmp_path, capsys):
+    pretrain(tmp_path)
+    shutil.rmtree(tmp_path / "checkpoints")
+    before = (tmp_path / "model.safetensors").read_bytes()
+    assert pretrain(tmp_path, "--seed", "1") == 2 and "holds a finished model" in capsys.readouterr().err
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+    assert pretrain(tmp_path, "--seed", "1", "--overwrite") == 0
+    assert (tmp_path / "model.safetensors").read_bytes() != before
 
 
 def test_another_setting_in_the_same_folder_is_refused_by_name(tmp_path, capsys):

@@ -145,10 +145,11 @@ def mean_loss(
 @contextmanager
 def evaluation_mode(model: nn.Module) -> Iterator[None]:
     """Switch dropout and gradients off for a block; restore the mode, also after an error."""
-    was_training = model.training
+    modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
         with torch.no_grad():
             yield
     finally:
-        model.train(was_training)
+        for module, training in modes:
+            module.training = training

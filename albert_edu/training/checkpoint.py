@@ -10,13 +10,10 @@ import json
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import torch
-from filelock import FileLock, Timeout
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
@@ -34,26 +31,6 @@ WEIGHTS = "model.safetensors"
 
 class CheckpointError(RuntimeError):
     """A checkpoint cannot be written or is of another run; the message says what to do."""
-
-
-@contextmanager
-def only_process(folder: Path) -> Iterator[None]:
-    """Hold the lock of a checkpoint folder; raise CheckpointError if another process trains there.
-
-    The operating system releases the lock of a process that was killed.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise CheckpointError(
-            f"another process is training in {folder}. Wait for it, or give another folder."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def save_checkpoint(
@@ -179,7 +156,7 @@ def weights_fingerprint(model: nn.Module) -> str:
 def fingerprint(tensors: dict[str, torch.Tensor]) -> str:
     """Return sixteen hex digits that change with any tensor and its name."""
     digest = hashlib.sha256()
-    for name, tensor in tensors.items():
+    for name, tensor in sorted(tensors.items()):
         digest.update(name.encode() + tensor.detach().cpu().numpy().tobytes())
     return digest.hexdigest()[:16]
 

@@ -20,13 +20,13 @@ from albert_edu.training.checkpoint import (
     differing,
     load_checkpoint,
     newest_checkpoint,
-    only_process,
     read_state,
     save_checkpoint,
 )
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
+from albert_edu.training.run_folder import only_process
 from albert_edu.training.settings import (
     PretrainSettings,
     compile_blocks,

@@ -1,0 +1,117 @@
+"""The benchmarks' scores under their names, each beside the majority baseline (notebook 11)."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+
+def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
+    """Return Pearson's correlation (STS), and 0 if either side is constant.
+
+    For two classes numbered 0 and 1 it is Matthews' correlation, the score of CoLA.
+    """
+    if np.ptp(predictions) == 0 or np.ptp(labels) == 0:
+        return 0.0
+    return float(np.corrcoef(predictions, labels)[0, 1])
+
+
+def spearman(predictions: np.ndarray, labels: np.ndarray) -> float:
+    """Return Spearman's correlation: Pearson's, of the ranks; equal values share their mean rank."""
+    return pearson(_ranks(predictions), _ranks(labels))
+
+
+def f1(predictions: np.ndarray, labels: np.ndarray) -> float:
+    """Return the F1 score of class 1 (MRPC, QQP): twice the hits over all that are 1 on a side."""
+    hits, total = ((predictions == 1) & (labels == 1)).sum(), (predictions == 1).sum()
+    return float(2 * hits / max(total + (labels == 1).sum(), 1))
+
+
+def label_scores(predictions: Tensor, labels: Tensor) -> dict[str, float]:
+    """Return the scores of predictions in the form of the labels, one per name.
+
+    Values: pearson, spearman. Classes, choices and spans: accuracy (of spans, both ends right).
+    Two classes also: f1 and matthews.
+    """
+    p, y = predictions.double().numpy(), labels.double().numpy()
+    if labels.is_floating_point():
+        return {"pearson": pearson(p, y), "spearman": spearman(p, y)}
+    scores = {"accuracy": float((p == y).reshape(len(y), -1).all(1).mean())}
+    if y.ndim == 1 and y.max() <= 1:
+        scores |= {"f1": f1(p, y), "matthews": pearson(p, y)}
+    return scores
+
+
+def majority_scores(train_labels: Tensor, labels: Tensor) -> dict[str, float]:
+    """Return the same scores for the answer that is most frequent in training (or its mean)."""
+    answer = train_labels.mean() if labels.is_floating_point() else train_labels.mode().values
+    return label_scores(answer.expand(labels.shape), labels)
+
+
+def score_report(
+    scores: dict[str, float], baseline: dict[str, float], predictions: Tensor,
+    names: Sequence[str] | None = None,
+) -> str:  # fmt: skip
+    """Return a line per score with the majority baseline, and a warning about one-class models.
+
+    >>> import torch
+    >>> print(score_report({"accuracy": 0.5}, {"accuracy": 0.6}, torch.tensor([1, 1]), ["no", "yes"]))
+    accuracy: 0.500 (majority baseline: 0.600)
+    The model gives the same answer, yes, to all 2 test examples.
+    """
+    lines = []
+    for name, score in scores.items():
+        beside = f" (majority baseline: {baseline[name]:.3f})" if name in baseline else ""
+        lines.append(f"{name}: {score:.3f}{beside}")
+    answers = predictions.unique(dim=0)
+    if len(answers) == 1 < len(predictions):
+        answer = names[int(answers)] if names else answers[0].tolist()
+        lines.append(
+            f"The model gives the same answer, {answer}, to all {len(predictions)} test examples."
+        )
+    return "\n".join(lines)
+
+
+def squad_score(answer: str, gold: Sequence[str]) -> tuple[float, float]:
+    """Return SQuAD's exact match and F1 of one answer, each the best over the gold answers.
+
+    As in the official script, gold answers of which nothing is left by ``answer_words`` do not
+    count, and a question without others wants the empty answer.
+    """
+    words = answer_words(answer)
+    wanted = [text for text in gold if answer_words(text)] or [""]
+    exact = max(float(words == answer_words(text)) for text in wanted)
+    return exact, max(word_f1(answer, text) for text in wanted)
+
+
+def answer_words(text: str) -> list[str]:
+    """Return what SQuAD compares: lower case, no punctuation, no articles.
+
+    >>> answer_words("The Senate's chamber, (1859)")
+    ['senates', 'chamber', '1859']
+    """
+    plain = "".join(c for c in text.lower() if c not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", plain).split()
+
+
+def word_f1(answer: str, wanted: str) -> float:
+    """Return the harmonic mean of the shares of common words in two texts.
+
+    If a text has no words, the score is 1 where neither has, else 0.
+
+    >>> round(word_f1("the old chamber", "old Senate chamber"), 2)
+    0.8
+    """
+    a, b = answer_words(answer), answer_words(wanted)
+    if not a or not b:
+        return float(a == b)
+    common = sum((Counter(a) & Counter(b)).values())
+    return 2 * common / (len(a) + len(b))
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (counts.cumsum() - (counts - 1) / 2)[place]

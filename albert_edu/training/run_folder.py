@@ -1,0 +1,40 @@
+"""Who may write into the folder of a run: one process at a time, and never over a finished model."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from albert_edu.training.checkpoint import WEIGHTS, CheckpointError
+
+
+@contextmanager
+def only_process(folder: Path) -> Iterator[None]:
+    """Hold the lock of a checkpoint folder; raise CheckpointError if another process trains there.
+
+    The operating system releases the lock of a process that was killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise CheckpointError(
+            f"another process is training in {folder}. Wait for it, or give another folder."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def check_free(folder: Path | None, overwrite: bool) -> None:
+    """Raise CheckpointError if a folder holds a model without the checkpoints of its training."""
+    if not folder or overwrite or any(folder.glob("checkpoints/step-*")):
+        return
+    if (folder / WEIGHTS).exists():
+        raise CheckpointError(
+            f"{folder} holds a finished model, which training would replace. Give another --out, or "
+            f"--overwrite."
+        )
