@@ -94,7 +94,7 @@ def finetune(
         ):
             start = _resume(model, optimizer, run, folder)
             quiet = {} if describe else {"disable": True}
-            bar = progress_bar(settings.steps, describe, start, leave=False, **quiet)
+            bar = progress_bar(settings.steps, describe or "", start, leave=False, **quiet)
             for step in range(start, settings.steps):
                 torch.manual_seed(settings.seed * 1_000_003 + step)
                 for group in optimizer.param_groups:
