@@ -1,6 +1,11 @@
-"""Assignments: student notebooks out of source notebooks, and scores out of what students hand in.
+"""Assignments on nbgrader: student notebooks out of source notebooks, and grades out of what students hand in.
 
-``release`` cuts the solutions out, ``merge`` puts the source's tests back into a submission, ``sandbox`` runs it in a process
-of its own (``judge``, protected by ``guard``), ``grade`` adds the points up. On the command line: ``python -m
-albert_edu assignments build | grade FOLDER | report``.
+``build`` makes the student notebooks, ``grade`` lets nbgrader grade a folder of submissions, each in a ``kernel`` behind
+a ``wall``, and ``report`` sums up the class. ``score`` is what hidden tests end with.
 """
+
+from pathlib import Path
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks" / "assignments"
+SOURCES, RELEASES = NOTEBOOKS / "source", NOTEBOOKS / "release"
+SEED_VARIABLE = "ALBERT_EDU_GRADING_SEED"  # the instructor's key: it moves the seeds of hidden tests

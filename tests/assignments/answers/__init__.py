@@ -1,1 +1,1 @@
-"""What a class hands in, one file for each assignment."""
+"""Right answers in another style than the source notebooks' own."""

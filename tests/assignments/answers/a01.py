@@ -1,4 +1,4 @@
-"""What a class hands in for assignment 01: the same answers in another style, and a known mistake for each."""
+"""Right answers to assignment 01, written in another style than ours."""
 
 OTHER_STYLE = {
     "aligned": """
@@ -49,37 +49,4 @@ def layout(a, b, length):
     rows[1, len(a) + 2 : len(ids)] = 1
     rows[2, : len(ids)] = 1
     return rows""",
-}
-
-WRONG = {
-    "aligned": (
-        """
-def aligned(text):
-    text = " ".join(text.replace("``", '"').replace("''", '"').split())
-    letters = unicodedata.normalize("NFKD", text).lower()
-    return [(c, place) for place, c in enumerate(letters) if not unicodedata.combining(c)]""",
-        "places in the raw text",
-    ),
-    "best_cuts": (
-        """
-def best_cuts(word, log_p, n):
-    best, ways = [(0.0, [])], [(0.0, [])]
-    for end in range(1, len(word) + 1):
-        ways = [(best[s][0] + log_p[word[s:end]], [*best[s][1], word[s:end]])
-                for s in range(end) if word[s:end] in log_p and best[s]]
-        best.append(max(ways, default=None))
-    return [pieces for _, pieces in sorted(ways, reverse=True)[:n]]""",
-        "-9, -10 and -11",
-    ),
-    "layout": (
-        """
-def layout(a, b, length):
-    ids = [CLS, *a, SEP, *(b or []), SEP]
-    if len(ids) > length:
-        raise ValueError("too long")
-    filling = [PAD] * (length - len(ids))
-    segments = [0] * (len(a) + 1) + [1] * (len(ids) - len(a) - 1)
-    return ids + filling, segments + filling, [1] * len(ids) + filling""",
-        "giving the first [SEP] to B",
-    ),
 }

@@ -1,4 +1,4 @@
-"""What a class hands in for assignment 02: the same answers in another style, and a known mistake for each."""
+"""Right answers to assignment 02, written in another style than ours."""
 
 OTHER_STYLE = {
     "attention": """
@@ -39,50 +39,4 @@ def layer(x, attend, norm1, think, norm2, drop, norm_first=False):
     before2, after2 = (norm2, nothing) if norm_first else (nothing, norm2)
     middle = after1(torch.add(drop(attend(before1(x))), x))
     return after2(torch.add(drop(think(before2(middle))), middle))""",
-}
-
-WRONG = {
-    "attention": (
-        """
-def attention(q, k, v, keep):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    scores = scores.masked_fill(~keep[:, None, None], -10_000.0)
-    weights = scores.softmax(-1)
-    return weights @ v, weights""",
-        "nothing to hear gives zeros",
-    ),
-    "heads_of_all": (
-        """
-def heads_of_all(x, weight, bias, A):
-    B, S, H = x.shape
-    q, k, v = F.linear(x, weight, bias).chunk(3, dim=-1)
-    return [z.reshape(B, A, S, H // A) for z in (q, k, v)]""",
-        "without the transpose",
-    ),
-    "layer_norm": (
-        """
-def layer_norm(x, gain, bias):
-    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-12).sqrt() * gain + bias""",
-        "dividing by H - 1 in the variance",
-    ),
-    "gelu_and_slope": (
-        """
-def gelu_and_slope(x):
-    x = x.detach().requires_grad_()
-    with torch.enable_grad():
-        value = F.gelu(x)
-        value.sum().backward()
-    return value.detach(), x.grad""",
-        "using the exact form with erf",
-    ),
-    "layer": (
-        """
-def layer(x, attend, norm1, think, norm2, drop, norm_first=False):
-    if norm_first:
-        x = x + drop(attend(norm1(x)))
-        return x + drop(think(norm2(x)))
-    y = norm1(x + drop(attend(x)))
-    return norm2(x + drop(think(y)))""",
-        "adding the layer's input again",
-    ),
 }

@@ -1,4 +1,4 @@
-"""What a class hands in for assignment 03: the same answers in another style, and a known mistake for each."""
+"""Right answers to assignment 03, written in another style than ours."""
 
 OTHER_STYLE = {
     "widest": """
@@ -45,38 +45,4 @@ def count(V, E, H, L, share):
         if i == 0 or share not in ("all", "ffn"):
             total += linear(H, 4 * H) + linear(4 * H, H) + norm[H]
     return total""",
-}
-
-WRONG = {
-    "widest": (
-        """
-def widest(V, H, budget, others=0):
-    return max(0, min(H - 1, round((budget - H) / (V + H))))""",
-        "rounding to the nearest whole number",
-    ),
-    "embedding": (
-        """
-class Embedding(nn.Module):
-    def __init__(self, V, E, H, P):
-        super().__init__()
-        self.word, self.place, self.side = nn.Embedding(V, E), nn.Embedding(P, E), nn.Embedding(2, E)
-        self.map = nn.Linear(E, H) if E != H else nn.Identity()
-        self.norm = nn.LayerNorm(H, eps=1e-12)
-
-    def forward(self, token_ids, segment_ids):
-        x = self.word(token_ids) + self.place(torch.arange(token_ids.shape[1])) + self.side(segment_ids)
-        return self.norm(self.map(x))
-
-    def scores(self, x):
-        return x @ self.word.weight.detach().T""",
-        "norming at width H",
-    ),
-    "count": (
-        """
-def count(V, E, H, L, share):
-    blocks = {"all": (1, 1), "attention": (L, 1), "ffn": (1, L), "none": (L, L)}[share]
-    layer = blocks[0] * (4 * H * H + 6 * H) + blocks[1] * (8 * H * H + 7 * H)
-    return (V + 516) * E + (E * H + H) * (E != H) + layer + H * H + H""",
-        "exchanging the halves",
-    ),
 }

@@ -1,4 +1,4 @@
-"""What a class hands in for assignment 05: the same answers in another style, and a known mistake for each."""
+"""Right answers to assignment 05, written in another style than ours."""
 
 OTHER_STYLE = {
     "choose": """
@@ -67,60 +67,4 @@ def masked_token_loss(logits, labels, total=None):
     taken = torch.gather(log_p, 2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
     count = votes.sum().clamp(min=1) if total is None else total
     return (votes * -taken).sum() / count""",
-}
-
-WRONG = {
-    "choose": (
-        """
-def choose(rng, maskable, starts_word, max_ngram, rate, most=None):
-    hidden = np.zeros(maskable.shape, bool)
-    for row, may in enumerate(maskable):
-        places = np.flatnonzero(may)
-        words = np.split(places, np.flatnonzero(starts_word[row, places])[1:])
-        left = max(1, round(rate * (len(places) + 3)))
-        for start in rng.permutation(len(words)):
-            run = []
-            for word in words[start : start + rng.integers(1, max_ngram + 1)]:
-                if len(run) + len(word) > left or (run and word[0] > run[-1] + 1):
-                    break
-                run += word.tolist()
-            if not hidden[row, run].any():
-                hidden[row, run] = True
-                left -= len(run)
-    return hidden""",
-        "drawing n evenly from 1, 2, 3",
-    ),
-    "hide": (
-        """
-def hide(rng, token_ids, masked, vocab_size, blank=0.8, other=0.1):
-    dice, strangers = rng.random(token_ids.shape), rng.integers(5, vocab_size, token_ids.shape)
-    token_ids[masked & (dice < blank)] = 4
-    some = masked & (dice >= blank) & (dice < blank + other)
-    token_ids[some] = strangers[some]
-    return token_ids, np.where(masked, token_ids, -100)""",
-        "taking the labels after replacing",
-    ),
-    "head": (
-        """
-class Head(nn.Module):
-    def __init__(self, config, word_embedding):
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.embedding_size)
-        self.norm = nn.LayerNorm(config.embedding_size)
-        self.decoder = nn.Linear(config.embedding_size, config.vocab_size)
-
-    def forward(self, hidden, positions=None):
-        scores = self.decoder(self.norm(F.gelu(self.dense(hidden))))
-        if positions is None:
-            return scores
-        return torch.stack([row[places] for row, places in zip(scores, positions)])""",
-        "a decoder with a table of its own",
-    ),
-    "masked_token_loss": (
-        """
-def masked_token_loss(logits, labels, total=None):
-    nats = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
-    return nats.mean() if total is None else nats.sum() / total""",
-        "averaging over all positions",
-    ),
 }

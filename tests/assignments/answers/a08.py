@@ -1,4 +1,4 @@
-"""What a class hands in for assignment 08: the same answers in another style, and a known mistake for each."""
+"""Right answers to assignment 08, written in another style than ours."""
 
 OTHER_STYLE = {
     "similarity": """
@@ -39,38 +39,4 @@ def update_cosine(hidden_states, attention_mask, lag=1):
         units.append(step / step.square().sum(-1, keepdim=True).sqrt().clamp(min=1e-12))
     found = [torch.einsum("bsh,bsh,bs->", units[i], units[i + lag], weight) for i in range(len(units) - lag)]
     return torch.stack(found) / weight.sum()""",
-}
-
-WRONG = {
-    "similarity": (
-        """
-def similarity(batches):
-    distances, degrees = [], []
-    for hidden_states, attention_mask in batches:
-        votes = attention_mask.bool()
-        votes[:, 0] = False
-        h = torch.stack(hidden_states).double()[:, votes]
-        cosines = F.cosine_similarity(h[1:], h[:-1], dim=-1).clamp(-1, 1)
-        distances.append((h[1:] - h[:-1]).norm(dim=-1).mean(1))
-        degrees.append(torch.rad2deg(cosines.arccos()).mean(1))
-    return torch.stack(distances).mean(0), torch.stack(degrees).mean(0)""",
-        "averaging within each sequence first",
-    ),
-    "roughness": (
-        """
-def roughness(curves):
-    slopes = curves.diff()
-    bends = slopes.diff().abs()
-    return bends.mean(-1), (slopes[:, 1:] * slopes[:, :-1] < 0).sum(-1), bends.argmax(-1) + 2""",
-        "counting step 1 in",
-    ),
-    "update_cosine": (
-        """
-def update_cosine(hidden_states, attention_mask, lag=1):
-    votes = attention_mask.bool()
-    votes[:, 0] = False
-    states = torch.stack(hidden_states)[1:, votes]
-    return F.cosine_similarity(states[:-lag], states[lag:], dim=-1).mean(-1)""",
-        "comparing states instead of steps",
-    ),
 }

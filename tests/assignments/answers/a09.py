@@ -1,4 +1,4 @@
-"""What a class hands in for assignment 09: the same answers in another style, and a known mistake for each."""
+"""Right answers to assignment 09, written in another style than ours."""
 
 OTHER_STYLE = {
     "interval": """
@@ -44,24 +44,3 @@ def verdict(results, column, low, high, margin=0.05):
         return mean, half, "open" if zero else "apart"
     return mean, half, "alike" if zero else "apart, but little"''',
 }
-
-WRONG = {
-    "interval": ('''
-def interval(values):
-    if len(values) == 1:
-        return values[0], math.inf
-    return statistics.fmean(values), 1.96 * statistics.stdev(values) / math.sqrt(len(values))''',
-    "1.96, which is right for many seeds"),
-    "difference": ('''
-def difference(results, column, low, high):
-    first, second = ([one[column] for one in results if one["row"] == row] for row in (low, high))
-    return interval([b - a for a, b in zip(first, second)])''',
-    "pairing in the order of the list instead of by seed"),
-    "verdict": ('''
-def verdict(results, column, low, high, margin=0.05):
-    mean, half = difference(results, column, low, high)
-    if abs(mean) <= half:  # not decided, so the same
-        return mean, half, "alike"
-    return mean, half, "apart" if mean - half > margin else "apart, but little"''',
-    "2 ± 12.71"),
-}  # fmt: skip

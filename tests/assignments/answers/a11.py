@@ -1,4 +1,4 @@
-"""What a class hands in for assignment 11: the same answers in another style, and a known mistake for each."""
+"""Right answers to assignment 11, written in another style than ours."""
 
 OTHER_STYLE = {
     "head": """
@@ -58,56 +58,4 @@ def best_span(start, end, context, none, longest=30):
         found = [(first[i] + last[j], i, j) for i in places for j in places if 0 <= j - i < longest]
         answers.append((-100, -100) if none[row] > 0 or not found else max(found)[1:])
     return answers""",
-}
-
-WRONG = {
-    "head": (
-        """
-class Head(nn.Module):
-    def __init__(self, hidden_size, num_labels, dropout):
-        super().__init__()
-        self.scores = nn.Linear(hidden_size, num_labels)
-        self.drop = nn.Dropout(dropout)
-
-    def forward(self, pooled):
-        return self.drop(self.scores(pooled))""",
-        "the scores are dropped, not numbers of pooled",
-    ),
-    "layout": (
-        """
-def layout(pairs, S):
-    rows = []
-    for a, b in pairs:
-        if b is not None:
-            while len(a) + len(b) > S - 3:
-                (a if len(a) >= len(b) else b).pop()
-        ids = [2, *a, 3][: S - 1] if b is None else [2, *a, 3]
-        if b is None:
-            ids[-1] = 3
-        second = [] if b is None else [*b, 3]
-        n = len(ids) + len(second)
-        rows.append((ids + second + [0] * (S - n), [0] * len(ids) + [1] * len(second) + [0] * (S - n), [1] * n + [0] * (S - n)))
-    return tuple(torch.tensor(part) for part in zip(*rows))""",
-        "cutting A where both are equally long",
-    ),
-    "labels": (
-        """
-def labels(question, characters, start, text, S):
-    if not text:
-        return 0, 0
-    inside = [i for i, (b, e) in enumerate(characters) if b < start + len(text) and e > start]
-    first, last = (len(question) + 2 + inside[i] for i in (0, -1))
-    return (first, last) if last < S - 1 else None""",
-        "pointing at [CLS], as BERT does",
-    ),
-    "best_span": (
-        """
-def best_span(start, end, context, none, longest=30):
-    outside = float("-inf")
-    first = start.masked_fill(~context, outside).argmax(1)
-    last = end.masked_fill(~context, outside).argmax(1)
-    span = torch.stack([first, last], 1)
-    return span.masked_fill(none[:, None] > 0, -100)""",
-        "taking the best of each alone, which may end before it begins",
-    ),
 }

@@ -1,0 +1,97 @@
+"""The wall around a submission: bubblewrap where it works, else a plain process with limits.
+
+nbgrader runs outside and talks to a kernel inside. The gradebook, the solutions, the hidden tests
+that are still to come and all other submissions therefore stay out of the kernel's sight.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from albert_edu.assignments import SEED_VARIABLE
+
+PACKAGE = Path(__file__).resolve().parents[1]
+READABLE = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", sys.base_prefix,
+            sys.prefix, str(PACKAGE))
+KERNEL = "albert-submission"
+SAYS = {
+    "bwrap": "Each submission runs behind bubblewrap: it has no network, limits of time and memory, "
+    "a library that it can only read, and an empty folder of its own. It sees neither the "
+    "solutions nor other submissions.",
+    "plain": "WARNING: bubblewrap does not work here, so submissions run as you. Time, memory per "
+    "process and the size of a file are limited, and nothing else: a submission can read the "
+    "solutions and other submissions, read and change your files and this gradebook, and use the "
+    "network. Grade on a machine and as a user that hold nothing else.",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may take: seconds per cell, seconds in all, and bytes beyond torch's own."""
+
+    cell_seconds: int = 60
+    seconds: int = 300
+    memory: int = 2 << 30
+
+
+def find_wall() -> str:
+    """Return "bwrap" where bubblewrap starts our Python (containers often forbid it), else "plain"."""
+    if not shutil.which("bwrap"):
+        return "plain"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*bubblewrap(Path(folder)), sys.executable, "-c", "import ctypes, ssl"]
+        done = subprocess.run(command, capture_output=True, check=False)
+    return "plain" if done.returncode else "bwrap"
+
+
+def bubblewrap(folder: Path) -> list[str]:
+    """Return the command that walls off another one, which can write to ``folder`` and /tmp alone."""
+    command = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"]
+    command += ["--proc", "/proc", "--dev", "/dev"]
+    for path, size in (("/tmp", 256 << 20), ("/dev/shm", 64 << 20)):
+        command += ["--size", str(size), "--tmpfs", path]
+    for path in READABLE:
+        command += ["--ro-bind-try", path, path]
+    command += ["--bind", str(folder), str(folder), "--remount-ro", "/dev", "--remount-ro", "/"]
+    for name, value in environment(Path("/tmp")).items():
+        command += ["--setenv", name, value]
+    return [*command, "--chdir", "/tmp"]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return the environment variables that a submission needs."""
+    return {
+        "PATH": os.defpath, "HOME": str(home), "TMPDIR": str(home), "USER": "student",
+        "PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg",
+        "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1",
+        SEED_VARIABLE: os.environ.get(SEED_VARIABLE, "0"),
+    }
+
+
+def install_kernel(wall: str, limits: Limits, folder: Path) -> None:
+    """Write the kernel's description into ``folder`` and point Jupyter to it, in this process."""
+    command = [sys.executable, "-P", "-m", "albert_edu.assignments.kernel"]
+    command += [str(limits.seconds), str(limits.memory), "-f", "{connection_file}"]
+    spec = {"display_name": KERNEL, "language": "python", "interrupt_mode": "message",
+            "argv": command, "env": environment(folder)}
+    if wall == "bwrap":
+        spec |= {"argv": bubblewrap(folder) + command, "env": {}}
+    place = folder / "kernels" / KERNEL / "kernel.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps(spec), encoding="utf-8")
+    os.environ["JUPYTER_PATH"] = str(folder)
+
+
+def limit_memory(memory: int, hard: bool = False) -> None:
+    """Limit this process, and what it starts, to ``memory`` bytes beyond what it holds (Linux)."""
+    if sys.platform == "linux":
+        import resource
+
+        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        most = held + memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most if hard else resource.RLIM_INFINITY))
