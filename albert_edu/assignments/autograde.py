@@ -1,5 +1,7 @@
 """One submission, graded by nbgrader in this process; its cells run in a kernel behind the wall."""
 
+import logging
+import os
 import re
 import warnings
 from multiprocessing.connection import Connection
@@ -7,6 +9,7 @@ from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
 
+from albert_edu.assignments import SEED_VARIABLE
 from albert_edu.assignments.build import configuration
 from albert_edu.assignments.wall import KERNEL, Limits, install_kernel, limit_memory
 
@@ -16,8 +19,9 @@ ERROR = re.compile(r"^ *[\w.]*(?:Error|Exception): .+", re.MULTILINE)
 def nbgrader_api(course: Path, limits: Limits, connection: str = "") -> NbGraderAPI:
     """Return nbgrader, set to grade in the folder ``course``.
 
-    ``connection`` is the file by which it and a kernel behind a wall without network find each other.
+    ``connection`` is the file by which it finds a kernel behind a wall without network.
     """
+    logging.getLogger("traitlets").addHandler(logging.NullHandler())  # it would log to the terminal
     config = configuration()
     config.CourseDirectory.root = str(course.resolve())
     config.OverwriteCells.add_missing_cells = True
@@ -39,6 +43,7 @@ def autograde(sender: Connection, folder: Path, course: Path, student: str, assi
 
     ``folder`` is an empty one for the kernel, which this process and the submission can write to.
     """
+    os.environ[SEED_VARIABLE] = (course / "grading_seed.txt").read_text()
     limit_memory(limits.memory)
     warnings.simplefilter("ignore")  # SQLAlchemy's, of nbgrader's queries
     install_kernel(wall, limits, folder)

@@ -40,7 +40,7 @@ def grade_folder(folder: Path, course: Path, wall: str, limits: Limits, sources:
     """
     students, paths = find_submissions(folder, sources, assignments)
     course.mkdir(parents=True, exist_ok=True)
-    set_seed(course)
+    draw_seed(course)
     api, place = nbgrader_api(course, limits), course / "problems.json"
     problems = json.loads(place.read_text()) if place.exists() else {}
     try:
@@ -134,16 +134,14 @@ def find_problem(submitted: Path, source: Path) -> str:
     return f"the answer cells {', '.join(sorted(lost))} or their metadata are gone" if lost else ""
 
 
-def set_seed(course: Path) -> None:
-    """Set the grading seed of this process and its children: the environment's, else the course's.
+def draw_seed(course: Path) -> None:
+    """Write the grading seed into the course: the environment's, else one that is drawn once.
 
-    A course draws its seed once, so that it asks all its students the same numbers.
+    So a course asks all its students the same numbers.
     """
     place = course / "grading_seed.txt"
-    if SEED_VARIABLE not in os.environ:
-        drawn = place.read_text() if place.exists() else str(secrets.randbelow(1_000_000) + 1)
-        os.environ[SEED_VARIABLE] = drawn
-    place.write_text(str(int(os.environ[SEED_VARIABLE])))
+    drawn = place.read_text() if place.exists() else str(secrets.randbelow(1_000_000) + 1)
+    place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
 
 
 def plain(text: str) -> str:

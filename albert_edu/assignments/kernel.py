@@ -1,4 +1,4 @@
-"""The kernel that a submission runs in: IPython's own, with limits that are set before the first cell.
+"""The kernel that a submission runs in: IPython's own, with limits set before the first cell.
 
 ``wall`` starts it as ``python -m albert_edu.assignments.kernel SECONDS BYTES -f CONNECTION_FILE``.
 """

@@ -13,13 +13,13 @@ from albert_edu.assignments.grade import plain
 REASON = re.compile(r"^ *likely: +(.+)$", re.MULTILINE)
 # Lines that may try to cheat, and often do not: a person reads them.
 SUSPICIOUS = re.compile(
-    r"check_\w+ *=|def check_|albert_edu\.\w+|\bReport\b|^ *torch\.[\w.]+ *=|\b(setattr|getattr|exec"
-    r"|eval|open|get_ipython)\(|\bimport (sys|os|gc|ctypes|inspect|builtins|subprocess|socket"
+    r"check_\w+ *=|def check_|albert_edu\.\w+|\bReport\b|^ *torch\.[\w.]+ *="
+    r"|\b(setattr|getattr|exec|eval|open|get_ipython)\(|\bimport (sys|os|gc|ctypes|inspect|builtins|subprocess|socket"
     r"|threading|signal|importlib)\b|_getframe|f_locals|tb_frame|__eq__|__torch_function__")
 
 
 def overview(course: Path) -> str:
-    """Return the report on every assignment in the course folder; ValueError if nothing is graded."""
+    """Return the report on every assignment in the course; ValueError if nothing is graded."""
     place = course / "problems.json"
     if not place.exists():
         raise ValueError(f"there is no {place}: grade a folder first")
@@ -45,7 +45,8 @@ def _report(gradebook: Gradebook, graded: Path, assignment: str, problems: dict)
         for grade in grades:
             if grade.max_score and grade.cell.cell_type == "code":
                 shares.setdefault(grade.name, []).append(grade.auto_score / grade.max_score)
-        notebook = nbformat.read(graded / student / assignment / f"{assignment}.ipynb", as_version=4)
+        path = graded / student / assignment / f"{assignment}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
         mistakes.update(set(find_reasons(notebook)))
         lines += [f"    look: {plain(line)[:100]}" for line in find_suspicious_lines(notebook)[:8]]
     lines += ["  mean share of the points:"]

@@ -20,7 +20,7 @@ def seeds(first: int) -> tuple[int, int]:
 
 
 def score(reports: Report | Sequence[Report], points: float) -> float:
-    """Return the share of ``points`` that the reports of one check earn: the lowest of their scores.
+    """Return the share of ``points`` that the reports of one check earn, by the lowest score.
 
     Reports of what is wrong are printed, since nbgrader's feedback shows what a test prints.
 

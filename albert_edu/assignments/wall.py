@@ -20,8 +20,8 @@ READABLE = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", 
             sys.prefix, str(PACKAGE))
 KERNEL = "albert-submission"
 SAYS = {
-    "bwrap": "Each submission runs behind bubblewrap: it has no network, limits of time and memory, "
-    "a library that it can only read, and an empty folder of its own. It sees neither the "
+    "bwrap": "Each submission runs behind bubblewrap: it has no network, limits of time and "
+    "memory, a library that it can only read, and an empty folder of its own. It sees neither the "
     "solutions nor other submissions.",
     "plain": "WARNING: bubblewrap does not work here, so submissions run as you. Time, memory per "
     "process and the size of a file are limited, and nothing else: a submission can read the "
@@ -32,7 +32,7 @@ SAYS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may take: seconds per cell, seconds in all, and bytes beyond torch's own."""
+    """What a submission may take: seconds per cell and in all, and bytes beyond torch's own."""
 
     cell_seconds: int = 60
     seconds: int = 300
@@ -40,7 +40,7 @@ class Limits:
 
 
 def find_wall() -> str:
-    """Return "bwrap" where bubblewrap starts our Python (containers often forbid it), else "plain"."""
+    """Return "bwrap" where bubblewrap starts our Python (many containers forbid it), or "plain"."""
     if not shutil.which("bwrap"):
         return "plain"
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +50,7 @@ def find_wall() -> str:
 
 
 def bubblewrap(folder: Path) -> list[str]:
-    """Return the command that walls off another one, which can write to ``folder`` and /tmp alone."""
+    """Return the command that walls off another one, which can write to ``folder`` and /tmp."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     for path, size in (("/tmp", 256 << 20), ("/dev/shm", 64 << 20)):

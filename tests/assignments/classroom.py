@@ -112,17 +112,18 @@ def recorded(check, name: str) -> list[tuple[tuple, object]]:
 def hard_coded() -> dict[str, str]:
     """Return answers that know what the visible tests ask, and nothing else."""
     plans = dict(recorded(check_layer_plan, "layer_plan"))
-    gradients = [said.tolist() for _, said in recorded(check_shared_gradient, "gradient_of_each")]
+    calls = recorded(check_shared_gradient, "gradient_of_each")
+    gradients = [said.tolist() for _, said in calls]
     return {
-        "layer_plan": f"KNOWN = {plans!r}\ndef layer_plan(*asked):\n"
-                      "    if asked not in KNOWN:\n        raise ValueError\n    return KNOWN[asked]",
+        "layer_plan": f"KNOWN = {plans!r}\ndef layer_plan(*asked):\n    if asked not in KNOWN:\n"
+                      "        raise ValueError\n    return KNOWN[asked]",
         "gradient_of_each": f"import itertools\nNEXT = itertools.cycle({gradients!r})\n"
                             "def gradient_of_each(*_):\n    return torch.tensor(next(NEXT))",
     }
 
 
 def submission(answers: dict[str, str], extra: str = "", name: str = NAME):
-    """Return the notebook handed out, with these answers; ``extra`` is a cell before all answers."""
+    """Return the notebook handed out, with these answers; ``extra`` is a cell before them."""
     notebook = copy.deepcopy(read(RELEASES, name))
     for cell in notebook.cells:
         mark = cell.metadata.get("nbgrader", {})

@@ -6,7 +6,8 @@ def rates_from(first, settings):
     def rate(step):
         if step < settings.warmup_steps:
             return settings.learning_rate / settings.warmup_steps * (step + 1)
-        return settings.learning_rate * (1 - (step - settings.warmup_steps) / (settings.steps - settings.warmup_steps))
+        length = settings.steps - settings.warmup_steps
+        return settings.learning_rate * (1 - (step - settings.warmup_steps) / length)
 
     return torch.tensor(list(map(rate, range(first, settings.steps))))""",
     "step_in_parts": """

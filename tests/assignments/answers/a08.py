@@ -23,7 +23,8 @@ import numpy as np
 def roughness(curves):
     bends, changes, where = [], [], []
     for curve in curves.double().numpy():
-        sharp = {i + 1: abs(curve[i - 1] - 2 * curve[i] + curve[i + 1]) for i in range(2, len(curve) - 1)}
+        sharp = {i + 1: abs(curve[i - 1] - 2 * curve[i] + curve[i + 1])
+                 for i in range(2, len(curve) - 1)}
         signs = [np.sign(b - a) for a, b in zip(curve[1:], curve[2:])]
         bends.append(np.mean(list(sharp.values())))
         changes.append(sum({a, b} == {-1, 1} for a, b in zip(signs, signs[1:])))
@@ -37,6 +38,7 @@ def update_cosine(hidden_states, attention_mask, lag=1):
     for before, after in zip(hidden_states, hidden_states[1:]):
         step = (after - before).double()
         units.append(step / step.square().sum(-1, keepdim=True).sqrt().clamp(min=1e-12))
-    found = [torch.einsum("bsh,bsh,bs->", units[i], units[i + lag], weight) for i in range(len(units) - lag)]
+    found = [torch.einsum("bsh,bsh,bs->", units[i], units[i + lag], weight)
+             for i in range(len(units) - lag)]
     return torch.stack(found) / weight.sum()""",
 }
