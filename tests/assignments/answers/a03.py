@@ -15,7 +15,9 @@ def widest(V, H, budget, others=0):
 class Embedding(nn.Module):
     def __init__(self, V, E, H, P):
         super().__init__()
-        self.tables = nn.ParameterDict({name: 0.1 * torch.randn(n, E) for name, n in (("piece", V), ("place", P), ("text", 2))})
+        sizes = {"token": V, "place": P, "text": 2}
+        self.tables = nn.ParameterDict({name: 0.1 * torch.randn(n, E)
+                                        for name, n in sizes.items()})
         self.bias, self.gain = nn.Parameter(torch.zeros(E)), nn.Parameter(torch.ones(E))
         self.maps = nn.ParameterList([torch.randn(E, H) / E**0.5, torch.zeros(H)] if E != H else [])
 
@@ -23,13 +25,14 @@ class Embedding(nn.Module):
         S = token_ids.shape[-1]
         if S > len(self.tables["place"]):
             raise ValueError(f"{S} tokens, {len(self.tables['place'])} places")
-        x = self.tables["piece"][token_ids] + self.tables["text"][segment_ids] + self.tables["place"][:S]
+        x = self.tables["token"][token_ids] + self.tables["text"][segment_ids]
+        x = x + self.tables["place"][:S]
         x = x - x.mean(-1, keepdim=True)
         x = x / (x.square().mean(-1, keepdim=True) + 1e-12).sqrt() * self.gain + self.bias
         return x @ self.maps[0] + self.maps[1] if len(self.maps) else x
 
     def scores(self, x):
-        return torch.einsum("...e,ve->...v", x, self.tables["piece"])""",
+        return torch.einsum("...e,ve->...v", x, self.tables["token"])""",
     "count": """
 def count(V, E, H, L, share):
     def linear(n, m):
