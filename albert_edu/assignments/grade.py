@@ -101,7 +101,9 @@ def grade_one(course: Path, student: str, assignment: str, wall: str, limits: Li
     finally:
         process.join(10)
         process.kill()
-        subprocess.run(["rm", "-rf", folder], check=False)  # shutil cannot delete 3,000 levels
+        # shutil cannot delete 3,000 nested folders.
+        delete = ["cmd", "/c", "rd", "/s", "/q"] if sys.platform == "win32" else ["rm", "-rf"]
+        subprocess.run([*delete, str(folder)], check=False)
 
 
 def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tuple[list, list]:
