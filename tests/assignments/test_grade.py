@@ -100,12 +100,12 @@ def test_what_is_graded_and_unchanged_is_not_graded_again(graded, monkeypatch):
 def test_a_right_answer_in_another_style_gets_all_points_of_each_assignment(tmp_path):
     for name in OTHERS:
         answers = importlib.import_module(f"tests.assignments.answers.a{name[:2]}").OTHER_STYLE
-        (tmp_path / "in" / name).mkdir(parents=True)
         notebook = submission(answers_in(read(SOURCES, name)) | answers, name=name)
-        nbformat.write(notebook, tmp_path / "in" / name / f"{name}.ipynb")
+        (tmp_path / "in" / "ann").mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, tmp_path / "in" / "ann" / f"{name}.ipynb")
     lines = list(grade_folder(tmp_path / "in", tmp_path / "out", find_wall(), LIMITS))
     assert sum(line.endswith(": graded") for line in lines) == len(OTHERS)
-    scores = points(tmp_path / "out")
+    scores = points(tmp_path / "out", by="assignment")
     assert scores == dict.fromkeys(OTHERS, 20.0), overview(tmp_path / "out")
 
 
