@@ -11,6 +11,7 @@ from albert_edu.paper.claims import Claim
 from albert_edu.paper.plan import DATA, EXPERIMENTS, PLANNED
 from albert_edu.paper.provenance import last_commit_of, provenance, write_json
 from albert_edu.paper.sweep import Measure, Run, recorded_run, result_file, sweep
+from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pick_device
 
 
@@ -25,9 +26,9 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
         raise ValueError(f"there is no experiment {name!r}; there are {', '.join(every)}.")
     if profile not in every[name].budgets:
         raise ValueError(f"{name} has no profile {profile!r}; it has {', '.join(every[name].budgets)}.")
-    if name in PLANNED:
+    if name in PLANNED and not every[name].instead:
         return _run_planned(name, profile, figures, runs, device)
-    experiment = EXPERIMENTS[name]
+    experiment = every[name]
     if experiment.instead:
         results, settings = experiment.instead(profile, device), {}
     else:
@@ -40,6 +41,7 @@ def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: s
         "note": experiment.note, "settings": settings, "runs": results,
         "provenance": _provenance(name, profile, results, device),
     }  # fmt: skip
+    record |= {"plan": experiment.section} if name in PLANNED else {}
     path = figures / "results" / f"{name}_{profile}.json"
     before = json.loads(path.read_text())["claims"] if path.exists() else []
     criteria = {claim["claim"]: claim["criterion"] for claim in before}
@@ -76,11 +78,20 @@ def _run_planned(name: str, profile: str, figures: Path, runs: Path, device: str
         done = {part: _finished(wanted, measure, folder) for part, wanted in (("pilots", pilots), ("runs", evaluation))}
         write_json(path, {
             "experiment": name, "profile": profile, "plan": experiment.section,
-            "plan_commit": last_commit_of(DATA / "planned.toml"), "rates": rates,
+            "plan_commit": last_commit_of(DATA / f"{experiment.family}.toml"), "rates": rates,
             "planned_runs": len(experiment.runs(profile)), "planned_pilots": len(pilots), **done,
             "provenance": _provenance(name, profile, done["pilots"] + done["runs"], device),
         })  # fmt: skip
     return path
+
+
+def prepare_texts(profile: str = "gpu") -> None:
+    """Fill the cache with every text and vocabulary of a profile, so that its folder can travel to a machine without them."""
+    for experiment in (EXPERIMENTS | PLANNED).values():
+        for run in experiment.runs(profile) if profile in experiment.budgets else ():
+            text = run.text()
+            for part in (run.vocabulary or run.corpus).split("+"):
+                prepare(part, tokenizer=text.tokenizer)
 
 
 def _finished(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:

@@ -35,7 +35,7 @@ class Question:
     items: int = 0  # examples of the one test sample that all seeds share
     history: str = ""  # second looks, replaced records, known prototypes
     profile: str = ""  # the profile that decides, where the one with most seeds should not
-    recorded: bool = False  # before the rules existed
+    family: str = "planned"  # the plan it stands in; "recorded" is what was recorded before the rules existed
 
 
 class Compared(NamedTuple):

@@ -125,7 +125,7 @@ def _section(entry: Entry, report: Report, sharing: dict[str, set[str]]) -> list
 
 
 def _about(entry: Entry, question: Question, outcome: Outcome) -> list[str]:
-    when = ", recorded before the rules" if question.recorded else ""
+    when = ", recorded before the rules" if question.family == "recorded" else ""
     profile = f", {entry.deciding(question)}" if outcome.parts else ""
     lines = ["", f"**{question.text}** {question.scope}: **{outcome.word}** ({question.source}{profile}{when}).", ""]
     lines += [f"- The paper: \"{question.quote}\""] if question.quote else []

@@ -54,6 +54,7 @@ class Experiment:
     rates: tuple[float, ...] = ()
     pilot_seeds: tuple[int, ...] = ()
     section: dict = field(default_factory=dict)  # of the file, as a record keeps it
+    family: str = ""  # the file: its claims are corrected together for their number
 
     def runs(self, profile: str, rates: dict[str, float] | None = None) -> tuple[Run, ...]:
         """Every row with every seed, seed by seed, so that an unfinished set has whole comparisons."""
@@ -112,16 +113,18 @@ def model_changes(
 
 
 def load_experiments(file: Path) -> dict[str, Experiment]:
-    """Every experiment of a file by its name. ``seeds`` and ``pilot_seeds`` at the top hold for all of its sections."""
+    """Every experiment of a file by its name. What stands at the top of the file holds for all of its sections."""
     content = tomllib.loads(file.read_text(encoding="utf-8"))
     seeds, pilot_seeds = (tuple(content.pop(name, ())) for name in ("seeds", "pilot_seeds"))
-    return {name: _experiment(section, seeds, pilot_seeds) for name, section in content.items()}
+    profile = content.pop("profile", "laptop")
+    return {name: _experiment(section, {profile: {"seeds": seeds, "settings": section.get("settings", {})}}, pilot_seeds, file.stem)
+            for name, section in content.items()}  # fmt: skip
 
 
-def _experiment(section: dict, seeds: tuple[int, ...], pilot_seeds: tuple[int, ...]) -> Experiment:
+def _experiment(section: dict, profiles: dict, pilot_seeds: tuple[int, ...], family: str) -> Experiment:
     plain = {name: section[name] for name in ("question", "column", "rows", "note", "axis", "lower_is_better", "drawn", "curve")
              if name in section}  # fmt: skip
-    claims, profiles = section["claims"], section.get("profiles", {"laptop": {"seeds": seeds, "settings": section.get("settings")}})
+    claims, profiles = section["claims"], section.get("profiles", profiles)
     if isinstance(claims, list):  # recorded before the rules
         plain["claims"] = tuple(Claim(claim["text"], claim["source"], tuple(map(comparison, claim["criterion"])),
                                       claim.get("exact", False)) for claim in claims)  # fmt: skip
@@ -130,9 +133,9 @@ def _experiment(section: dict, seeds: tuple[int, ...], pilot_seeds: tuple[int, .
         budgets={name: Profile(tuple(part.get("seeds", ())), part.get("settings", {})) for name, part in profiles.items()},
         published={row: tuple(place) for row, place in section.get("published", {}).items()},
         instead=OTHER_WAYS.get(section.get("instead")), rates=tuple(section.get("rates", ())),
-        pilot_seeds=pilot_seeds, section=section,
+        pilot_seeds=pilot_seeds, section=section, family=family,
     )  # fmt: skip
 
 
-PLANNED = load_experiments(DATA / "planned.toml")
+PLANNED = load_experiments(DATA / "planned.toml") | load_experiments(DATA / "gpu.toml")
 EXPERIMENTS = load_experiments(DATA / "recorded.toml")

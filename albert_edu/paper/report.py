@@ -60,10 +60,10 @@ def read_report(figures: Path, plans: Mapping[str, Experiment] = EXPERIMENTS | P
     """Read every record and judge every question; what was recorded before the rules is a family of its own for Holm."""
     entries = tuple(Entry(name, plan, _records(figures, name, plan), _questions(name, plan)) for name, plan in plans.items())
     outcomes: dict[str, Outcome] = {}
-    for recorded in (False, True):
+    for family in dict.fromkeys(plan.family for plan in plans.values()):
         questions, runs, unfinished = [], {}, {}
         for entry in entries:
-            for question in (question for question in entry.questions if question.recorded == recorded):
+            for question in (question for question in entry.questions if question.family == family):
                 questions.append(question)
                 record = entry.records.get(entry.deciding(question))
                 if reason := why_unfinished(record):
@@ -86,17 +86,17 @@ def _records(figures: Path, name: str, plan: Experiment) -> dict[str, dict]:
 
 def _questions(name: str, plan: Experiment) -> tuple[Question, ...]:
     section = plan.section
-    recorded = "judged" in section
-    if recorded:
+    if "judged" in section:
         judged = {str(number + 1): section["judged"] | part for number, part in enumerate(section["assess"])}
     else:
         judged = section["claims"]
-    return tuple(_question(f"{name}.{key}", {"source": section.get("source", "")} | part, recorded) for key, part in judged.items())
+    common = {"source": section.get("source", ""), "family": plan.family}
+    return tuple(_question(f"{name}.{key}", common | part) for key, part in judged.items())
 
 
-def _question(key: str, part: dict, recorded: bool) -> Question:
+def _question(key: str, part: dict) -> Question:
     criteria = {field: tuple(map(comparison, part.get(field, ()))) for field in ("criterion", "control")}
-    return Question(key=key, recorded=recorded, **part | criteria)
+    return Question(key=key, **part | criteria)
 
 
 def why_unfinished(record: dict | None) -> str:

@@ -62,6 +62,7 @@ class Run:
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
+    vocab_size: int = 0  # the default of its corpus when 0
     seed: int = 0
     then: tuple[tuple[str, object], ...] = ()  # a last stage on the trained model: its steps, and the dropout it has
 
@@ -81,7 +82,8 @@ class Run:
 
     def text(self) -> PreparedText:
         """Its corpus in its pieces."""
-        return prepare(self.corpus, tokenizer=prepare(self.vocabulary).tokenizer if self.vocabulary else None)
+        size = self.vocab_size or None
+        return prepare(self.corpus, size, tokenizer=prepare(self.vocabulary, size).tokenizer if self.vocabulary else None)
 
     def model_config(self, vocab_size: int) -> AlbertConfig:
         """Its model at full depth."""
@@ -94,7 +96,7 @@ class Run:
 
     def operations(self) -> float:
         """What its training costs, shallower depths included (``flops_per_token``)."""
-        config = self.model_config(default_vocabulary(self.vocabulary or self.corpus))
+        config = self.model_config(self.vocab_size or default_vocabulary(self.vocabulary or self.corpus))
         length, at_rate = self.sequence_length, {"masked_rate": MASK_RATE, "training": True}
         return self.batch_size * length * sum(
             steps * flops_per_token(config.replace(num_layers=layers), length, **at_rate) for layers, steps in self.stages(config)

@@ -120,7 +120,7 @@ def record_of(claim: dict, records: dict[str, dict]) -> dict | None:
 def outcomes(root: Path) -> dict[str, str]:
     """The outcome of every claim by its key."""
     found = {}
-    for file in ("planned", "recorded"):
+    for file in ("planned", "gpu", "recorded"):
         plan = tomllib.loads((root / "albert_edu/paper/data" / f"{file}.toml").read_text(encoding="utf-8"))
         family, measured = {}, {}
         for name in (name for name, section in plan.items() if isinstance(section, dict)):

@@ -8,6 +8,7 @@ import pytest
 
 from albert_edu.paper import experiments as module
 from albert_edu.paper import measures
+from albert_edu.paper.claims import cell, comparison
 from albert_edu.paper.experiments import run_experiment
 from albert_edu.paper.plan import EXPERIMENTS, PLANNED, Experiment, Profile
 
@@ -30,8 +31,9 @@ def test_every_claim_of_the_plan_says_what_it_quotes_how_it_differs_and_what_dec
 def test_evaluation_seeds_are_in_no_pilot_and_in_no_older_record():
     used = {seed for plan in EXPERIMENTS.values() for budget in plan.budgets.values() for seed in budget.seeds}
     for experiment in PLANNED.values():
-        seeds = experiment.budgets["laptop"].seeds
-        assert len(seeds) >= 8 and not set(seeds) & (used | {*experiment.pilot_seeds})
+        (budget,) = experiment.budgets.values()
+        seeds = budget.seeds
+        assert len(seeds) >= (3 if "gpu" in experiment.budgets else 8) and not set(seeds) & (used | {*experiment.pilot_seeds})
 
 
 def test_the_rate_with_the_lowest_mean_pilot_loss_is_used_and_lent_to_rows_that_name_it():
@@ -85,3 +87,35 @@ def test_recorded_runs_have_the_keys_they_always_had():
     assert first.key(EXPERIMENTS["table4"].measure) == "8ea19b40a77e59f0"
     grown = EXPERIMENTS["table11"].runs("laptop")[-1]
     assert grown.key(EXPERIMENTS["table11"].measure) == "a17f6c0d40ea57c6"
+
+
+ON_ONE_CARD = [name for name, experiment in PLANNED.items() if "gpu" in experiment.budgets and experiment.rows]
+
+
+@pytest.mark.parametrize("name", ON_ONE_CARD)
+def test_what_is_planned_for_a_card_runs_at_toy_size_on_a_core(name, tmp_path, monkeypatch):
+    def toy(changes: dict) -> dict:
+        small = {"H": 32 * max(1, changes["H"] // 512), "E": 32, "L": min(changes["L"], 5)}
+        chain = {"chain": [1, 2]} if "chain" in changes else {}
+        then = {"then": {**changes["then"], "steps": 2}} if "then" in changes else {}
+        return {name: value for name, value in changes.items() if name != "steps"} | small | chain | then
+
+    def run_all(jobs, processes, done):
+        for job, arguments in jobs:
+            done(job(*arguments))
+
+    monkeypatch.setattr("albert_edu.paper.sweep.run_all", run_all)
+    monkeypatch.setattr(measures, "MEASURED", 1)
+    experiment = PLANNED[name]
+    rows = {row: toy(changes) for row, changes in experiment.rows.items()}
+    settings = experiment.budgets["gpu"].settings | {"corpus": "stories", "steps": 2, "batch_size": 4, "sequence_length": 32}
+    settings = {name: value for name, value in settings.items() if name not in ("vocab_size", "vocabulary")}
+    rows = {row: {name: value for name, value in changes.items() if name != "corpus"} for row, changes in rows.items()}
+    small = dataclasses.replace(experiment, rows=rows, budgets={"gpu": Profile((20,), settings)})
+    monkeypatch.setitem(PLANNED, name, small)
+    record = json.loads(run_experiment(name, "gpu", tmp_path, tmp_path, "cpu").read_text())
+    assert len(record["runs"]) == record["planned_runs"] == len(rows)
+    for claim in experiment.section["claims"].values():
+        for part in map(comparison, (*claim["criterion"], *claim.get("control", ()))):
+            assert all(isinstance(cell(run, part.column), int | float) for run in record["runs"]
+                       if run["row"] in (part.low, part.high)), part  # fmt: skip
