@@ -1,5 +1,6 @@
 """When two results of an exercise are the same."""
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -59,6 +60,7 @@ def _same(got, expected, atol: float) -> bool:
         return isinstance(got, list | tuple) and len(got) == len(expected) and all(
             _same(a, b, atol) for a, b in zip(got, expected, strict=True))  # fmt: skip
     if isinstance(expected, float) and isinstance(got, int | float | np.number):
-        return bool(got == expected or abs(got - expected) <= atol + 1e-4 * abs(expected)
-                    or (got != got and expected != expected))  # fmt: skip
+        if not math.isfinite(expected):
+            return bool(got == expected or (got != got and expected != expected))
+        return bool(abs(got - expected) <= atol + 1e-4 * abs(expected))
     return bool(got == expected)

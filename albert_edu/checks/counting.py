@@ -26,11 +26,19 @@ def _sizes(draw: Draw) -> Iterator[Case]:
     V, E, H, L = (draw.integer(*ends) for ends in ((900, 1000), (10, 16), (40, 50), (3, 9)))
     yield Case("counts a model that shares all", (V, E, H, L, "all"), 3.0)
     yield Case("counts no projection when E is H", (V, H, H, 1, "all"))
-    yield Case("counts L blocks of the half that is not shared", (V, E, H, L), 2.0, lambda answer, *sizes: [
-        answer(*sizes, share) for share in ("attention", "ffn", "none")])  # fmt: skip
-    yield Case("counts no more for more depth when all is shared", (V, E, H, L), 1.0, lambda answer, V, E, H, L:
-               answer(V, E, H, 4 * L, "all") - answer(V, E, H, L, "all"),
-               reason="it is one layer, applied L times")  # fmt: skip
+    yield Case(
+        "counts L blocks of the half that is not shared",
+        (V, E, H, L),
+        2.0,
+        lambda answer, *sizes: [answer(*sizes, share) for share in ("attention", "ffn", "none")],
+    )
+    yield Case(
+        "counts no more for more depth when all is shared",
+        (V, E, H, L),
+        1.0,
+        lambda answer, V, E, H, L: answer(V, E, H, 4 * L, "all") - answer(V, E, H, L, "all"),
+        reason="it is one layer, applied L times",
+    )
     yield Case("counts ALBERT-xxlarge to the last parameter", (30_000, 128, 4096, 12, "all"),
                reason="it is 222,595,584; the small model above says what is missing")  # fmt: skip
 

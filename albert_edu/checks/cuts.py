@@ -4,7 +4,8 @@ import math  # noqa: F401 - edits use it
 import string
 from collections.abc import Iterator, Mapping
 
-from albert_edu.checks.engine import Case, Draw, card, need
+from albert_edu.checks.asking import need
+from albert_edu.checks.engine import Case, Draw, card
 
 
 def best_cut(word: str, log_p: Mapping[str, float]) -> list[str] | None:
@@ -72,10 +73,15 @@ def _words(draw: Draw) -> Iterator[Case]:
         "letters are lost or moved: do your ranges reach the last letter, do the pieces come in "
         "reading order?"))  # fmt: skip
     yield Case("finds the most probable cut", (words, log_p), 3.0, cuts)
-    yield Case("needs as many pieces as the most probable cut", (words, log_p), 1.0,
-               lambda answer, *inputs: [len(cut or []) for cut in cuts(answer, *inputs)])  # fmt: skip
-    yield Case("finds it among the millions of cuts of 40 letters", ([long], _Vocabulary(log_p)), 2.0,
-               cuts)  # fmt: skip
+    yield Case(
+        "needs as many pieces as the most probable cut",
+        (words, log_p),
+        1.0,
+        lambda answer, *inputs: [len(cut or []) for cut in cuts(answer, *inputs)],
+    )
+    yield Case(
+        "finds it among the millions of cuts of 40 letters", ([long], _Vocabulary(log_p)), 2.0, cuts
+    )
     yield Case("gives [] for the empty word", ("", log_p), 1.0, lambda answer, *inputs: list(
         answer(*inputs) if answer(*inputs) is not None else "?"),
         reason="the empty word can be cut: it has one cut, and that has no pieces")  # fmt: skip

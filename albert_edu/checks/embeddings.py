@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from albert_edu.checks.engine import Case, Draw, card, made, shapes, tensor
+from albert_edu.checks.asking import made, shapes, tensor
+from albert_edu.checks.engine import Case, Draw, card
 
 
 class FactorizedEmbedding(nn.Module):
@@ -61,8 +62,13 @@ def _batches(draw: Draw) -> Iterator[Case]:
         "no gradient reaches the parameters of these shapes"))  # fmt: skip
     yield Case("gives a first token alone what it gets in company",
                (sizes, ids[:1, :1], segments[:1, :1]), 1.0, vectors, 5e-3)  # fmt: skip
-    yield Case("refuses more tokens than it has positions", (sizes, torch.ones(1, P + 1).long()), 1.0, refuses,
-               reason="tokens behind the last one share a row, and nobody is told")  # fmt: skip
+    yield Case(
+        "refuses more tokens than it has positions",
+        (sizes, torch.ones(1, P + 1).long()),
+        1.0,
+        refuses,
+        reason="tokens behind the last one share a row, and nobody is told",
+    )
     yield Case("has no map when E is H", (bert,), 2.0, weights)
     yield Case("is BERT's embedding when E is H", (bert, ids, segments), 1.0, vectors, 5e-3,
                "without a map the normed sum is the result")  # fmt: skip

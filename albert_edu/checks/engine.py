@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from albert_edu.checks import limits
+from albert_edu.checks.asking import Unusable
 from albert_edu.checks.comparing import Raised, gap, same
 from albert_edu.checks.limits import TookTooLong
 from albert_edu.checks.report import Property, Report, brief
@@ -39,10 +40,6 @@ class Case(NamedTuple):
     ask: Callable = lambda answer, *inputs: answer(*inputs)
     atol: float = 1e-5
     reason: str = ""
-
-
-class Unusable(TypeError):
-    """What was returned cannot be judged; the message says why."""
 
 
 class Draw:
@@ -76,8 +73,11 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
 
     questions_of = functools.lru_cache(4)(lambda seed: list(cases(Draw(seed))))
     right_of = functools.lru_cache(4)(lambda seed: outcomes_of(reference, seed))
-    mistakes_of = functools.lru_cache(4)(lambda seed: {
-        name: outcomes_of(wrong_answer(reference, edit), seed) for name, edit in wrong.items()})  # fmt: skip
+    mistakes_of = functools.lru_cache(4)(
+        lambda seed: {
+            name: outcomes_of(wrong_answer(reference, edit), seed) for name, edit in wrong.items()
+        }
+    )
 
     def check(answer, seed: int | None = None) -> Report:
         seed = 0 if seed is None else seed
@@ -103,8 +103,11 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
             report.properties.append(Property(case.name, held[i], case.weight, *texts))
         if pure:
             reason = "the caller's data are changed: work on a copy" if changed else ""
-            report.properties.append(Property("leaves its inputs as they were",
-                                              not changed and any(held), 1.0, reason=reason))  # fmt: skip
+            report.properties.append(
+                Property(
+                    "leaves its inputs as they were", not changed and any(held), 1.0, reason=reason
+                )
+            )
         return report
 
     check.__name__, check.__qualname__ = f"check_{title}", f"check_{title}"
@@ -126,61 +129,6 @@ def wrong_answer(reference: Callable, edit) -> Callable:
     scope = dict(vars(sys.modules[reference.__module__]))
     exec(compile(source, f"<{reference.__name__}>", "exec"), scope)
     return scope[reference.__name__]
-
-
-def need(holds: bool, reason: str) -> None:
-    """End a case with this reason unless ``holds``: what was returned cannot be judged."""
-    if not holds:
-        raise Unusable(reason)
-
-
-def tensor(value, *shape: int) -> torch.Tensor:
-    """``value`` as a detached tensor on the CPU; Unusable if it is none, or not of this shape."""
-    try:
-        found = torch.as_tensor(value).detach().cpu()
-    except Exception:
-        kind = type(value).__name__
-        raise Unusable(f"you return {kind}, not a tensor; is the return missing?") from None
-    if shape:
-        need(found.shape == shape, f"the shape is {tuple(found.shape)}, not {shape}")
-    return found
-
-
-def made(kind: Callable, *sizes, seed: int) -> torch.nn.Module:
-    """The module that an answer makes, with numbers that depend on a parameter's shape alone.
-
-    So answers compare, whatever they call their parameters and whichever way round they keep a
-    matrix: a transposed one gets the transposed numbers, a square one symmetric numbers.
-    """
-    module = kind(*sizes)
-    kind = type(module).__name__
-    need(isinstance(module, torch.nn.Module), f"you return {kind}: write a class with nn.Module as its base")
-    with torch.no_grad():
-        for weight in module.parameters():
-            weight.copy_(numbers_of(weight.shape, seed))
-    return module.eval()
-
-
-def numbers_of(shape: tuple[int, ...], seed: int) -> torch.Tensor:
-    high = sorted(shape, reverse=True)
-    values = torch.randn(high, generator=torch.Generator().manual_seed(seed))
-    if len(high) == 2 and high[0] == high[1]:
-        return (values + values.T) / 2
-    return values if list(shape) == high else values.T
-
-
-def shapes(module: torch.nn.Module) -> list[tuple[int, ...]]:
-    """The sorted shapes of a module's parameters, the longer side first."""
-    return sorted(tuple(sorted(weight.shape, reverse=True)) for weight in module.parameters())
-
-
-def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
-    """The gradients of the sum of squares of what is answered, for the inputs that hold floats."""
-    leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
-    value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
-    traced = isinstance(value, torch.Tensor) and value.requires_grad
-    need(traced, "the result carries no gradient: .item(), .detach(), .data or NumPy cut it off")
-    return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
 
 
 def _outcome(answer: Callable, case: Case, inputs: tuple | None = None):
@@ -262,8 +210,13 @@ def _where(error: BaseException) -> str:
     """The last line of the answer's own code on the way to the error, never ours."""
     ours = os.path.dirname(os.path.dirname(__file__))
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith((ours, "<frozen"))
-              and "site-packages" not in frame.filename and not frame.filename.endswith(".pyx")]  # fmt: skip
+    theirs = [
+        frame
+        for frame in frames
+        if not frame.filename.startswith((ours, "<frozen"))
+        and "site-packages" not in frame.filename
+        and not frame.filename.endswith(".pyx")
+    ]
     if theirs:
         return f"in {theirs[-1].name}, line {theirs[-1].lineno}: {theirs[-1].line}"
     if isinstance(error, TypeError):

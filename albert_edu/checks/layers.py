@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from albert_edu.checks.engine import Case, Draw, card, gradients, tensor
+from albert_edu.checks.asking import gradients, tensor
+from albert_edu.checks.engine import Case, Draw, card
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor) -> Tensor:
@@ -35,8 +36,14 @@ def _heads(draw: Draw) -> Iterator[Case]:
 
     yield Case("is the weighted mean of the values", (q, k, v, everyone), 3.0, whole)
     yield Case("gives padding no weight: the same as without it", (q, k, loud, mask), 3.0, real)
-    yield Case("survives scores of hundreds", (90 * q, k, v, everyone), 1.0, whole, 1e-2,
-               "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first")  # fmt: skip
+    yield Case(
+        "survives scores of hundreds",
+        (90 * q, k, v, everyone),
+        1.0,
+        whole,
+        1e-2,
+        "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first",
+    )
     yield Case("can be trained on", (q, k, v, everyone), 1.0, gradients, 1e-3,
                "a gradient is lost: .detach(), .data or NumPy cut it off")  # fmt: skip
 

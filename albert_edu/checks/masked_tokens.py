@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from albert_edu.checks.engine import Case, Draw, card, gradients, made, need, shapes, tensor
+from albert_edu.checks.asking import gradients, made, need, shapes, tensor
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.config import AlbertConfig
 
 
@@ -33,11 +34,21 @@ def _logits(draw: Draw) -> Iterator[Case]:
 
     yield Case("is the mean over the masked positions", (logits, labels), 3.0, number)
     louder = torch.where(unused, logits + 7 * draw.randn(3, 5, 11), logits)
-    yield Case("does not move when the logits of unused positions do", (louder, labels), 2.0, number,
-               reason="an unused position has a vote; leave it out before you average")  # fmt: skip
+    yield Case(
+        "does not move when the logits of unused positions do",
+        (louder, labels),
+        2.0,
+        number,
+        reason="an unused position has a vote; leave it out before you average",
+    )
     yield Case("can be trained on, and unused positions get no gradient", (logits, labels), 2.0, learn)
-    yield Case("is 0 for a batch without a masked position", (logits, torch.full_like(labels, -100)),
-               1.0, number, reason="0 / 0: divide by the count, but by at least 1")  # fmt: skip
+    yield Case(
+        "is 0 for a batch without a masked position",
+        (logits, torch.full_like(labels, -100)),
+        1.0,
+        number,
+        reason="0 / 0: divide by the count, but by at least 1",
+    )
 
 
 check_masked_token_loss = card("05.6", masked_token_loss, _logits, {

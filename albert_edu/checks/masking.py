@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from albert_edu.checks.engine import Case, Draw, card, need
+from albert_edu.checks.asking import need
+from albert_edu.checks.engine import Case, Draw, card
 
 
 def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
@@ -130,9 +131,15 @@ def _rows(draw: Draw) -> Iterator[Case]:
         "nothing fits"))  # fmt: skip
     yield Case("masks words in all parts of a row", (), 1.0, everywhere)
     short = np.arange(100) < np.array([[90], [61], [37], [24], [9], [2]])
-    yield Case("spends it to the last token where every word is one token", (short, short), 2.0, lambda answer, *parts:
-               [_choose(answer, 5, *parts, 1, rate).sum(1).tolist() for rate in (0.15, 0.27, 0.04)],
-               reason="the budget is round(rate * (m + 3)), at least 1")  # fmt: skip
+    yield Case(
+        "spends it to the last token where every word is one token",
+        (short, short),
+        2.0,
+        lambda answer, *parts: [
+            _choose(answer, 5, *parts, 1, rate).sum(1).tolist() for rate in (0.15, 0.27, 0.04)
+        ],
+        reason="the budget is round(rate * (m + 3)), at least 1",
+    )
 
     long = [np.stack(part) for part in zip(*[_row(draw, 4000, 3990, 0.1) for _ in range(4)], strict=True)][:2]
 

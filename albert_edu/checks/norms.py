@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from albert_edu.checks.engine import Case, Draw, card, tensor
+from albert_edu.checks.asking import tensor
+from albert_edu.checks.engine import Case, Draw, card
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
@@ -29,11 +30,22 @@ def _tokens(draw: Draw) -> Iterator[Case]:
                reason="a token's result depends on its neighbours")  # fmt: skip
     yield Case("gives a faint row the same as a loud one", (x / 4000, gain, bias), 1.0, ask, 2e-3,
                "the eps is 1e-12, added to the variance")  # fmt: skip
-    yield Case("gives a row far from zero the same as a near one", (x + 3000, gain, bias), 1.0, ask, 2e-2,
-               "its mean leaves a trace: subtract it first (mean of squares minus square of mean "
-               "loses all digits here)")  # fmt: skip
-    yield Case("survives a row of equal numbers", (torch.full((1, 2, 5), 3.0), gain, bias), 1.0, ask,
-               reason="0 / 0: add 1e-12 to the variance")  # fmt: skip
+    yield Case(
+        "gives a row far from zero the same as a near one",
+        (x + 3000, gain, bias),
+        1.0,
+        ask,
+        2e-2,
+        "its mean leaves a trace: subtract it first (mean of squares minus square of mean "
+        "loses all digits here)",
+    )
+    yield Case(
+        "survives a row of equal numbers",
+        (torch.full((1, 2, 5), 3.0), gain, bias),
+        1.0,
+        ask,
+        reason="0 / 0: add 1e-12 to the variance",
+    )
 
 
 check_layer_norm = card("02.6", layer_norm, _tokens, {

@@ -3,7 +3,8 @@
 import math  # noqa: F401 - edits use it
 from collections.abc import Iterator
 
-from albert_edu.checks.engine import Case, Draw, card, need, tensor
+from albert_edu.checks.asking import need, tensor
+from albert_edu.checks.engine import Case, Draw, card
 
 
 def layer_plan(L: int, share: str, G: int) -> list[tuple[int, int]]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from albert_edu.checks.engine import Case, Draw, card, need
+from albert_edu.checks.asking import need
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.checks.masking import by_seed
 from albert_edu.text.tokenizer import MASK
 
@@ -82,8 +83,13 @@ def _tokens(draw: Draw) -> Iterator[Case]:
 
     inputs = ids, masked, V
     yield Case("keeps the masked tokens as labels", inputs, 3.0, labels)
-    yield Case("leaves the other tokens alone", inputs, 2.0, lambda answer, *inputs: replaced(answer, *inputs)[0][~masked],
-               reason="replaced is what was not chosen: look at `masked`")  # fmt: skip
+    yield Case(
+        "leaves the other tokens alone",
+        inputs,
+        2.0,
+        lambda answer, *inputs: replaced(answer, *inputs)[0][~masked],
+        reason="replaced is what was not chosen: look at `masked`",
+    )
     yield Case("puts [MASK], another token or the token itself: 80, 10, 10", inputs, 3.0, shares, 0.016)
     yield Case("throws a die for each token", inputs, 2.0, alike, 0.1,
         "one die is thrown for several tokens, such as one for each column or sequence")

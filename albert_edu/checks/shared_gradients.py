@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from albert_edu import AlbertConfig, AlbertForPretraining
-from albert_edu.checks.engine import Case, Draw, card, need, tensor
+from albert_edu.checks.asking import need, tensor
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.text.batches import PretrainingBatch
 
 
@@ -137,13 +138,28 @@ def _functions(draw: Draw) -> Iterator[Case]:
             found = torch.stack(tuple(found))
         return tensor(found)
 
-    yield Case("gives each application its own gradient", (multiply, W, x, L, loss), 3.0, rows, reason=(
-        "one gradient as large as W is asked for, L times"))  # fmt: skip
-    yield Case("adds up to the gradient of the shared W", (multiply, W, x, L, loss), 2.0, lambda *inputs:
-               rows(*inputs).sum(0), reason="the applications' gradients are the terms of a sum")  # fmt: skip
+    yield Case(
+        "gives each application its own gradient",
+        (multiply, W, x, L, loss),
+        3.0,
+        rows,
+        reason=("one gradient as large as W is asked for, L times"),
+    )
+    yield Case(
+        "adds up to the gradient of the shared W",
+        (multiply, W, x, L, loss),
+        2.0,
+        lambda *inputs: rows(*inputs).sum(0),
+        reason="the applications' gradients are the terms of a sum",
+    )
     yield Case("is the whole gradient for one application", (multiply, W, x, 1, loss), 1.0, rows)
-    yield Case("is right for any function and any shape of W", (bend, b, x, L, loss), 1.0, rows, reason=(
-        "a formula for y = xW holds for y = xW alone; let autograd do it"))  # fmt: skip
+    yield Case(
+        "is right for any function and any shape of W",
+        (bend, b, x, L, loss),
+        1.0,
+        rows,
+        reason=("a formula for y = xW holds for y = xW alone; let autograd do it"),
+    )
 
 
 def _of_each_state(apply, W, x, L, loss) -> Tensor:

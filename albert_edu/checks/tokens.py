@@ -5,7 +5,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from albert_edu.checks.engine import Case, Draw, card, need
+from albert_edu.checks.asking import need
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 

@@ -1,0 +1,64 @@
+"""What the cards use to look at what an answer returns."""
+
+from collections.abc import Callable
+
+import torch
+
+
+class Unusable(TypeError):
+    """What was returned cannot be judged; the message says why."""
+
+
+def need(holds: bool, reason: str) -> None:
+    """End a case with this reason unless ``holds``: what was returned cannot be judged."""
+    if not holds:
+        raise Unusable(reason)
+
+
+def tensor(value, *shape: int) -> torch.Tensor:
+    """``value`` as a detached tensor on the CPU; Unusable if it is none, or not of this shape."""
+    try:
+        found = torch.as_tensor(value).detach().cpu()
+    except Exception:
+        kind = type(value).__name__
+        raise Unusable(f"you return {kind}, not a tensor; is the return missing?") from None
+    if shape:
+        need(found.shape == shape, f"the shape is {tuple(found.shape)}, not {shape}")
+    return found
+
+
+def made(kind: Callable, *sizes, seed: int) -> torch.nn.Module:
+    """The module that an answer makes, with numbers that depend on a parameter's shape alone.
+
+    So answers compare, whatever they call their parameters and whichever way round they keep a
+    matrix: a transposed one gets the transposed numbers, a square one symmetric numbers.
+    """
+    module = kind(*sizes)
+    kind = type(module).__name__
+    need(isinstance(module, torch.nn.Module), f"you return {kind}: write a class with nn.Module as its base")
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.copy_(numbers_of(weight.shape, seed))
+    return module.eval()
+
+
+def numbers_of(shape: tuple[int, ...], seed: int) -> torch.Tensor:
+    high = sorted(shape, reverse=True)
+    values = torch.randn(high, generator=torch.Generator().manual_seed(seed))
+    if len(high) == 2 and high[0] == high[1]:
+        return (values + values.T) / 2
+    return values if list(shape) == high else values.T
+
+
+def shapes(module: torch.nn.Module) -> list[tuple[int, ...]]:
+    """The sorted shapes of a module's parameters, the longer side first."""
+    return sorted(tuple(sorted(weight.shape, reverse=True)) for weight in module.parameters())
+
+
+def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
+    """The gradients of the sum of squares of what is answered, for the inputs that hold floats."""
+    leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
+    value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
+    traced = isinstance(value, torch.Tensor) and value.requires_grad
+    need(traced, "the result carries no gradient: .item(), .detach(), .data or NumPy cut it off")
+    return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
