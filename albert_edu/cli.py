@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+from albert_edu.analysis.commands import add_verbs as add_model_verbs
 from albert_edu.assignments.commands import add_verbs
 from albert_edu.config import PRESETS, AlbertConfig
 
@@ -93,6 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
     sub.add_argument("file", type=Path)
     sub.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
 
+    add_model_verbs(verb)
     sub = verb("notebooks", run_notebooks, "execute the notebooks and report minutes and memory")
     sub.add_argument("names", nargs="*", help="for example 00 03; all of them when left out")
     sub.add_argument("--write", action="store_true", help="store the outputs, normalised, and update the README's table")
@@ -160,6 +162,7 @@ def run_pretrain(options) -> None:
     from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
     from albert_edu.text.corpora import CorpusError
     from albert_edu.text.prepare import prepare
+    from albert_edu.text.tokenizer import AlbertTokenizer
     from albert_edu.training.pretrain import pick_device
     from albert_edu.training.run_folder import check_free
     from albert_edu.training.settings import PretrainSettings, suited_to
@@ -172,6 +175,8 @@ def run_pretrain(options) -> None:
     given = {"--share": options.share, "--vocab-size": options.vocab_size, "--preset": options.preset}
     if warm and any(given.values()):
         raise ValueError(f"--warm-start decides what {', '.join(flag for flag in given if given[flag])} would: leave that out.")
+    if warm and not isinstance(tokenizer, AlbertTokenizer):
+        raise ValueError(f"{options.warm_start} has a tokenizer that is not ALBERT's: it can be fine-tuned, not pre-trained.")
     text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
     changes = {"num_layers": options.layers, "share": options.share}
     changes = {name: value for name, value in changes.items() if value is not None}

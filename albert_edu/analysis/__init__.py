@@ -1,1 +1,1 @@
-"""From a model to numbers and pictures: counting, similarity, plots."""
+"""From a model to numbers and pictures: counts, memory, similarity, probes, charts."""

@@ -1,6 +1,7 @@
-"""The three kinds of chart the notebooks draw: lines, bars, and a grid of numbers. Same style and alt text as ``plots``.
+"""The three kinds of chart of the notebooks: lines, bars, and a grid of numbers.
 
-Each returns ``(figure, alt)`` for ``course.show``. Titles state the finding; lines are labelled at their ends.
+Each returns ``(figure, alt)`` for ``course.show``. Titles state the finding; lines are labelled at
+their ends. The style is that of ``plots``.
 """
 
 from collections.abc import Sequence
@@ -14,120 +15,151 @@ from matplotlib.ticker import NullFormatter
 from albert_edu.analysis.plots import SEPARATE, SHARED, THIRD, style
 
 COLOURS = (SHARED, SEPARATE, THIRD, "#009e73")
-LINES, MARKERS, HATCHES = ("-", "--", "-.", ":"), ("o", "s", "^", "D"), ("", "///", "...", "xx")
+LINES, MARKERS = ("-", "--", "-.", ":"), ("o", "s", "^", "D")
+HATCHES = ("", "///", "...", "xx")
+BASELINE = {"color": "#666666", "linewidth": 1, "linestyle": ":"}
+LABEL_HEIGHT = 0.075  # of the axes' height
 
 
 def lines(
-    series: Sequence[tuple], xlabel: str, ylabel: str, title: str, baselines: dict[str, float] | None = None,
+    series: Sequence[tuple], xlabel: str, ylabel: str, title: str,
+    baselines: dict[str, float] | None = None,
     logx: bool = False, logy: bool = False, zero: bool = False,
 ) -> tuple[Figure, str]:  # fmt: skip
-    """Up to four curves, each ``(name, xs, ys)`` or ``(name, xs, ys, spreads)``; a spread is drawn as a band of +- itself.
+    """Draw up to four curves, each ``(name, xs, ys)`` or ``(name, xs, ys, spreads)``.
 
-    ``baselines`` are horizontal lines with a name. Curves of at most 30 points get markers. ``zero`` starts the y axis at 0.
+    A spread is drawn as a band of plus and minus itself. ``baselines`` are horizontal lines with a
+    name. Curves of at most 30 points get markers. ``zero`` starts the y axis at 0. Raises
+    ValueError for more curves than a reader can tell apart.
     """
-    if not 1 <= len(series) <= len(COLOURS):
-        raise ValueError(f"a readable chart has 1 to {len(COLOURS)} curves, got {len(series)}: split it in two.")
+    _check_number(series)
+    baselines = baselines or {}
     style()
     figure, axis = plt.subplots(figsize=(6.8, 3.6))
-    for (_, xs, ys, *spread), colour, line, marker in zip(series, COLOURS, LINES, MARKERS, strict=False):
+    ends = []
+    for (name, xs, ys, *spread), colour, line, marker in zip(
+        series, COLOURS, LINES, MARKERS, strict=False
+    ):
         xs, ys = np.asarray(xs, float), np.asarray(ys, float)
         axis.plot(xs, ys, color=colour, linestyle=line, marker=marker if len(xs) <= 30 else None)
         if spread:
-            low, high = ys - np.asarray(spread[0], float), ys + np.asarray(spread[0], float)
-            axis.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
-    axis.set(xlabel=xlabel, ylabel=ylabel, title=title, xscale="log" if logx else "linear", yscale="log" if logy else "linear")
+            width = np.asarray(spread[0], float)
+            axis.fill_between(xs, ys - width, ys + width, color=colour, alpha=0.15, linewidth=0)
+        ends.append((name, ys[-1], colour))
+    for name, value in baselines.items():
+        axis.axhline(value, **BASELINE)
+        ends.append((name, value, BASELINE["color"]))
+    axis.set(
+        xlabel=xlabel, ylabel=ylabel, title=title,
+        xscale="log" if logx else "linear", yscale="log" if logy else "linear",
+    )  # fmt: skip
     if logx:
-        axis.xaxis.set_minor_formatter(NullFormatter())  # labels of a span of a decade would run into each other
+        axis.xaxis.set_minor_formatter(NullFormatter())  # Within a decade labels would collide.
     if zero:
         axis.set_ylim(bottom=0)
-    for value in (baselines or {}).values():
-        axis.axhline(value, color="#777777", linewidth=1, linestyle=":")
-    for name, value in (baselines or {}).items():  # after all lines: now the axes have their limits
-        at, side = _free_side(axis, series, value)
-        axis.text(at, value, name, transform=axis.get_yaxis_transform(), va="bottom", ha=side, fontsize=8, color="#555555")
-    _label_ends(axis, series)
-    ends = "; ".join(f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}" for name, _, ys, *_ in series)
-    levels = "".join(f"; {name} at {_short(value)}" for name, value in (baselines or {}).items())
-    scale = {(True, True): ", both axes logarithmic", (True, False): ", x logarithmic", (False, True): ", y logarithmic"}
-    return figure, f"Line chart of {ylabel} over {xlabel}{scale.get((logx, logy), '')}. {title}. {ends}{levels}."
+    _label_ends(axis, ends)
+    changes = "; ".join(
+        f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}"
+        for name, _, ys, *_ in series
+    )
+    scale = {
+        (True, True): ", both axes logarithmic", (True, False): ", x logarithmic",
+        (False, True): ", y logarithmic", (False, False): "",
+    }[logx, logy]  # fmt: skip
+    alt = f"Line chart of {ylabel} over {xlabel}{scale}. {title}. {changes}{_levels(baselines)}."
+    return figure, alt
 
 
 def bars(
-    groups: Sequence[str], series: dict[str, Sequence], ylabel: str, title: str, baselines: dict[str, float] | None = None,
-    spreads: dict[str, Sequence] | None = None, digits: int = 2,
+    groups: Sequence[str], series: dict[str, Sequence], ylabel: str, title: str,
+    baselines: dict[str, float] | None = None, spreads: dict[str, Sequence] | None = None,
+    digits: int = 2,
 ) -> tuple[Figure, str]:  # fmt: skip
-    """Bars side by side: one cluster a group, one bar a series, the value on top. ``spreads`` draws +- around a bar."""
-    if not 1 <= len(series) <= len(COLOURS):
-        raise ValueError(f"a readable chart has 1 to {len(COLOURS)} series, got {len(series)}: split it in two.")
+    """Draw one cluster of bars per group, one bar per series, with the value on top.
+
+    ``spreads`` draws plus and minus around a bar. Raises ValueError as ``lines`` does.
+    """
+    _check_number(series)
     style()
     figure, axis = plt.subplots(figsize=(max(4.8, 0.7 * len(groups) * len(series) + 1.5), 3.6))
     width, places = 0.8 / len(series), np.arange(len(groups))
-    for number, ((name, values), colour, hatch) in enumerate(zip(series.items(), COLOURS, HATCHES, strict=False)):
-        spread = (spreads or {}).get(name)
-        at = places + (number - (len(series) - 1) / 2) * width
-        drawn = axis.bar(at, values, width * 0.94, label=name, color=colour, hatch=hatch, edgecolor="white", yerr=spread, capsize=3)
-        axis.bar_label(drawn, [f"{value:,.{digits}f}" for value in values], fontsize=8, padding=2)
-    for name, value in (baselines or {}).items():
-        axis.axhline(value, color="#444444", linewidth=1, linestyle=":")
-        axis.text(1.01, value, name, transform=axis.get_yaxis_transform(), va="center", fontsize=8, color="#444444")
+    for number, (name, values) in enumerate(series.items()):
+        drawn = axis.bar(
+            places + (number - (len(series) - 1) / 2) * width, values, width * 0.94, label=name,
+            color=COLOURS[number], hatch=HATCHES[number], edgecolor="white",
+            yerr=(spreads or {}).get(name), capsize=3,
+        )  # fmt: skip
+        labels = [f"{value:,.{digits}f}" for value in values]
+        axis.bar_label(drawn, labels, fontsize=8, padding=2)
     axis.set_xticks(places, groups)
     axis.grid(axis="x", visible=False)
     axis.set(ylabel=ylabel, title=title)
     axis.margins(y=0.12)
+    baselines = baselines or {}
+    for value in baselines.values():
+        axis.axhline(value, **BASELINE)
+    _label_ends(axis, [(name, value, BASELINE["color"]) for name, value in baselines.items()])
     if len(series) > 1:
         axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    told = "; ".join(
-        f"{name}: " + ", ".join(f"{group} {value:,.{digits}f}" for group, value in zip(groups, values, strict=True))
-        for name, values in series.items()
-    )
-    levels = "".join(f"; {name} at {_short(value)}" for name, value in (baselines or {}).items())
-    return figure, f"Bar chart of {ylabel}. {title}. {told}{levels}."
+    listing = []
+    for name, values in series.items():
+        pairs = zip(groups, values, strict=True)
+        numbers = ", ".join(f"{group} {value:,.{digits}f}" for group, value in pairs)
+        listing.append(f"{name}: {numbers}")
+    return figure, f"Bar chart of {ylabel}. {title}. {'; '.join(listing)}{_levels(baselines)}."
 
 
 def grid(
-    values, rows: Sequence[str], columns: Sequence[str], title: str, xlabel: str = "", ylabel: str = "", digits: int = 2,
+    values, rows: Sequence[str], columns: Sequence[str], title: str, xlabel: str = "",
+    ylabel: str = "", digits: int = 2,
 ) -> tuple[Figure, str]:  # fmt: skip
-    """A matrix as shaded cells with the number written in each: attention weights, recalls, a plan of layers."""
+    """Draw a matrix as shaded cells with the number written in each: attention weights, recalls."""
     values = np.asarray(values, float)
     style()
-    figure, axis = plt.subplots(figsize=(min(9.5, 0.55 * len(columns) + 2.2), 0.42 * len(rows) + 1.3))
-    span = (values - values.min()) / max(values.max() - values.min(), 1e-12)
-    axis.imshow(span, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
+    size = (min(9.5, 0.55 * len(columns) + 2.2), 0.42 * len(rows) + 1.3)
+    figure, axis = plt.subplots(figsize=size)
+    shade = (values - values.min()) / max(values.max() - values.min(), 1e-12)
+    axis.imshow(shade, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
     for row, column in np.ndindex(*values.shape):
-        look = {"ha": "center", "va": "center", "fontsize": 8, "color": "white" if span[row, column] > 0.75 else "black"}
-        axis.text(column, row, f"{values[row, column]:,.{digits}f}", **look)
+        number = f"{values[row, column]:,.{digits}f}"
+        colour = "white" if shade[row, column] > 0.75 else "black"
+        axis.text(column, row, number, ha="center", va="center", fontsize=8, color=colour)
     axis.set_xticks(range(len(columns)), columns)
     axis.set_yticks(range(len(rows)), rows)
     axis.grid(visible=False)
     axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
-    told = "; ".join(f"{name}: " + " ".join(f"{x:.{digits}f}" for x in line) for name, line in zip(rows, values, strict=True))
-    return figure, f"Grid of {len(rows)} by {len(columns)} numbers. {title}. {told}."
+    listing = "; ".join(
+        f"{name}: " + " ".join(f"{x:.{digits}f}" for x in line)
+        for name, line in zip(rows, values, strict=True)
+    )
+    return figure, f"Grid of {len(rows)} by {len(columns)} numbers. {title}. {listing}."
 
 
-def _label_ends(axis, series: Sequence[tuple]) -> None:
-    """Name every curve at its right end, pushed apart where two ends lie close."""
-    to_axes = axis.transAxes.inverted()
-    axis.autoscale_view()
-    heights = [to_axes.transform(axis.transData.transform((float(xs[-1]), float(ys[-1]))))[1] for _, xs, ys, *_ in series]
-    order = sorted(range(len(series)), key=lambda i: heights[i])
-    for before, after in pairwise(order):
-        heights[after] = max(heights[after], heights[before] + 0.075)
-    above = max(0.0, max(heights) - 1.0)  # a stack that would stick out at the top goes down as a whole
-    heights = [height - above if height > 1.0 - 0.075 * len(series) else height for height in heights]
-    for (name, *_), height, colour in zip(series, heights, COLOURS, strict=False):
-        axis.text(1.02, height, name, transform=axis.transAxes, color=colour, va="center", fontsize=9)
+def _check_number(series) -> None:
+    if not 1 <= len(series) <= len(COLOURS):
+        raise ValueError(
+            f"a readable chart has 1 to {len(COLOURS)} series, got {len(series)}: split it in two."
+        )
 
 
-def _free_side(axis, series: Sequence[tuple], level: float) -> tuple[float, str]:
-    """The end of a horizontal line at which its name stands farther from every curve, and so how the name is aligned."""
+def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:
+    """Write each (name, y, colour) at the right end, pushed apart where two ends lie close."""
     axis.autoscale_view()
     to_axes = axis.transData + axis.transAxes.inverted()
-    height = to_axes.transform((axis.get_xlim()[1], level))[1] + 0.03  # the middle of the name, just above its line
-    room = {}
-    for side, places in (("left", np.linspace(0, 0.3, 20)), ("right", np.linspace(0.7, 1, 20))):
-        curves = (to_axes.transform(np.column_stack([xs, ys]).astype(float)) for _, xs, ys, *_ in series)
-        room[side] = min(abs(np.interp(places, *curve.T) - height).min() for curve in curves)
-    return (0.99, "right") if room["right"] > room["left"] + 0.02 else (0.01, "left")
+    x = axis.get_xlim()[1]
+    heights = [to_axes.transform((x, y))[1] for _, y, _ in ends]
+    order = sorted(range(len(ends)), key=heights.__getitem__)
+    for below, above in pairwise(order):
+        heights[above] = max(heights[above], heights[below] + LABEL_HEIGHT)
+    excess = max(0.0, max(heights, default=0) - 1.0)  # A stack that is too high moves down.
+    top = 1.0 - LABEL_HEIGHT * len(ends)
+    for (name, _, colour), height in zip(ends, heights, strict=True):
+        y = height - excess if height > top else height
+        axis.text(1.02, y, name, transform=axis.transAxes, color=colour, va="center", fontsize=9)
+
+
+def _levels(baselines: dict[str, float]) -> str:
+    return "".join(f"; {name} at {_short(value)}" for name, value in baselines.items())
 
 
 def _short(value: float) -> str:

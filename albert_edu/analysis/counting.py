@@ -1,7 +1,8 @@
-"""How many parameters, how many operations, how much memory: by formula and by counting. Used in notebooks 03, 04 and 10.
+"""How many parameters, FLOPs and bytes a model costs: by formula and by counting.
 
-The paper's printed counts mix two conventions (row by row: ``albert_edu.paper.published.printed_and_counted``): rows with any
-sharing include the pooler, not-shared rows leave it out, and nobody counts the pre-training heads.
+Used in notebooks 03, 04 and 10. The paper's printed counts mix two conventions (row by row:
+``albert_edu.paper.published.printed_and_counted``). Rows with any sharing include the pooler,
+not-shared rows leave it out, and nobody counts the pre-training heads.
 """
 
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class ParameterCount:
 
 
 def count_parameters(config: AlbertConfig) -> ParameterCount:
-    """Build the model without memory and count what is there.
+    """Return the parameters of each component, counted on a model built without memory.
 
     >>> count_parameters(AlbertConfig.named("albert-base-v2")).total
     11683584
@@ -53,10 +54,13 @@ def count_parameters(config: AlbertConfig) -> ParameterCount:
     embeddings = model.albert.embeddings
     projection = _size(embeddings.project)
     return ParameterCount(
-        embeddings=_size(embeddings) - projection, projection=projection, encoder=_size(model.albert.encoder),
-        pooler=_size(model.albert.pooler), masked_token_head=_size(model.masked_token_head) - _size(embeddings.word),
+        embeddings=_size(embeddings) - projection,
+        projection=projection,
+        encoder=_size(model.albert.encoder),
+        pooler=_size(model.albert.pooler),
+        masked_token_head=_size(model.masked_token_head) - _size(embeddings.word),
         sentence_order_head=_size(model.sentence_order_head),
-    )  # fmt: skip
+    )
 
 
 def _size(module: nn.Module) -> int:
@@ -64,39 +68,49 @@ def _size(module: nn.Module) -> int:
 
 
 def closed_form(config: AlbertConfig) -> ParameterCount:
-    """The same by arithmetic, so that one can see where each number comes from."""
+    """Return the same as ``count_parameters`` by arithmetic, which shows where each comes from.
+
+    A layer has 4(H² + H) for attention, 2HF + F + H for its feed-forward block, 2H for each norm.
+    """
     V, E, H, F = config.vocab_size, config.embedding_size, config.hidden_size, config.ffn_size
     plan = layer_plan(config.num_layers, config.share, config.num_groups)
-    attention_blocks, ffn_blocks = len({slot.attention for slot in plan}), len({slot.ffn for slot in plan})
+    attention_blocks, ffn_blocks = (len(set(blocks)) for blocks in zip(*plan, strict=True))
     return ParameterCount(
         embeddings=(V + config.max_positions + config.num_segments) * E + 2 * E,
         projection=E * H + H if E != H else 0,
-        encoder=attention_blocks * (4 * (H * H + H) + 2 * H) + ffn_blocks * (2 * H * F + F + H + 2 * H),
+        encoder=(
+            attention_blocks * (4 * (H * H + H) + 2 * H)
+            + ffn_blocks * (2 * H * F + F + H + 2 * H)
+        ),
         pooler=H * H + H,
         masked_token_head=H * E + E + 2 * E + V,
         sentence_order_head=2 * H + 2,
     )
 
 
-def flops_per_token(config: AlbertConfig, sequence_length: int, masked_rate: float = 0.0, training: bool = False) -> float:
-    """Operations for one token of a sequence, a multiply-add counting as two; training is three times the forward pass.
+def flops_per_token(
+    config: AlbertConfig, sequence_length: int, masked_rate: float = 0.0, training: bool = False
+) -> float:
+    """Return the FLOPs per token: L (8H² + 4HF + 4SH) + 2EH, a multiply-add counting as two.
 
-    Sharing changes nothing here: a shared matrix is multiplied L times all the same. Norms, softmax and GELU are left out.
-    ``masked_rate`` adds that share of the masked-token head.
+    Sharing changes nothing, because a shared matrix is multiplied L times all the same. Norms,
+    softmax and GELU are left out. ``masked_rate`` adds that share of the masked-token head,
+    2HE + 2EV. Training costs three times the forward pass. Used in notebooks 02 and 10.
     """
-    E, H, F, V, L = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size, config.num_layers
-    layers = L * (8 * H * H + 4 * H * F + 4 * sequence_length * H)
+    E, H, F, V = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size
+    layers = config.num_layers * (8 * H * H + 4 * H * F + 4 * sequence_length * H)
     projection = 2 * E * H if config.factorised else 0
-    return (3 if training else 1) * (layers + projection + masked_rate * (2 * H * E + 2 * E * V))
+    forward = layers + projection + masked_rate * (2 * H * E + 2 * E * V)
+    return 3 * forward if training else forward
 
 
 class TrainingMemory(NamedTuple):
-    """Bytes a training step holds in float32."""
+    """Bytes that a training step holds in float32."""
 
     weights: int
     gradients: int
     optimizer: int  # two moments
-    activations: int  # kept for the backward pass: grows with L, shared or not
+    activations: int  # stored for the backward pass: grows with L, shared or not
     logits: int
 
     @property
@@ -105,16 +119,23 @@ class TrainingMemory(NamedTuple):
 
 
 def training_memory(
-    config: AlbertConfig, batch_size: int, sequence_length: int, max_predictions: int, explicit_softmax: bool = False
-) -> TrainingMemory:
-    """What a training step must hold, to first order: 16 H floats a token and layer when F = 4H, without dropout.
+    config: AlbertConfig, batch_size: int, sequence_length: int, max_predictions: int,
+    explicit_softmax: bool = False,
+) -> TrainingMemory:  # fmt: skip
+    """Return the bytes that a training step must hold, to first order and without dropout.
 
-    ``explicit_softmax`` adds the A S attention weights a token, which fused attention never stores.
+    A layer stores 8H + 2F floats per token, which is 16H when F = 4H. ``explicit_softmax`` adds the
+    A S attention weights per token, which fused attention never stores. Used in notebook 10.
     """
     parameters = 4 * count_parameters(config).with_heads
-    tokens = batch_size * sequence_length
-    a_layer = 8 * config.hidden_size + 2 * config.ffn_size + explicit_softmax * config.num_heads * sequence_length
+    floats = 8 * config.hidden_size + 2 * config.ffn_size  # per token and layer
+    if explicit_softmax:
+        floats += config.num_heads * sequence_length
+    tokens, predictions = batch_size * sequence_length, batch_size * max_predictions
     return TrainingMemory(
-        weights=parameters, gradients=parameters, optimizer=2 * parameters,
-        activations=4 * tokens * config.num_layers * a_layer, logits=2 * 4 * batch_size * max_predictions * config.vocab_size,
-    )  # fmt: skip
+        weights=parameters,
+        gradients=parameters,
+        optimizer=2 * parameters,
+        activations=4 * tokens * config.num_layers * floats,
+        logits=2 * 4 * predictions * config.vocab_size,
+    )

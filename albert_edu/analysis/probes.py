@@ -1,7 +1,8 @@
-"""What can be read from frozen features with a straight line, class by class. Used in notebook 06.
+"""What a linear classifier can tell from frozen features, class by class (notebooks 06 and 11).
 
-A trained head answers the question it was trained on; a fresh linear probe asks what the features hold at all. The paper
-does not say which of the two its Table 5 reports off the diagonal, so we report both, with the recall of each class.
+A trained head answers the question that it was trained on. A fresh linear probe asks what the
+features hold at all. The paper does not say which of the two its Table 5 reports off the diagonal,
+so we report both, with the recall of each class.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.text.batches import PretrainingStream
 
 
@@ -23,40 +24,41 @@ class Recall(NamedTuple):
 
 
 def recall(logits: Float[Tensor, "N C"], labels: Int[Tensor, "N"]) -> Recall:
-    """Accuracy, and the recall of each class; NaN for a class that does not occur.
+    """Return the accuracy, and the recall of each class; NaN for a class that does not occur.
 
     >>> recall(torch.tensor([[2., 0.], [2., 0.], [0., 2.], [2., 0.]]), torch.tensor([0, 0, 1, 1]))
     Recall(accuracy=0.75, per_class=(1.0, 0.5))
     """
     right = (logits.argmax(-1) == labels).double()
-    return Recall(right.mean().item(), tuple(right[labels == c].mean().item() for c in range(logits.shape[1])))
+    per_class = (right[labels == c].mean().item() for c in range(logits.shape[1]))
+    return Recall(right.mean().item(), tuple(per_class))
 
 
-@torch.no_grad()
 def pooled_features(
     model: AlbertForPretraining, stream: PretrainingStream, batches: int
 ) -> tuple[Float[Tensor, "N H"], Int[Tensor, "N"]]:
-    """The pooled [CLS] of the first batches of a stream, and their order labels; dropout off, masked pieces put back."""
-    was_training = model.training
-    model.eval()
+    """Return the pooled vector of [CLS] for the first batches of a stream, and their order labels.
+
+    Dropout is off, and masked tokens are put back.
+    """
     features, labels = [], []
-    try:
+    with evaluation_mode(model):
         for step in range(batches):
             batch = stream.batch(step).to(next(model.parameters()).device)
-            features.append(model.albert(batch.unmasked_ids(), batch.segment_ids, batch.attention_mask).pooled.cpu())
+            inputs = (batch.unmasked_ids(), batch.segment_ids, batch.attention_mask)
+            features.append(model.albert(*inputs).pooled.cpu())
             labels.append(batch.order_labels.cpu())
-    finally:
-        model.train(was_training)
     return torch.cat(features), torch.cat(labels)
 
 
 def linear_probe(
-    features: Float[Tensor, "N D"], labels: Int[Tensor, "N"], test_features: Float[Tensor, "M D"], test_labels: Int[Tensor, "M"],
-    l2: float = 1e-3,
+    features: Float[Tensor, "N D"], labels: Int[Tensor, "N"],
+    test_features: Float[Tensor, "M D"], test_labels: Int[Tensor, "M"], l2: float = 1e-3,
 ) -> Recall:  # fmt: skip
-    """Fit a logistic regression on frozen features, score it on others. Convex, so no seed and no learning rate to choose.
+    """Fit a logistic regression on frozen features and return its scores on others.
 
-    Features are standardised with the training set's mean and spread; ``l2`` is the weight of the squared norm.
+    The problem is convex, so there is no seed and no learning rate to choose. Features are
+    standardised with the training set's mean and spread; ``l2`` is the weight of the squared norm.
     """
     mean, spread = features.double().mean(0), features.double().std(0).clamp(min=1e-6)
     x, x_test = ((part.double() - mean) / spread for part in (features, test_features))

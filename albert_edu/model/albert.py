@@ -1,4 +1,4 @@
-"""The whole model, and the model with its two pre-training losses. Put together in notebooks 04 to 06."""
+"""The whole model, and the model with its two pre-training losses (notebooks 04 to 06)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from albert_edu.text.batches import IGNORE, PretrainingBatch
 
 
 class EncoderOutput(NamedTuple):
-    """last_hidden[B,S,H], pooled[B,H], and hidden_states (h_0 .. h_L, each [B,S,H]) when they were asked for."""
+    """last_hidden[B,S,H], pooled[B,H], and on request hidden_states: h_0 to h_L, each [B,S,H]."""
 
     last_hidden: Tensor
     pooled: Tensor
@@ -55,7 +55,11 @@ class PretrainingOutput(NamedTuple):
 
 
 def initialise(module: nn.Module, std: float) -> None:
-    """The original's start: normal matrices and tables cut at two standard deviations, zero biases, unit norms."""
+    """Set a module's weights to the start of the authors' code.
+
+    Matrices and tables are normal, cut at two standard deviations; biases are 0, and norms start as
+    the identity, which is PyTorch's default.
+    """
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.trunc_normal_(module.weight, std=std, a=-2 * std, b=2 * std)
     if isinstance(module, nn.Linear):
@@ -65,7 +69,8 @@ def initialise(module: nn.Module, std: float) -> None:
 class Albert(nn.Module):
     """Embeddings, L layer applications, and a pooler on [CLS].
 
-    ``attention_mask`` is 1 on tokens and 0 on padding; None means that nothing is padding. Lan et al. 2019, section 3.
+    ``attention_mask`` is 1 on tokens and 0 on padding; None means that nothing is padding. Lan et
+    al. 2019, section 3; notebook 04.
     """
 
     def __init__(self, config: AlbertConfig):
@@ -83,20 +88,24 @@ class Albert(nn.Module):
         attention_mask: Int[Tensor, "B S"] | None = None,
         return_hidden_states: bool = False,
     ) -> EncoderOutput:
-        keep = None if attention_mask is None else attention_mask.bool()
-        hidden = self.embeddings(token_ids, torch.zeros_like(token_ids) if segment_ids is None else segment_ids)
-        hidden_states = [hidden]
-        for hidden in self.encoder.steps(hidden_states[0], keep):
+        if attention_mask is not None:
+            attention_mask = attention_mask.bool()
+        if segment_ids is None:
+            segment_ids = torch.zeros_like(token_ids)
+        hidden = self.embeddings(token_ids, segment_ids)
+        states = [hidden] if return_hidden_states else None
+        for hidden in self.encoder.steps(hidden, attention_mask):  # noqa: B020 - a state at a time
             if return_hidden_states:
-                hidden_states.append(hidden)
+                states.append(hidden)
         pooled = torch.tanh(self.pooler(hidden[:, 0]))  # B H
-        return EncoderOutput(hidden, pooled, tuple(hidden_states) if return_hidden_states else None)
+        return EncoderOutput(hidden, pooled, tuple(states) if return_hidden_states else None)
 
 
 class AlbertForPretraining(nn.Module):
-    """Albert with the masked-token head and the sentence-order head; its forward gives the losses of a batch.
+    """Albert with the masked-token head and the sentence-order head (notebooks 05 and 06).
 
-    The decoder sees masked slots only: K of S positions go through the V-wide product, as in the original.
+    Its forward gives the losses of a batch. The decoder sees masked positions only: K of S
+    positions go through the V-wide product, as in the authors' code.
     """
 
     def __init__(self, config: AlbertConfig):
@@ -105,7 +114,7 @@ class AlbertForPretraining(nn.Module):
         self.albert = Albert(config)
         self.masked_token_head = MaskedTokenHead(config, self.albert.embeddings.word)
         self.sentence_order_head = SentenceOrderHead(config)
-        # Not the table again: it is the embeddings', initialised already, and drawing it twice would waste the seed.
+        # The table is the embeddings' own and has its values already, so it is not drawn again.
         for module in (self.masked_token_head.dense, self.sentence_order_head):
             initialise(module, config.init_std)
         nn.init.zeros_(self.masked_token_head.decoder.bias)

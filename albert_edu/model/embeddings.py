@@ -1,4 +1,4 @@
-"""Token ids to H-wide vectors through a table only E wide (section 3.1). Built in notebook 03."""
+"""Token ids become H-wide vectors through a table that is only E wide (notebook 03)."""
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -7,10 +7,11 @@ from albert_edu.config import AlbertConfig
 
 
 class FactorizedEmbedding(nn.Module):
-    """Sum of word, segment and position rows of width E, normalised at width E, then projected to H.
+    """Sum of word, segment and position rows of width E, projected to width H.
 
-    The order matters and is the original's: norm and dropout first, projection (with bias) after them. When E == H there
-    is nothing to factorise and no projection, which makes the module BERT's embedding.
+    Norm and dropout come first, the projection (with bias) after them, as in the
+    authors' code. When E == H there is nothing to factorise and no projection, which
+    makes the module BERT's embedding. Lan et al. 2019, section 3.1; notebook 03.
     """
 
     def __init__(self, config: AlbertConfig):
@@ -23,12 +24,16 @@ class FactorizedEmbedding(nn.Module):
         self.dropout = nn.Dropout(config.hidden_dropout)
         self.project = nn.Linear(E, H) if config.factorised else nn.Identity()
 
-    def forward(self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"]) -> Float[Tensor, "B S H"]:
+    def forward(
+        self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"]
+    ) -> Float[Tensor, "B S H"]:
         S = token_ids.shape[1]
         if S > self.position.num_embeddings:
             raise ValueError(
-                f"a sequence of {S} tokens, but max_positions is {self.position.num_embeddings}: shorten the sequence, or "
-                f"build the model with max_positions={S}."
+                f"a sequence of {S} tokens, but max_positions is "
+                f"{self.position.num_embeddings}: shorten the sequence, or build the "
+                f"model with max_positions={S}."
             )
-        x = self.word(token_ids) + self.segment(segment_ids) + self.position.weight[:S]  # B S E
+        x = self.word(token_ids) + self.segment(segment_ids)  # B S E
+        x = x + self.position.weight[:S]  # B S E
         return self.project(self.dropout(self.norm(x)))  # B S H

@@ -1,5 +1,6 @@
-"""A stack of layer applications that may all be the same layer. Built in notebook 04."""
+"""A stack of layer applications that may all be the same layer (notebook 04)."""
 
+from collections import deque
 from collections.abc import Iterator
 
 from jaxtyping import Bool, Float
@@ -11,25 +12,40 @@ from albert_edu.model.sharing import layer_plan
 
 
 class SharedEncoder(nn.Module):
-    """Apply L layers drawn from as few blocks as the plan asks for.
+    """Apply L layers that are drawn from as few blocks as the plan needs.
 
-    Sharing is nothing but naming the same module twice: autograd adds up the gradients of all its applications.
+    To share a layer is to name the same module twice. Autograd then adds up the
+    gradients of all its applications. Lan et al. 2019, section 3.1; notebook 04.
     """
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
         self.plan = layer_plan(config.num_layers, config.share, config.num_groups)
-        self.attention = nn.ModuleList(SelfAttention(config) for _ in range(1 + max(slot.attention for slot in self.plan)))
-        self.ffn = nn.ModuleList(FeedForward(config) for _ in range(1 + max(slot.ffn for slot in self.plan)))
+        attention_blocks = 1 + max(slot.attention for slot in self.plan)
+        ffn_blocks = 1 + max(slot.ffn for slot in self.plan)
+        self.attention = nn.ModuleList(
+            SelfAttention(config) for _ in range(attention_blocks)
+        )
+        self.ffn = nn.ModuleList(FeedForward(config) for _ in range(ffn_blocks))
 
     def steps(
-        self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None, beyond: int = 0
+        self,
+        x: Float[Tensor, "B S H"],
+        attention_mask: Bool[Tensor, "B S"] | None = None,
+        beyond: int = 0,
     ) -> Iterator[Tensor]:
-        """Yield x after each layer application; ``beyond`` repeats the last layer that many times more (notebook 08)."""
+        """Yield x[B,S,H] after each layer application.
+
+        ``beyond`` applies the last layer that many times more (notebook 08).
+        """
         for slot in self.plan + self.plan[-1:] * beyond:
             x = self.ffn[slot.ffn](self.attention[slot.attention](x, attention_mask))
             yield x
 
-    def forward(self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None) -> Float[Tensor, "B S H"]:
-        *_, last = self.steps(x, attention_mask)
-        return last
+    def forward(
+        self,
+        x: Float[Tensor, "B S H"],
+        attention_mask: Bool[Tensor, "B S"] | None = None,
+    ) -> Float[Tensor, "B S H"]:
+        # A queue of one lets go of earlier states: inference does not hold all L.
+        return deque(self.steps(x, attention_mask), maxlen=1).pop()

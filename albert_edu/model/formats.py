@@ -82,8 +82,8 @@ def to_transformers(config: AlbertConfig) -> dict:
 def from_transformers(settings: dict) -> AlbertConfig:
     """Return our config for the fields of a ``config.json``.
 
-    Fields that are left out take transformers' defaults. Raises InterchangeError for another kind of
-    model, for sizes that cannot be, and for what our layers do not compute: relative positions,
+    Fields that are left out take transformers' defaults. Raises InterchangeError for another kind
+    of model, for sizes that cannot be, and for what our layers do not compute: relative positions,
     decoders, other activations.
     """
     kind = settings.get("model_type")

@@ -1,4 +1,4 @@
-"""What pre-training asks of the hidden states: the hidden pieces (notebook 05) and the order of two segments (notebook 06)."""
+"""The two heads of pre-training: masked tokens (notebook 05), sentence order (notebook 06)."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -8,9 +8,11 @@ from albert_edu.model.layers import gelu
 
 
 class MaskedTokenHead(nn.Module):
-    """H back to E, GELU, norm, then a score for each of the V pieces with the embedding table itself, plus a bias.
+    """From H back to E, GELU, norm, then a score for each of the V tokens.
 
-    The table is tied: it is the very Parameter of the embeddings, so the decoder costs V numbers (the bias), not V*E.
+    The scores are products with the embedding table, plus a bias. The table is tied:
+    it is the Parameter of the embeddings itself, so that the decoder costs V numbers
+    (the bias) and not V*E. Section 3.1; notebook 05.
     """
 
     def __init__(self, config: AlbertConfig, word_embedding: nn.Embedding):
@@ -27,7 +29,10 @@ class MaskedTokenHead(nn.Module):
 
 
 class SentenceOrderHead(nn.Linear):
-    """Two scores from the pooled [CLS]: 0 in order, 1 swapped (SOP) or from another document (NSP)."""
+    """Two scores from the pooled vector of [CLS], [B,H] to [B,2]; notebook 06.
+
+    Label 0 is in order, 1 is swapped (SOP) or from another document (NSP).
+    """
 
     def __init__(self, config: AlbertConfig):
         super().__init__(config.hidden_size, 2)

@@ -64,8 +64,8 @@ def save_pretrained(
 def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer | None]:
     """Return model and tokenizer of a shipped model, a folder, or a Hub name (``model_folder``).
 
-    Reads what we, transformers and the authors (as ``model.npz``) write. The tokenizer is None where
-    the folder has none. Heads that the folder lacks (the Hub's ALBERTs have no sentence-order head)
+    Reads what we, transformers and the authors (as ``model.npz``) write. The tokenizer is None
+    where the folder has none. Heads that it lacks (the Hub's ALBERTs have no sentence-order head)
     start untrained; a warning names them, and another one the tensors that are not used.
     """
     folder = model_folder(folder)

@@ -1,4 +1,4 @@
-"""The two halves of a transformer layer, each with its residual and its norm. Built in notebook 02.
+"""The two halves of a transformer layer, each with its residual and its norm (notebook 02).
 
 They are separate modules because ALBERT may share one half and not the other (Table 4).
 """
@@ -13,12 +13,15 @@ from albert_edu.config import AlbertConfig
 
 
 def attention_by_hand(
-    q: Float[Tensor, "B A S D"], k: Float[Tensor, "B A S D"], v: Float[Tensor, "B A S D"],
+    q: Float[Tensor, "B A S D"],
+    k: Float[Tensor, "B A S D"],
+    v: Float[Tensor, "B A S D"],
     attention_mask: Bool[Tensor, "B S"] | None = None,
 ) -> tuple[Float[Tensor, "B A S D"], Float[Tensor, "B A S S"]]:
-    """Scaled dot-product attention written out; returns the mixed values and the weights.
+    """Return the mixed values and the weights of scaled dot-product attention.
 
-    ``attention_mask`` is False on padding.
+    ``attention_mask`` is False on padding. This is the version written out; the model
+    uses PyTorch's fused one. Built in notebook 02.
     """
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # B A S S
     if attention_mask is not None:
@@ -28,13 +31,18 @@ def attention_by_hand(
 
 
 class SelfAttention(nn.Module):
-    """Multi-head self-attention, then add and norm: LN(x + W_o attend(W_q x, W_k x, W_v x))."""
+    """Multi-head self-attention with residual and norm (notebook 02).
+
+    LN(x + W_o attend(W_q x, W_k x, W_v x)): the norm comes last, as in BERT.
+    """
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
         H = config.hidden_size
         self.num_heads = config.num_heads
-        self.query, self.key, self.value = nn.Linear(H, H), nn.Linear(H, H), nn.Linear(H, H)
+        self.query = nn.Linear(H, H)
+        self.key = nn.Linear(H, H)
+        self.value = nn.Linear(H, H)
         self.output = nn.Linear(H, H)
         self.attention_dropout = config.attention_dropout
         self.dropout = nn.Dropout(config.hidden_dropout)
@@ -44,40 +52,62 @@ class SelfAttention(nn.Module):
         B, S, H = x.shape
         return x.view(B, S, self.num_heads, H // self.num_heads).transpose(1, 2)
 
-    def forward(self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None) -> Float[Tensor, "B S H"]:
-        q, k, v = (self.split_heads(linear(x)) for linear in (self.query, self.key, self.value))
+    def project(self, x: Float[Tensor, "B S H"]) -> list[Float[Tensor, "B A S D"]]:
+        """Return queries, keys and values."""
+        return [self.split_heads(f(x)) for f in (self.query, self.key, self.value)]
+
+    def forward(
+        self,
+        x: Float[Tensor, "B S H"],
+        attention_mask: Bool[Tensor, "B S"] | None = None,
+    ) -> Float[Tensor, "B S H"]:
+        if attention_mask is not None:
+            attention_mask = attention_mask[:, None, None, :]  # B 1 1 S
+        dropout = self.attention_dropout if self.training else 0.0
         mixed = F.scaled_dot_product_attention(
-            q, k, v,
-            attn_mask=None if attention_mask is None else attention_mask[:, None, None, :],
-            dropout_p=self.attention_dropout if self.training else 0.0,
-        )  # fmt: skip
+            *self.project(x), attn_mask=attention_mask, dropout_p=dropout
+        )
         return self.add_and_norm(x, mixed)
 
-    def forward_with_weights(self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None):
-        """The same, slowly and without attention dropout: returns (output, weights[B,A,S,S])."""
-        q, k, v = (self.split_heads(linear(x)) for linear in (self.query, self.key, self.value))
-        mixed, weights = attention_by_hand(q, k, v, attention_mask)
+    def forward_with_weights(
+        self,
+        x: Float[Tensor, "B S H"],
+        attention_mask: Bool[Tensor, "B S"] | None = None,
+    ) -> tuple[Float[Tensor, "B S H"], Float[Tensor, "B A S S"]]:
+        """Return the output and the attention weights; slower, no attention dropout."""
+        mixed, weights = attention_by_hand(*self.project(x), attention_mask)
         return self.add_and_norm(x, mixed), weights
 
-    def add_and_norm(self, x: Float[Tensor, "B S H"], mixed: Float[Tensor, "B A S D"]) -> Float[Tensor, "B S H"]:
-        return self.norm(x + self.dropout(self.output(mixed.transpose(1, 2).flatten(2))))
+    def add_and_norm(
+        self, x: Float[Tensor, "B S H"], mixed: Float[Tensor, "B A S D"]
+    ) -> Float[Tensor, "B S H"]:
+        merged = mixed.transpose(1, 2).flatten(2)  # B S H
+        return self.norm(x + self.dropout(self.output(merged)))
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a GELU between, then add and norm: LN(x + W_2 gelu(W_1 x))."""
+    """Two linear maps with a GELU between, then residual and norm (notebook 02).
+
+    LN(x + W_2 gelu(W_1 x)), with F = 4H in between. The dropout is in the authors'
+    code; transformers' ALBERT builds it and never calls it.
+    """
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
         self.up = nn.Linear(config.hidden_size, config.ffn_size)
         self.activation = gelu(config)
         self.down = nn.Linear(config.ffn_size, config.hidden_size)
-        self.dropout = nn.Dropout(config.hidden_dropout)  # the original has it; transformers' ALBERT builds it and never calls it
+        self.dropout = nn.Dropout(config.hidden_dropout)
         self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
     def forward(self, x: Float[Tensor, "B S H"]) -> Float[Tensor, "B S H"]:
-        return self.norm(x + self.dropout(self.down(self.activation(self.up(x)))))
+        inner = self.activation(self.up(x))  # B S F
+        return self.norm(x + self.dropout(self.down(inner)))
 
 
 def gelu(config: AlbertConfig) -> nn.GELU:
-    """The original's tanh approximation, or the exact erf form; they differ by at most about 5e-4."""
+    """Return the tanh form of the authors' code, or the exact erf form.
+
+    They differ by at most about 5e-4.
+    """
     return nn.GELU(approximate="tanh" if config.activation == "gelu_tanh" else "none")

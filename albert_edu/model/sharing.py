@@ -1,4 +1,4 @@
-"""Which weights each layer application uses (section 3.1, Table 4). Built in notebook 04."""
+"""Which weights each layer application uses (section 3.1, Table 4; notebook 04)."""
 
 from typing import NamedTuple
 
@@ -12,32 +12,46 @@ class LayerSlot(NamedTuple):
     ffn: int
 
 
-def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[LayerSlot, ...]:
-    """Say which attention and which feed-forward block each layer application uses.
+def layer_plan(
+    num_layers: int, share: Sharing, num_groups: int = 1
+) -> tuple[LayerSlot, ...]:
+    """Return which attention and which feed-forward block each layer application uses.
 
     >>> [tuple(slot) for slot in layer_plan(4, "attention")]
     [(0, 0), (0, 1), (0, 2), (0, 3)]
     >>> [tuple(slot) for slot in layer_plan(4, "all", num_groups=2)]
     [(0, 0), (0, 0), (1, 1), (1, 1)]
 
-    Application i belongs to group i * G // L: integers, because the float forms in use, int(i / L * G) and
-    int(i / (L / G)), are off by one for some depths. Lan et al. 2019, sections 3.1 and 4.5; built in notebook 04.
+    Application i belongs to group i * G // L. The arithmetic is of integers, because
+    the float forms in use, int(i / L * G) and int(i / (L / G)), are off by one for some
+    depths. Raises ValueError for more groups than layers. Lan et al. 2019, sections
+    3.1 and 4.5; built in notebook 04.
     """
     if not 1 <= num_groups <= num_layers:
-        raise ValueError(f"{num_groups} groups of {num_layers} layers: num_groups must lie between 1 and num_layers.")
+        raise ValueError(
+            f"{num_groups} groups of {num_layers} layers: num_groups must lie between "
+            f"1 and num_layers."
+        )
     group = [i * num_groups // num_layers for i in range(num_layers)]
     own = list(range(num_layers))
-    blocks = {"all": (group, group), "attention": (group, own), "ffn": (own, group), "none": (own, own)}
+    blocks = {
+        "all": (group, group),
+        "attention": (group, own),
+        "ffn": (own, group),
+        "none": (own, own),
+    }
     if share not in blocks:
         raise ValueError(f"share must be one of {', '.join(blocks)}, got {share!r}.")
-    return tuple(LayerSlot(attention, ffn) for attention, ffn in zip(*blocks[share], strict=True))
+    return tuple(LayerSlot(*pair) for pair in zip(*blocks[share], strict=True))
 
 
 def describe_plan(plan: tuple[LayerSlot, ...]) -> str:
-    """The plan as lines of text, one per layer application, for printing.
+    """Return the plan as lines of text, one per layer application.
 
     >>> print(describe_plan(layer_plan(2, "ffn")))
     layer 1: attention 0, ffn 0
     layer 2: attention 1, ffn 0
     """
-    return "\n".join(f"layer {i}: attention {slot.attention}, ffn {slot.ffn}" for i, slot in enumerate(plan, start=1))
+    return "\n".join(
+        f"layer {i}: attention {slot.attention}, ffn {slot.ffn}" for i, slot in enumerate(plan, 1)
+    )

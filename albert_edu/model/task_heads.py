@@ -1,6 +1,7 @@
-"""Heads for fine-tuning: a class or a value, a span of the text, one of several choices (appendix A.3). Built in notebook 11.
+"""Heads for fine-tuning: a class or a value, a span of the text, one of several choices.
 
-Every model gives logits for a ``TaskData`` batch, the loss of a batch, and its predictions in the form of the labels.
+Every model gives logits for a ``TaskData`` batch, the loss of a batch, and its predictions in the
+form of the labels. Lan et al. 2019, appendix A.3; built in notebook 11.
 """
 
 import torch
@@ -12,11 +13,14 @@ from albert_edu.model.albert import Albert, initialise, mean_loss
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import TaskData
 
-LONGEST_ANSWER = 30  # pieces, as in the original
+LONGEST_ANSWER = 30  # tokens, as in the authors' code
 
 
 class AlbertForClassification(nn.Module):
-    """The pooled [CLS], dropout, ``num_labels`` scores. With one label it is a regression with squared error (STS)."""
+    """The pooled vector of [CLS], dropout, and ``num_labels`` scores.
+
+    With one label it is a regression with squared error, as for STS-B. Notebook 11.
+    """
 
     def __init__(self, albert: Albert, num_labels: int, dropout: float = 0.1):
         super().__init__()
@@ -41,7 +45,10 @@ class AlbertForClassification(nn.Module):
 
 
 class AlbertForChoice(nn.Module):
-    """One score for each of C sequences that share a passage, and a softmax over the C of an example (RACE)."""
+    """One score for each of C sequences that share a passage, and a softmax over them.
+
+    An example of RACE is a passage with C = 4 answers. Notebook 11.
+    """
 
     def __init__(self, albert: Albert, dropout: float = 0.1):
         super().__init__()
@@ -51,8 +58,9 @@ class AlbertForChoice(nn.Module):
         initialise(self.head, albert.config.init_std)
 
     def forward(self, batch: TaskData) -> Float[Tensor, "B C"]:
-        flat = (part.flatten(0, 1) for part in (batch.token_ids, batch.segment_ids, batch.attention_mask))  # B*C S
-        return self.head(self.dropout(self.albert(*flat).pooled)).view(batch.token_ids.shape[:2])
+        parts = (batch.token_ids, batch.segment_ids, batch.attention_mask)
+        pooled = self.albert(*(part.flatten(0, 1) for part in parts)).pooled  # B*C H
+        return self.head(self.dropout(pooled)).view(batch.token_ids.shape[:2])
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
         return mean_loss(self(batch), batch.labels)
@@ -62,10 +70,11 @@ class AlbertForChoice(nn.Module):
 
 
 class AlbertForSpan(nn.Module):
-    """Scores of each piece as first and as last of the answer, and one from the pooled [CLS]: is there no answer?
+    """Scores of each token as the first and as the last of an answer, and one for "no answer".
 
-    Only pieces of the context can answer. The last score is trained jointly, at half weight, and only SQuAD 2.0 needs it.
-    Simpler than the original, whose scores of the last piece also see the first, found by a beam search.
+    Only tokens of the context can answer. The score for "no answer" comes from the pooled vector of
+    [CLS] and is trained jointly, at half weight; only SQuAD 2.0 needs it. The authors' head is
+    larger: its scores of the last token also see the first, found by a beam search. Notebook 11.
     """
 
     def __init__(self, albert: Albert, dropout: float = 0.1):
@@ -76,10 +85,15 @@ class AlbertForSpan(nn.Module):
         self.head = nn.ModuleDict({"span": nn.Linear(H, 2), "none": nn.Linear(H, 1)})
         self.head.apply(lambda module: initialise(module, albert.config.init_std))
 
-    def forward(self, batch: TaskData) -> tuple[Float[Tensor, "B S"], Float[Tensor, "B S"], Float[Tensor, "B"]]:
+    def forward(
+        self, batch: TaskData
+    ) -> tuple[Float[Tensor, "B S"], Float[Tensor, "B S"], Float[Tensor, "B"]]:
         hidden, pooled, _ = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
-        context = batch.segment_ids.bool() & (batch.segment_ids.cumsum(-1) < batch.segment_ids.sum(-1, keepdim=True))  # not [SEP]
-        start, end = self.head["span"](self.dropout(hidden)).masked_fill(~context[..., None], float("-inf")).unbind(-1)
+        segment = batch.segment_ids
+        is_last = segment.cumsum(-1) == segment.sum(-1, keepdim=True)  # [SEP], and padding after it
+        context = segment.bool() & ~is_last  # B S
+        scores = self.head["span"](self.dropout(hidden))  # B S 2
+        start, end = scores.masked_fill(~context[..., None], float("-inf")).unbind(-1)
         return start, end, self.head["none"](self.dropout(pooled))[:, 0]
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
@@ -89,7 +103,10 @@ class AlbertForSpan(nn.Module):
         return span / 2 + F.binary_cross_entropy_with_logits(none.float(), unanswerable) / 2
 
     def predict(self, batch: TaskData) -> Int[Tensor, "B 2"]:
-        """The best first and last position with first <= last; (IGNORE, IGNORE) where "no answer" is the likelier."""
+        """Return the best first and last position, first <= last.
+
+        Where "no answer" is the likelier, both are IGNORE.
+        """
         start, end, none = self(batch)
         score = start[:, :, None] + end[:, None, :]  # B S S
         allowed = torch.ones_like(score[0], dtype=torch.bool).triu().tril(LONGEST_ANSWER - 1)

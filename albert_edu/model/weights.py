@@ -37,7 +37,7 @@ TIED = {  # transformers' second name of a tensor -> its first
 def _names(
     model: nn.Module, head: dict[str, str], column: str | None, inner: int = 1
 ) -> dict[str, str]:
-    """Our parameter's name -> its name in a file; ``head`` is of modules that pre-training lacks."""
+    """Our parameter's name -> its name in a file; ``head`` has what pre-training lacks."""
     own = parameter_shapes(model)
     if column == OURS:
         return {name: name for name in own}
@@ -51,7 +51,7 @@ def _names(
 def write_model(
     model: nn.Module, folder: Path, kind: str, head: dict[str, str], fields: dict
 ) -> None:
-    """Write ``config.json`` and ``model.safetensors`` for transformers' Albert``kind`` or Bert``kind``.
+    """Write ``config.json`` and ``model.safetensors`` for transformers' Albert or Bert``kind``.
 
     ``head`` maps the modules that pre-training lacks to their names there, ``fields`` go into the
     config. Where transformers cannot express the encoder, fields and tensors keep our names.

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import ChoiceExample, Example, TaskData, as_data, with_special_tokens
 from albert_edu.text.tokenizer import WORD_START, AlbertTokenizer, normalise
@@ -136,12 +137,14 @@ def _read_json(path: Path, *keys: str) -> dict:
     return content
 
 
-def tokens_with_offsets(text: str, tokenizer: AlbertTokenizer) -> tuple[list[int], list[tuple[int, int]]]:
+def tokens_with_offsets(text: str, tokenizer: AlbertTokenizer | HubTokenizer) -> tuple[list[int], list[tuple[int, int]]]:
     """Piece ids, and the characters [from, to) of the text that each piece stands for.
 
     The tokenizer sees normalised text, so we go word by word (no piece crosses a space); where normalising changes the
     length of a word, each of its pieces stands for the whole word.
     """
+    if isinstance(tokenizer, HubTokenizer):
+        return tokenizer.encode_with_offsets(text)
     ids, characters, at = [], [], 0
     for word in text.split():
         at = text.index(word, at)
@@ -156,7 +159,7 @@ def tokens_with_offsets(text: str, tokenizer: AlbertTokenizer) -> tuple[list[int
     return ids, characters
 
 
-def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer, sequence_length: int) -> SpanData:
+def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer | HubTokenizer, sequence_length: int) -> SpanData:
     """[CLS] question [SEP] context [SEP]; labels [N,2] are the answer's first and last position, IGNORE without an answer.
 
     A question keeps 64 pieces, or a third of S if that is less. There is one window and no stride: what does not fit of the
@@ -175,7 +178,7 @@ def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer, sequen
             if not inside or characters[inside[-1]][1] < end or example.context[begin:end] != example.answers[0]:
                 continue
             label = (before + inside[0], before + inside[-1])
-        laid.append(with_special_tokens(question, ids))
+        laid.append(with_special_tokens(question, ids, tokenizer.cls_id, tokenizer.sep_id))
         kept.append(example)
         labels.append(label)
         spans.append([(0, 0)] * before + characters + [(0, 0)] * (sequence_length - before - len(characters)))

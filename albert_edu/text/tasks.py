@@ -13,6 +13,7 @@ from jaxtyping import Int, Num
 from torch import Tensor
 
 from albert_edu.text.corpora import hold_out, imdb_table, load_corpus, split_sentences
+from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.prepare import prepare
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
@@ -63,25 +64,27 @@ class TaskData:
         return len(self.token_ids)
 
 
-def encode_pairs(examples: Sequence[Example], tokenizer: AlbertTokenizer, sequence_length: int) -> TaskData:
+def encode_pairs(examples: Sequence[Example], tokenizer: AlbertTokenizer | HubTokenizer, sequence_length: int) -> TaskData:
     """Encode single texts and pairs; what is too long loses pieces from the end of the longer text."""
     first = tokenizer.encode_many([example.first for example in examples])
     second = tokenizer.encode_many([example.second or "" for example in examples])
     laid = []
     for a, b, example in zip(first, second, examples, strict=True):
         truncate_pair(a, b, sequence_length - (2 if example.second is None else 3))
-        laid.append(with_special_tokens(a, None if example.second is None else b))
+        b = None if example.second is None else b
+        laid.append(with_special_tokens(a, b, tokenizer.cls_id, tokenizer.sep_id))
     return as_data(laid, [example.label for example in examples], sequence_length)
 
 
-def encode_choices(examples: Sequence[ChoiceExample], tokenizer: AlbertTokenizer, sequence_length: int) -> TaskData:
+def encode_choices(examples: Sequence[ChoiceExample], tokenizer: AlbertTokenizer | HubTokenizer, sequence_length: int) -> TaskData:
     """[CLS] passage [SEP] choice [SEP] for every choice, [N,C,S]; only the passage is cut, unless a choice fills half of S."""
     laid = []
     for example in examples:
         passage = tokenizer.encode(example.passage)
         for choice in tokenizer.encode_many(list(example.choices)):
             choice = choice[-(sequence_length // 2) :]  # the end of it, as in the original: there stands the option
-            laid.append(with_special_tokens(passage[: sequence_length - 3 - len(choice)], choice))
+            shortened = passage[: sequence_length - 3 - len(choice)]
+            laid.append(with_special_tokens(shortened, choice, tokenizer.cls_id, tokenizer.sep_id))
     counts = {len(example.choices) for example in examples}
     if len(counts) != 1:
         raise ValueError(f"all examples must have the same number of choices, these have {sorted(counts)}.")
@@ -102,9 +105,11 @@ def truncate_pair(a: list[int], b: list[int], room: int) -> None:
         (a if len(a) > len(b) else b).pop()
 
 
-def with_special_tokens(a: list[int], b: list[int] | None) -> tuple[list[int], int]:
-    """Token ids with special pieces, and the length of the first segment: [CLS] A [SEP]."""
-    return [CLS, *a, SEP, *([] if b is None else [*b, SEP])], len(a) + 2
+def with_special_tokens(
+    a: list[int], b: list[int] | None, cls_id: int = CLS, sep_id: int = SEP
+) -> tuple[list[int], int]:
+    """Token ids with special tokens, and the length of the first segment: [CLS] A [SEP]."""
+    return [cls_id, *a, sep_id, *([] if b is None else [*b, sep_id])], len(a) + 2
 
 
 def as_data(laid: Sequence[tuple[list[int], int]], labels: list, sequence_length: int) -> TaskData:

@@ -16,13 +16,13 @@ from torch import Tensor
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import (
     TaskModel,
+    Tokenizer,
     load_pretrained,
     load_task_model,
     save_task_model,
 )
 from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
 from albert_edu.text import task_files, tasks
-from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training.finetune import (
     FinetuneSettings,
     finetune,
@@ -46,7 +46,7 @@ class ReadyTask(NamedTuple):
 
     name: str
     model: TaskModel
-    tokenizer: AlbertTokenizer
+    tokenizer: Tokenizer
     train: tasks.TaskData
     test: tasks.TaskData
     label_names: list[str] | None = None  # of the classes, in the order of their numbers
@@ -97,7 +97,7 @@ class ReadyTask(NamedTuple):
 
 
 def make_ready(
-    pretrained: AlbertForPretraining, tokenizer: AlbertTokenizer, task: str,
+    pretrained: AlbertForPretraining, tokenizer: Tokenizer, task: str,
     files: Sequence[str | Path] | None = None, sequence_length: int | None = None,
 ) -> ReadyTask:  # fmt: skip
     """Return the task with that name for that model, whose encoder becomes part of the new one.
@@ -171,12 +171,12 @@ def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> 
 
 def load_with_tokenizer(
     folder: str | Path,
-) -> tuple[AlbertForPretraining, AlbertTokenizer]:
+) -> tuple[AlbertForPretraining, Tokenizer]:
     """Return a pre-trained model and its tokenizer. Raises ValueError for a folder without one."""
     model, tokenizer = load_pretrained(folder)
     if tokenizer is None:
         raise ValueError(
-            f"{folder} has no spiece.model: without its tokenizer the rows of its table mean "
+            f"{folder} has no tokenizer, without which the rows of its table mean "
             f"nothing."
         )
     return model, tokenizer

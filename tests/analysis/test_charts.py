@@ -19,13 +19,10 @@ def test_curves_that_end_together_get_labels_that_do_not_overlap():
     assert all(after - before > 0.07 for before, after in pairwise(heights))
 
 
-def test_the_name_of_a_floor_stands_at_the_end_that_no_curve_crosses():
-    falling, rising = [5.0, 4.3, 3.9, 3.7, 3.6], [3.6, 3.7, 3.9, 4.3, 5.0]
-    sides = {}
-    for name, losses in (("falling", falling), ("rising", rising)):
-        figure, _ = lines([("run", range(5), losses)], "step", "loss", "", {"floor": 4.5})
-        (sides[name],) = (text.get_ha() for text in figure.axes[0].texts if text.get_text() == "floor")
-    assert sides == {"falling": "right", "rising": "left"}
+def test_the_name_of_a_baseline_does_not_cover_the_name_of_a_curve():
+    figure, _ = lines([("run", [0, 1], [5.0, 3.0])], "step", "loss", "", {"copy": 3.0, "unigram": 3.01})
+    heights = sorted(text.get_position()[1] for text in figure.axes[0].texts)
+    assert len(heights) == 3 and all(after - before > 0.07 for before, after in pairwise(heights))
 
 
 def test_more_curves_than_a_reader_can_tell_apart_are_refused():

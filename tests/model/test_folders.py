@@ -13,12 +13,16 @@ import transformers
 from huggingface_hub.errors import LocalEntryNotFoundError
 from safetensors.torch import load_file, save_file
 
+from albert_edu import cli
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.folders import model_folder
 from albert_edu.model.formats import InterchangeError, tensor_names
 from albert_edu.model.interchange import load_pretrained, save_pretrained
+from albert_edu.model.task_heads import AlbertForClassification
 from albert_edu.text.hub_tokenizer import HubTokenizer
+from albert_edu.text.task_files import SpanExample, encode_spans
+from albert_edu.text.tasks import Example, encode_pairs
 from albert_edu.text.tokenizer import TokenizerError
 
 SHAPE = dict(vocab_size=50, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16)
@@ -187,6 +191,23 @@ def test_a_wordpiece_bert_is_loaded_with_its_tokenizer(bert, tmp_path):
     assert special == (0, 3, 4, 5, 6) and len(tokenizer) == len(WORDS) + 2
     assert tokenizer.decode([4, *tokenizer.encode("four score and seven years"), 6, 5]) == "four score and seven years [MASK]"
     assert [tokenizer.starts_word[i] for i in tokenizer.encode("years")] == [True, False]
+
+
+def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_tokens(bert):
+    model, tokenizer = load_pretrained(bert)
+    data = encode_pairs([Example("four score", "years ago", 0), Example("seven", None, 1)], tokenizer, 12)
+    assert data.token_ids[0].tolist() == [4, 7, 8, 5, 11, 12, 13, 5, 0, 0, 0, 0]
+    assert AlbertForClassification(model.albert, 2).loss(data).isfinite()
+    example = SpanExample("q", "and seven?", "Four score and seven years ago.", ("seven years",), 15)
+    spans = encode_spans([example], tokenizer, 16)
+    start, end = spans.data.labels[0].tolist()
+    assert tokenizer.pieces(spans.data.token_ids[0][start : end + 1].tolist()) == ["seven", "year", "##s"]
+
+
+def test_a_wordpiece_bert_is_no_start_for_pretraining(bert, tmp_path, capsys):
+    code = cli.main(["pretrain", "--corpus", "stories", "--warm-start", str(bert), "--out", str(tmp_path / "out")])
+    assert code == 2 and "can be fine-tuned, not pre-trained" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_wordpiece_tokenizer_is_saved_so_that_we_and_transformers_read_it_again(bert, tmp_path):

@@ -3,10 +3,12 @@
 import pytest
 import torch
 import transformers
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.formats import tensor_names
+from albert_edu.model.formats import tensor_names, to_transformers, why_not_expressible
 from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.text.batches import PretrainingBatch
 
@@ -129,3 +131,35 @@ def test_parity_is_no_accident_of_idle_weights(pair, batch):
     for name, parameter in ours.named_parameters():
         if not name.endswith("key.bias"):  # a constant added to all scores of a row: softmax does not see it
             assert parameter.grad.abs().max() > 1e-4, name
+
+
+@given(
+    L=st.integers(1, 4), groups=st.integers(1, 4), E=st.sampled_from([8, 16]), heads=st.sampled_from([1, 2, 4]),
+    share=st.sampled_from(["all", "none"]), activation=st.sampled_from(["gelu_tanh", "gelu_erf"]),
+    ffn=st.integers(1, 40), segments=st.integers(2, 3), eps=st.sampled_from([1e-12, 1e-5]), seed=st.integers(0, 99),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_any_config_gives_the_same_numbers_in_double_precision(L, groups, E, heads, share, activation, ffn, segments, eps, seed):
+    """From our tensors under transformers' names into its class for pre-training, to 1e-10."""
+    config = AlbertConfig(V, E, 16, L, heads, ffn, S, segments, share, min(groups, L) if share == "all" else 1,
+                          activation=activation, layer_norm_eps=eps)  # fmt: skip
+    assume(why_not_expressible(config) is None)
+    torch.manual_seed(seed)
+    ours = randomised(AlbertForPretraining(config), "norm.weight").eval().double()
+    their_config = transformers.AutoConfig.for_model(**to_transformers(config))
+    theirs = transformers.AutoModelForPreTraining.from_config(their_config).eval().double()
+    names = tensor_names(config)
+    state = {names[name]: parameter.detach() for name, parameter in ours.named_parameters()}
+    missing, unexpected = theirs.load_state_dict(state, strict=False)
+    assert not unexpected and all("decoder" in name or "embedding_hidden_mapping_in" in name for name in missing)
+    if any("embedding_hidden_mapping_in" in name for name in missing):
+        torch.nn.init.eye_(theirs.albert.encoder.embedding_hidden_mapping_in.weight)
+        torch.nn.init.zeros_(theirs.albert.encoder.embedding_hidden_mapping_in.bias)
+    ids, mask = torch.randint(1, V, (2, S)), (torch.arange(S) < torch.tensor([[S], [7]])).long()
+    segment_ids = (torch.arange(S) >= 4).long().expand(2, S)
+    output = theirs(input_ids=ids, token_type_ids=segment_ids, attention_mask=mask)
+    encoded = ours.albert(ids, segment_ids, mask)
+    order = output.seq_relationship_logits if hasattr(output, "seq_relationship_logits") else output.sop_logits
+    torch.testing.assert_close(order, ours.sentence_order_head(encoded.pooled), atol=1e-10, rtol=1e-10)
+    logits = ours.masked_token_head(encoded.last_hidden)[mask.bool()]
+    torch.testing.assert_close(output.prediction_logits[mask.bool()], logits, atol=1e-10, rtol=1e-10)

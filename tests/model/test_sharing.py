@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import weakref
 from fractions import Fraction
 
 import pytest
@@ -156,3 +157,20 @@ def test_the_encoder_returns_its_last_step():
     assert len(steps) == 4
     assert torch.equal(encoder(x), steps[-1])
     assert not torch.allclose(steps[-2], steps[-1], atol=1e-2)
+
+
+def test_inference_holds_a_few_states_and_not_one_for_each_layer():
+    """Without gradients a state of an earlier layer must be free as soon as the next one is there."""
+    states, most = [], {}
+    for layers in (4, 24):
+        encoder = SharedEncoder(AlbertConfig(50, 8, 16, layers, 2)).eval()
+        most[layers] = 0
+
+        def remember(module, inputs, output, layers=layers):
+            states.append(weakref.ref(output))
+            most[layers] = max(most[layers], sum(state() is not None for state in states))
+
+        encoder.ffn[0].register_forward_hook(remember)
+        with torch.no_grad():
+            encoder(torch.randn(1, 5, 16))
+    assert most[24] == most[4] <= 3

@@ -1,0 +1,84 @@
+"""Look at a model from outside: what it is made of, and what it says where a word is masked.
+
+The command line's ``inspect`` and ``fill`` are these functions.
+"""
+
+import torch
+
+from albert_edu.analysis.counting import count_parameters
+from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.model.interchange import Tokenizer
+from albert_edu.model.sharing import describe_plan
+from albert_edu.text.batches import IGNORE, PretrainingBatch
+
+MASK = "[MASK]"
+SAMPLE = "four score and seven years ago our fathers brought forth on this continent a new nation"
+
+
+def fill(
+    model: AlbertForPretraining, tokenizer: Tokenizer, text: str, top: int = 5
+) -> list[list[tuple[str, float]]]:
+    """Return the ``top`` likeliest tokens, each with its probability, for every "[MASK]" of a text.
+
+    Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows.
+    """
+    parts = tokenizer.encode_many(text.split(MASK))
+    if len(parts) == 1:
+        raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
+    row = [tokenizer.cls_id, *parts[0]]
+    for part in parts[1:]:
+        row += [tokenizer.mask_id, *part]
+    token_ids = torch.tensor([[*row, tokenizer.sep_id]], device=next(model.parameters()).device)
+    with evaluation_mode(model):
+        hidden = model.albert(token_ids).last_hidden[token_ids == tokenizer.mask_id]  # K H
+        best = model.masked_token_head(hidden).softmax(-1).topk(top)
+    return [
+        list(zip(tokenizer.pieces(ids), probabilities, strict=True))
+        for ids, probabilities in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    ]
+
+
+def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> PretrainingBatch:
+    """Return a text as a batch without masks and labels: rows of [CLS], tokens, [SEP], padding.
+
+    Raises ValueError for a text without a token.
+    """
+    tokens, room = tokenizer.encode(text), sequence_length - 2
+    rows = [
+        [tokenizer.cls_id, *tokens[start : start + room], tokenizer.sep_id]
+        for start in range(0, len(tokens), room)
+    ]
+    if not rows:
+        raise ValueError("there is no token in the text.")
+    token_ids = torch.full((len(rows), max(map(len, rows))), tokenizer.pad_id)
+    attention_mask = torch.zeros_like(token_ids)
+    for i, row in enumerate(rows):
+        token_ids[i, : len(row)] = torch.tensor(row)
+        attention_mask[i, : len(row)] = 1
+    nothing = torch.zeros(len(rows), 1, dtype=torch.long)
+    no_order = torch.full((len(rows),), IGNORE)
+    return PretrainingBatch(
+        token_ids, torch.zeros_like(token_ids), attention_mask, nothing, nothing + IGNORE, no_order
+    )
+
+
+def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE) -> str:
+    """Describe a model in lines of text: its sizes, parameters, sharing, and Figure 1 on a text."""
+    config, count = model.config, count_parameters(model.config)
+    lines = [
+        f"V = {config.vocab_size:,} tokens, E = {config.embedding_size}, H = {config.hidden_size}, "
+        f"L = {config.num_layers}, A = {config.num_heads}, F = {config.ffn_size}, at most "
+        f"{config.max_positions} positions",
+        *(f"{size:>13,} {name.replace('_', ' ')}" for name, size in vars(count).items()),
+        f"{count.with_heads:>13,} parameters in all",
+        f"sharing: {config.share} in {config.num_groups} group(s)",
+        describe_plan(model.albert.encoder.plan),
+    ]
+    if tokenizer is not None:
+        batch = rows_of_text(tokenizer, text, config.max_positions)
+        measured = layer_similarity(model, batch)
+        lines.append("Figure 1: L2 distance and angle between a layer's input and its output")
+        for i, (l2, angle) in enumerate(zip(measured.l2, measured.angle_degrees, strict=True), 1):
+            lines.append(f"layer {i}: {l2:6.2f} {angle:6.1f} degrees")
+    return "\n".join(lines)

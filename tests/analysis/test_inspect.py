@@ -1,0 +1,62 @@
+"""What ``fill`` and ``inspect`` say about a model."""
+
+import pytest
+
+from albert_edu import cli
+from albert_edu.analysis.inspect import fill, inspect, rows_of_text
+from albert_edu.model.interchange import load_pretrained
+
+
+@pytest.fixture(scope="module")
+def laptop():
+    return load_pretrained("laptop")
+
+
+def test_the_shipped_model_knows_what_is_united(laptop):
+    ((best, probability), *_), = fill(*laptop, "the government of the united [MASK] of america", top=3)
+    assert best == "▁states" and probability > 0.5
+
+
+def test_every_mask_of_a_text_gets_its_own_answers_in_falling_order(laptop):
+    answers = fill(*laptop, "the [MASK] of the united [MASK]", top=4)
+    assert len(answers) == 2 and all(len(answer) == 4 for answer in answers)
+    for answer in answers:
+        probabilities = [probability for _, probability in answer]
+        assert probabilities == sorted(probabilities, reverse=True) and sum(probabilities) <= 1 + 1e-6
+
+
+def test_filling_leaves_the_model_in_its_mode(laptop):
+    model, tokenizer = laptop
+    model.train()
+    fill(model, tokenizer, "fellow [MASK]")
+    assert model.training
+
+
+def test_a_text_without_a_mask_is_refused(laptop):
+    with pytest.raises(ValueError, match=r"there is no \[MASK\] in 'fellow citizens'"):
+        fill(*laptop, "fellow citizens")
+
+
+def test_a_text_becomes_whole_rows_and_loses_no_token(laptop):
+    _, tokenizer = laptop
+    text = "the people of the united states " * 10
+    batch = rows_of_text(tokenizer, text, 16)
+    inner = [row[mask.bool()][1:-1].tolist() for row, mask in zip(batch.token_ids, batch.attention_mask, strict=True)]
+    assert [i for row in inner for i in row] == tokenizer.encode(text)
+    assert batch.token_ids.shape[1] == 16 and batch.num_masked == 0
+
+
+def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
+    model, tokenizer = laptop
+    said = inspect(model, tokenizer)
+    for part in ("E = 64, H = 128, L = 12", "500,194 parameters in all", "layer 12: attention 0, ffn 0"):
+        assert part in said
+    assert said.splitlines()[-1].startswith("layer 12:") and said.endswith("degrees")
+    assert "Figure 1" not in inspect(model, None)
+
+
+def test_the_command_line_fills_and_inspects(capsys):
+    assert cli.main(["fill", "the united [MASK] of america", "--model", "laptop", "--top", "2"]) == 0
+    assert "states" in capsys.readouterr().out
+    assert cli.main(["inspect", "laptop-unshared"]) == 0
+    assert "layer 12: attention 11, ffn 11" in capsys.readouterr().out
