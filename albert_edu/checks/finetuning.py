@@ -44,6 +44,11 @@ def check_classification_head(answer, trial: Trial) -> None:
         "normalising pooled": nn.functional.layer_norm(x, (H,)) @ W.T + b,
         "returning the class instead of its scores": right.argmax(-1),
     }, weight=3, reason="dropping in eval mode too? F.dropout needs training=self.training")  # fmt: skip
+    leaf = x.clone().requires_grad_()
+    value = trial.call(head, leaf, name="lets autograd through")
+    traced = isinstance(value, Tensor) and value.requires_grad
+    reached = traced and torch.autograd.grad(value.sum(), leaf, allow_unused=True)[0] is not None
+    trial.true("lets the encoder learn", reached, "no gradient reaches pooled: is there a detach() or no_grad()?")
     reason = "dropout is still on in eval mode: use nn.Dropout, or F.dropout with training=self.training"
     trial.true("says the same twice in eval mode", same(_logits(trial, head, x, C), got), reason)
     head.train()
@@ -82,7 +87,8 @@ def check_pair_layout(answer, trial: Trial) -> None:
     S = 2 * int(trial.randint(7, 10, 1))  # even: then one of two equally long texts keeps a piece more
     few, many = int(trial.randint(2, 4, 1)), int(trial.randint(12, 16, 1)) + S
     fits, lengths = (few + 2, few), [(many, few), (few, many), (many + 3, many), (many, many), (S - 3 - few, few)]
-    short, cut, single = _draw(trial, [fits]), _draw(trial, lengths), _draw(trial, [(few + 1, None), (S - 2, None), (many, None)])
+    alone = [(few + 1, None), (S - 2, None), (many, None), (few, 0)]  # an empty B is not a missing one
+    short, cut, single = (_draw(trial, sizes) for sizes in ([fits], lengths, alone))
     got = _three(trial, answer, short, S)
     ids, segments, mask = laid = _rows(short, S)
     trial.equal("lays out a pair that fits", got[0], ids, {

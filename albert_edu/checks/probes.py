@@ -73,6 +73,9 @@ def check_linear_probe(answer, trial: Trial) -> None:
     lone = ask(x, y, tx[ty == 1], ty[ty == 1], name="survives a test of one class")[1]
     trial.true("gives NaN for a class that the test does not have", math.isnan(lone[0]),
                "0 would say that all were missed, and none was there")  # fmt: skip
+    other = ask(x, y, tx[ty == 0], ty[ty == 0], name="survives a test without the last class")[1]
+    trial.true("takes the number of classes from the training labels", math.isnan(other[1]),
+               "the last class has no test row: its recall is NaN")  # fmt: skip
     corners = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
     y3, ty3 = (trial.randint(0, 3, size) for size in (90, 60))
     x3, tx3 = (corners[labels] + trial.randn(len(labels), 2) / 2 for labels in (y3, ty3))

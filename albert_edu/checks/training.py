@@ -1,8 +1,7 @@
-"""Checks of notebook 07: the learning rate at each step, and a batch in parts."""
+"""Check of notebook 07: a batch in parts."""
 
 import copy
 import functools
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -15,53 +14,8 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
-from albert_edu.training.settings import PretrainSettings
 
 RATE = 0.5  # of the plain gradient descent that steps in check_accumulation
-
-
-@exercise("07.4")
-def check_schedule(answer, trial: Trial) -> None:
-    """``learning_rate(step, settings) -> float`` for steps 0 to N - 1; ``settings.steps`` is N, ``settings.warmup_steps`` is W,
-    ``settings.learning_rate`` the peak. A straight line up, peak / W at step 0 and the peak at step W - 1; then one down, the
-    peak at step W and 0 at step N, one after the last. W may be 0 (no way up) or N (no way down)."""
-    N, W, peak = int(trial.randint(14, 20, 1)), int(trial.randint(4, 6, 1)), 1 + trial.numpy.random()
-    ask, t = functools.partial(_ask_rates, answer, trial), torch.arange(N)
-
-    def line(up: Tensor, down: Tensor) -> Tensor:
-        return peak * torch.where(t < W, up, down)
-
-    up, down, over_all = (t + 1) / W, (N - t) / (N - W), (N - t) / N
-    got = ask(range(N), PretrainSettings(N, peak, W))
-    right = trial.equal("rises over the warm-up, then falls to the end", got, line(up, down), {
-        "starting at 0 (step / W), as transformers does: the first step moves nothing": line(t / W, down),
-        "reaching 0 at the last step already, which then moves nothing": line(up, (N - 1 - t) / (N - 1 - W)),
-        "letting the way down begin one step early": line(up, (N - 1 - t) / (N - W)),
-        "going up one step too long, past the peak": peak * torch.where(t <= W, up, down),
-        "giving the rate of the next step": peak * torch.where(t + 1 < W, (t + 2) / W, (N - 1 - t) / (N - W)),
-        "giving the rate of step 0, whichever step is asked": torch.full((N,), peak / W),
-        "counting steps from 1": line(t / W, ((N - t + 1) / (N - W)).clamp(max=1)),
-        "starting at 0 and reaching 0 at the last step": line(t / W, (N - 1 - t) / (N - 1 - W)),
-        "falling over all N steps, so that the rate jumps down behind the warm-up": line(up, over_all),
-        "falling over all N steps behind a warm-up that starts at 0, as BERT's code does": line(t / W, over_all),
-        "multiplying the warm-up with a fall over all N steps": line(up * over_all, over_all),
-        "staying at the peak after the warm-up": line(up, torch.ones(N)),
-        "leaving the warm-up out": peak * over_all,
-        "falling along a cosine": line(up, (1 + torch.cos(math.pi * (t - W) / (N - W))) / 2),
-        "falling with the root of the step, as in the first Transformer": line(up, (W / (t + 1)).sqrt()),
-        "returning the share of the peak, not the rate": line(up, down) / peak,
-        "dividing whole numbers with //": line((t + 1) // W, (N - t) // (N - W)),
-    }, weight=3)  # fmt: skip
-    trial.true("moves at the first step", got[0] > 0, "a rate of 0 wastes the first batch: the warm-up is (step + 1) / W")
-    trial.true("moves at the last step", got[-1] > 0, "a rate of 0 wastes the last batch: the way down ends one step later")
-    order = trial.numpy.permutation(N).tolist()
-    reason = "it depends on the steps asked before, but a run that goes on from a checkpoint starts in the middle"
-    trial.equal("depends on nothing but step and settings", ask(order, PretrainSettings(N, peak, W)), got[order], reason=reason)
-    reason = "without a warm-up step 0 is the first of the way down" if right else ""
-    trial.equal("starts at the peak without a warm-up", ask(range(N), PretrainSettings(N, peak, 0)), peak * over_all,
-                {"warming up for a step all the same": peak * torch.where(t < 1, 1, (N - t) / (N - 1))}, reason=reason)  # fmt: skip
-    reason = "the way up is (step + 1) / N here, and there is no other" if right else ""
-    trial.equal("only rises when all is warm-up", ask(range(N), PretrainSettings(N, peak, N)), peak * (t + 1) / N, reason=reason)
 
 
 @exercise("07.5")
@@ -120,15 +74,6 @@ def check_accumulation(answer, trial: Trial) -> None:
     still = not clean.any()  # an answer that does nothing has nothing to forget
     reason = "the weights do not move at all" if still else reason
     trial.true("forgets the batch before", same(twice, clean) and not still, reason, weight=2)
-
-
-def _ask_rates(answer, trial: Trial, steps: Sequence[int], settings: PretrainSettings) -> Tensor:
-    name = f"answers for {settings.warmup_steps} of {settings.steps} steps of warm-up"
-    rates = trial.call(lambda settings: [answer(step, settings) for step in steps], settings, name=name)
-    try:
-        return torch.tensor([float(rate) for rate in rates], dtype=torch.double)
-    except (TypeError, ValueError, RuntimeError):
-        trial.need("returns a number", False, f"you return {type(rates[0]).__name__}; is the return missing?")
 
 
 def _parts(trial: Trial, hidden: Sequence[int]) -> list[PretrainingBatch]:
