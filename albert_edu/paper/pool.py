@@ -1,4 +1,4 @@
-"""One pool of processes for everything that trains more than one model: a sweep, and the pair behind Figure 1."""
+"""One pool of processes for everything that trains several models."""
 
 import multiprocessing
 import os
@@ -8,18 +8,21 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 
 def run_all(
-    jobs: Sequence[tuple[Callable, tuple]], processes: int, done: Callable[[object], None] = lambda result: None
+    jobs: Sequence[tuple[Callable, tuple]],
+    processes: int,
+    done: Callable[[object], None] = lambda result: None,
 ) -> None:
-    """Call every job, a function of a module with its arguments, in processes that end with this one.
+    """Call every job, a module's function and its arguments, in processes that end with this one.
 
-    ``done`` is called with each result. The first error, or an interruption, ends all processes and is raised here; what a
-    job must not lose it keeps in checkpoints.
+    ``done`` is called with each result. The first error, or an interruption, ends all processes and
+    is raised here; what a job must not lose it keeps in checkpoints.
     """
     if not jobs:
         return
     others = set(multiprocessing.active_children())
     workers = min(processes, len(jobs))
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, spawn, _end_with_parent) as pool:
         try:
             for future in as_completed([pool.submit(job, *arguments) for job, arguments in jobs]):
                 done(future.result())
@@ -31,7 +34,7 @@ def run_all(
 
 
 def _end_with_parent() -> None:
-    """A killed parent cannot end its children; trained on, they would write into the folder of the next call."""
+    """A killed parent cannot end its children, which would write into the next call's folder."""
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
 

@@ -13,11 +13,12 @@ from albert_edu.paper.claims import Claim, Verdict, comparison
 from albert_edu.paper.outcomes import Outcome, Question, judge_family
 from albert_edu.paper.plan import DATA, EXPERIMENTS, PLANNED, PROFILES, Experiment
 
-*_, OPEN = VERDICTS = get_args(Verdict)  # of criteria recorded before the rules; notebooks 09 and 12 judge by them
+# The verdicts of criteria recorded before the rules; notebooks 09 and 12 judge by them.
+*_, OPEN = VERDICTS = get_args(Verdict)
 
 
 class Entry(NamedTuple):
-    """An experiment with its recorded profiles, the largest last, and the questions it is judged on."""
+    """An experiment, its recorded profiles (the largest last) and the questions it is judged on."""
 
     name: str
     experiment: Experiment
@@ -25,15 +26,17 @@ class Entry(NamedTuple):
     questions: tuple[Question, ...] = ()
 
     def verdict(self, claim: Claim) -> tuple[str, str]:
-        """How a criterion recorded before the rules was judged then: by the largest profile that has runs for it."""
-        verdicts = [(claim.verdict(record["runs"]), profile) for profile, record in self.records.items()]
+        """How a criterion recorded before the rules was judged then: by the largest profile."""
+        verdicts = [(claim.verdict(record["runs"]), profile)
+                    for profile, record in self.records.items()]  # fmt: skip
         return next((pair for pair in reversed(verdicts) if pair[0] != OPEN), (OPEN, ""))
 
     def deciding(self, question: Question) -> str:
-        """The profile with most seeds for a question, the larger one in a tie; a few seeds do not overrule many."""
+        """The profile with most seeds for a question, the larger one in a tie."""
         if question.profile or not self.records:
             return question.profile
-        rows = {side for part in question.criterion for side in (part.low, part.high) if isinstance(side, str)}
+        sides = [side for part in question.criterion for side in (part.low, part.high)]
+        rows = {side for side in sides if isinstance(side, str)}
 
         def seeds(profile: str) -> int:
             runs = self.records[profile]["runs"]
@@ -57,8 +60,8 @@ class Report(NamedTuple):
 
 
 def read_report(figures: Path, plans: Mapping[str, Experiment] = EXPERIMENTS | PLANNED) -> Report:
-    """Read every record and judge every question; what was recorded before the rules is a family of its own for Holm."""
-    entries = tuple(Entry(name, plan, _records(figures, name, plan), _questions(name, plan)) for name, plan in plans.items())
+    """Read every record and judge every question; each plan's file is a family for Holm."""
+    entries = tuple(_entry(figures, name, plan) for name, plan in plans.items())
     outcomes: dict[str, Outcome] = {}
     for family in dict.fromkeys(plan.family for plan in plans.values()):
         questions, runs, unfinished = [], {}, {}
@@ -71,23 +74,31 @@ def read_report(figures: Path, plans: Mapping[str, Experiment] = EXPERIMENTS | P
                 else:
                     runs[question.key] = record["runs"]
         outcomes |= judge_family(questions, runs, unfinished)
-    return Report(entries, outcomes, **tomllib.loads((DATA / "headline.toml").read_text(encoding="utf-8")))
+    headline = tomllib.loads((DATA / "headline.toml").read_text(encoding="utf-8"))
+    return Report(entries, outcomes, **headline)
 
 
 def entries(figures: Path) -> list[Entry]:
     """The experiments recorded before the rules, as notebooks 09 and 12 read them."""
-    return [Entry(name, plan, _records(figures, name, plan), _questions(name, plan)) for name, plan in EXPERIMENTS.items()]
+    return [_entry(figures, name, plan) for name, plan in EXPERIMENTS.items()]
+
+
+def _entry(figures: Path, name: str, plan: Experiment) -> Entry:
+    return Entry(name, plan, _records(figures, name, plan), _questions(name, plan))
 
 
 def _records(figures: Path, name: str, plan: Experiment) -> dict[str, dict]:
-    paths = {profile: figures / "results" / f"{name}_{profile}.json" for profile in PROFILES if profile in plan.budgets}
-    return {profile: json.loads(path.read_text()) for profile, path in paths.items() if path.exists()}
+    results = figures / "results"
+    paths = {profile: results / f"{name}_{profile}.json" for profile in PROFILES if profile in plan.budgets}
+    return {profile: json.loads(path.read_text()) for profile, path in paths.items()
+            if path.exists()}  # fmt: skip
 
 
 def _questions(name: str, plan: Experiment) -> tuple[Question, ...]:
     section = plan.section
     if "judged" in section:
-        judged = {str(number + 1): section["judged"] | part for number, part in enumerate(section["assess"])}
+        parts = enumerate(section["assess"], start=1)
+        judged = {str(number): section["judged"] | part for number, part in parts}
     else:
         judged = section["claims"]
     common = {"source": section.get("source", ""), "family": plan.family}
@@ -95,7 +106,8 @@ def _questions(name: str, plan: Experiment) -> tuple[Question, ...]:
 
 
 def _question(key: str, part: dict) -> Question:
-    criteria = {field: tuple(map(comparison, part.get(field, ()))) for field in ("criterion", "control")}
+    criteria = {field: tuple(map(comparison, part.get(field, ())))
+                for field in ("criterion", "control")}  # fmt: skip
     return Question(key=key, **part | criteria)
 
 
@@ -103,5 +115,5 @@ def why_unfinished(record: dict | None) -> str:
     """Why a record has no outcome yet; empty when it has."""
     if record is None:
         return "not run"
-    planned = record.get("planned_runs", 0)
-    return f"not finished: {len(record['runs'])} of {planned} runs" if len(record["runs"]) < planned else ""
+    finished, planned = len(record["runs"]), record.get("planned_runs", 0)
+    return f"not finished: {finished} of {planned} runs" if finished < planned else ""
