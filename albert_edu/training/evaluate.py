@@ -8,12 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from albert_edu.model.albert import (
-    AlbertForPretraining,
-    PretrainingOutput,
-    evaluation_mode,
-    loss_sum,
-)
+from albert_edu.model import albert
+from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenized import TokenizedCorpus
@@ -119,13 +115,13 @@ def evaluate(
     """
     device = device or next(model.parameters()).device
     every_position, at_mask_token = 0, 0
-    with evaluation_mode(model):
+    with albert.evaluation_mode(model):
         for step in range(batches):
             batch = stream.batch(step).to(device)
             output = model(batch)
             shown = batch.token_ids.gather(1, batch.masked_positions)
             labels = batch.masked_labels.where(shown == MASK, IGNORE)
-            total, count = loss_sum(output.masked_token_logits, labels)
+            total, count = albert.loss_sum(output.masked_token_logits, labels)
             every_position = every_position + tally(batch, output)
             at_mask_token = at_mask_token + tally(
                 dataclasses.replace(batch, masked_labels=labels),

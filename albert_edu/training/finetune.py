@@ -19,16 +19,8 @@ from albert_edu.model.task_heads import AlbertForSpan
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.task_files import SpanData
 from albert_edu.text.tasks import TaskData
-from albert_edu.training.checkpoint import (
-    CheckpointError,
-    differing,
-    fingerprint,
-    load_checkpoint,
-    newest_checkpoint,
-    read_state,
-    save_checkpoint,
-    weights_fingerprint,
-)
+from albert_edu.training import checkpoint
+from albert_edu.training.checkpoint import CheckpointError, newest_checkpoint, read_state
 from albert_edu.training.metrics import label_scores, squad_score
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.run_folder import only_process
@@ -80,7 +72,7 @@ def finetune(
     optimizer = make_optimizer(part, schedule)
     folder = Path(checkpoint_dir) if checkpoint_dir else None
     run = dataclasses.asdict(settings) | {
-        "start": weights_fingerprint(model), "examples": fingerprint(vars(train)),
+        "start": checkpoint.weights_fingerprint(model), "examples": checkpoint.fingerprint(vars(train)),
     }  # fmt: skip
     cuda = [device] if device.type == "cuda" else []
     model.albert.requires_grad_(not settings.frozen)
@@ -119,7 +111,7 @@ def finetune(
                         _save(folder, step + 1, model, optimizer, run, score, settings.keep_best)
             bar.close()
             if settings.keep_best:
-                load_checkpoint(newest_checkpoint(folder / "best"), model, optimizer)
+                checkpoint.load_checkpoint(newest_checkpoint(folder / "best"), model, optimizer)
     finally:
         model.albert.requires_grad_(True)
         model.eval()
@@ -200,18 +192,18 @@ def _resume(model: TaskModel, optimizer, run: dict, folder: Path | None) -> int:
     path = newest_checkpoint(folder) if folder else None
     if path is None:
         return 0
-    if changes := differing(read_state(path).get("run", {}), run):
+    if changes := checkpoint.differing(read_state(path).get("run", {}), run):
         raise CheckpointError(
             f"{path} belongs to another run: {changes}. Give the same settings to go on, or another "
             f"folder."
         )
-    return load_checkpoint(path, model, optimizer)["step"]
+    return checkpoint.load_checkpoint(path, model, optimizer)["step"]
 
 
 def _save(folder: Path, step: int, model, optimizer, run: dict, score, keep_best: bool) -> None:
     state = {"run": run, "dev_score": score}
-    save_checkpoint(folder, step, model, None, optimizer, state)
+    checkpoint.save_checkpoint(folder, step, model, None, optimizer, state)
     if keep_best:
         best = newest_checkpoint(folder / "best")
         if best is None or score > read_state(best)["dev_score"]:
-            save_checkpoint(folder / "best", step, model, None, optimizer, state)
+            checkpoint.save_checkpoint(folder / "best", step, model, None, optimizer, state)

@@ -15,14 +15,8 @@ from torch import nn
 
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
-from albert_edu.training.checkpoint import (
-    CheckpointError,
-    differing,
-    load_checkpoint,
-    newest_checkpoint,
-    read_state,
-    save_checkpoint,
-)
+from albert_edu.training import checkpoint
+from albert_edu.training.checkpoint import CheckpointError, newest_checkpoint, read_state
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
@@ -109,7 +103,7 @@ def pretrain(
                         stop_if_not_finite(model, weight_norm, step)
                         state = run | {"records": history.records} | meter.state()
                         if checkpoint_dir and workers.is_main:
-                            save_checkpoint(
+                            checkpoint.save_checkpoint(
                                 checkpoint_dir, done, model, stream.tokenizer, optimizer, state
                             )
         workers.barrier()
@@ -153,13 +147,14 @@ def _resume(model, optimizer, run: dict, checkpoint_dir, history: History, meter
         return 0
     state = read_state(path)
     try:
-        changes = "; ".join(filter(None, (differing(state[part], run[part]) for part in run)))
-        if changes:
+        changes = [checkpoint.differing(state[part], run[part]) for part in run]
+        if any(changes):
+            changes = "; ".join(filter(None, changes))
             raise CheckpointError(
                 f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
                 f"another folder."
             )
-        load_checkpoint(path, model, optimizer)
+        checkpoint.load_checkpoint(path, model, optimizer)
         history.records[:] = state["records"]
         meter.go_on_from(state)
     except (KeyError, TypeError, AttributeError) as error:

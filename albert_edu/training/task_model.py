@@ -13,23 +13,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import (
-    TaskModel,
-    Tokenizer,
-    load_pretrained,
-    load_task_model,
-    save_task_model,
-)
+from albert_edu.model.interchange import TaskModel, Tokenizer
 from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
 from albert_edu.text import task_files, tasks
-from albert_edu.training.finetune import (
-    FinetuneSettings,
-    finetune,
-    predict,
-    squad_answers,
-    squad_scores,
-)
+from albert_edu.training import finetune
+from albert_edu.training.finetune import FinetuneSettings, predict
 from albert_edu.training.metrics import majority_scores, score_report
 
 BUILTIN_TASKS = {  # tasks made of text that comes with the library
@@ -67,14 +57,14 @@ class ReadyTask(NamedTuple):
             held_out = torch.arange(len(train)) % 10 == 9
             train, dev = _rows(train, ~held_out), _rows(train, held_out)
         folder = out and out / "checkpoints"
-        scores = finetune(self.model, train, self.test, settings, folder, dev, describe)
+        scores = finetune.finetune(self.model, train, self.test, settings, folder, dev, describe)
         if self.spans:  # the accuracy of positions leaves skipped questions out, these count them
-            scores, baseline = squad_scores(self.model, self.spans), {}
+            scores, baseline = finetune.squad_scores(self.model, self.spans), {}
         else:
             baseline = majority_scores(self.train.labels, self.test.labels)
         predictions = predict(self.model, self.test)
         if out:
-            save_task_model(self.model, self.tokenizer, out, self.label_names)
+            interchange.save_task_model(self.model, self.tokenizer, out, self.label_names)
             record = {
                 "task": self.name, "label_names": self.label_names, "scores": scores,
                 "majority_baseline": baseline, "settings": dataclasses.asdict(settings),
@@ -90,7 +80,7 @@ class ReadyTask(NamedTuple):
         """Return predictions as people read them: names, numbers, or texts by question (SQuAD)."""
         if self.spans:
             ids = (example.id for example in self.spans.examples)
-            return dict(zip(ids, squad_answers(self.model, self.spans), strict=True))
+            return dict(zip(ids, finetune.squad_answers(self.model, self.spans), strict=True))
         if self.label_names:
             return [self.label_names[i] for i in predictions.tolist()]
         return predictions.tolist()
@@ -154,12 +144,12 @@ def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> 
     if not (Path(folder) / "finetune.json").is_file():
         raise ValueError(f"{folder} has no finetune.json: 'finetune --out' writes such a folder.")
     record = json.loads((Path(folder) / "finetune.json").read_text())
-    model, tokenizer, _ = load_task_model(folder)
+    model, tokenizer, _ = interchange.load_task_model(folder)
     model.to(device)
     length, names = record["sequence_length"], record["label_names"]
     if isinstance(model, AlbertForSpan):
         spans = task_files.encode_spans(task_files.read_squad(file), tokenizer, length)
-        answers = squad_answers(model, spans)
+        answers = finetune.squad_answers(model, spans)
         return [f"{e.id}\t{a}" for e, a in zip(spans.examples, answers, strict=True)]
     if isinstance(model, AlbertForChoice):
         raise ValueError("predict reads lines of text; RACE's examples are folders of articles.")
@@ -173,7 +163,7 @@ def load_with_tokenizer(
     folder: str | Path,
 ) -> tuple[AlbertForPretraining, Tokenizer]:
     """Return a pre-trained model and its tokenizer. Raises ValueError for a folder without one."""
-    model, tokenizer = load_pretrained(folder)
+    model, tokenizer = interchange.load_pretrained(folder)
     if tokenizer is None:
         raise ValueError(
             f"{folder} has no tokenizer, without which the rows of its table mean "

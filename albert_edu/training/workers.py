@@ -51,7 +51,7 @@ class Workers(NamedTuple):
             if device.type == "cuda":
                 torch.cuda.set_device(device)
             dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-            atexit.register(dist.destroy_process_group)
+            atexit.register(_leave_group)
         return cls(dist.get_rank(), dist.get_world_size())
 
     @property
@@ -81,6 +81,11 @@ class Workers(NamedTuple):
         """Wait until all workers are here."""
         if self.world_size > 1:
             dist.barrier()
+
+
+def _leave_group() -> None:
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 def is_main_worker() -> bool:

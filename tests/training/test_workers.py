@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 # Run by both workers under torchrun, and by the process of this test alone. In "stopped" every worker dies in step 5 and the
 # same command is given again.
 SCRIPT = """
-import os, sys
+import atexit, os, sys
 from pathlib import Path
 import torch
 from safetensors.torch import save_file
@@ -67,9 +67,13 @@ def run_all(out, rank):
         (out / name).mkdir(parents=True, exist_ok=True)
         save_file({key: p.detach().clone() for key, p in model.named_parameters()}, out / name / f"weights-{rank}.safetensors")
 
+def note_that_the_group_was_left():
+    if not torch.distributed.is_initialized():
+        (Path(sys.argv[1]) / f"left-{os.environ['RANK']}").touch()
+
+if "RANK" in os.environ:
+    atexit.register(note_that_the_group_was_left)  # runs last, because it is registered first
 run_all(Path(sys.argv[1]), int(os.environ.get("RANK", 0)))
-if torch.distributed.is_initialized():
-    torch.distributed.destroy_process_group()
 """
 
 
@@ -89,6 +93,11 @@ def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
         patch.setattr(sys, "argv", ["script.py", str(folder / "one")])
         runpy.run_path(str(folder / "script.py"))
     return folder / "one", folder / "two"
+
+
+@pytest.mark.slow
+def test_every_worker_leaves_the_process_group_when_it_ends(outcomes):
+    assert sorted(path.name for path in outcomes[1].glob("left-*")) == ["left-0", "left-1"]
 
 
 def metrics(file: Path) -> list[dict]:
