@@ -1,4 +1,4 @@
-"""Fine-tune a model with a task head, and score it (notebook 11; Table 14: ``paper/recipes.py``)."""
+"""Fine-tune a model with a task head, and score it (notebook 11; ``paper/recipes.py``)."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -61,9 +61,9 @@ def finetune(
 
     Step t sees rows and dropout that depend on (seed, t) only, so that the same call goes on from
     the newest checkpoint in ``checkpoint_dir`` bit for bit. ``frozen`` leaves every tensor of
-    ``model.albert`` as it is. ``keep_best`` needs ``dev`` examples and a folder. ``describe`` titles
-    a progress bar with the loss and the dev score. Raises RuntimeError when the loss is no longer
-    finite, CheckpointError for a checkpoint of another run.
+    ``model.albert`` as it is. ``keep_best`` needs ``dev`` examples and a folder. ``describe`` is
+    the title of a progress bar with the loss and the dev score. Raises RuntimeError when the loss
+    is no longer finite, CheckpointError for a checkpoint of another run.
     """
     if settings.keep_best and (dev is None or checkpoint_dir is None):
         raise ValueError("keep_best needs dev examples to score and a checkpoint_dir.")
@@ -71,9 +71,8 @@ def finetune(
     part = model.head if settings.frozen else model
     optimizer = make_optimizer(part, schedule)
     folder = Path(checkpoint_dir) if checkpoint_dir else None
-    run = dataclasses.asdict(settings) | {
-        "start": checkpoint.weights_fingerprint(model), "examples": checkpoint.fingerprint(vars(train)),
-    }  # fmt: skip
+    start, examples = checkpoint.weights_fingerprint(model), checkpoint.fingerprint(vars(train))
+    run = dataclasses.asdict(settings) | {"start": start, "examples": examples}
     cuda = [device] if device.type == "cuda" else []
     model.albert.requires_grad_(not settings.frozen)
     model.train()
@@ -194,8 +193,8 @@ def _resume(model: TaskModel, optimizer, run: dict, folder: Path | None) -> int:
         return 0
     if changes := checkpoint.differing(read_state(path).get("run", {}), run):
         raise CheckpointError(
-            f"{path} belongs to another run: {changes}. Give the same settings to go on, or another "
-            f"folder."
+            f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
+            f"another folder."
         )
     return checkpoint.load_checkpoint(path, model, optimizer)["step"]
 

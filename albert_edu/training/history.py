@@ -61,7 +61,7 @@ class History:
     records: list[dict] = field(default_factory=list)
 
     def column(self, name: str) -> tuple[list[int], list[float]]:
-        """Return the steps and the values of one measure, for example "held_out_masked_token_loss"."""
+        """Return the steps and the values of a measure, for example "masked_token_loss"."""
         records = [record for record in self.records if name in record]
         return [record["step"] for record in records], [record[name] for record in records]
 
@@ -73,7 +73,7 @@ class History:
         return values[-1]
 
     def verdict(self) -> str:
-        """Return which baselines the newest MLM loss is below, the held-out loss if there is one."""
+        """Return which baselines the newest MLM loss is below; a held-out loss goes first."""
         for name in ("held_out_masked_token_loss", "masked_token_loss"):
             if self.column(name)[1]:
                 return self.baselines.verdict(self.last(name))

@@ -20,7 +20,7 @@ def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 
 def spearman(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """Return Spearman's correlation: Pearson's, of the ranks; equal values share their mean rank."""
+    """Return Spearman's correlation: Pearson's, of the ranks; equal values share a rank."""
     return pearson(_ranks(predictions), _ranks(labels))
 
 
@@ -58,7 +58,8 @@ def score_report(
     """Return a line per score with the majority baseline, and a warning about one-class models.
 
     >>> import torch
-    >>> print(score_report({"accuracy": 0.5}, {"accuracy": 0.6}, torch.tensor([1, 1]), ["no", "yes"]))
+    >>> answers = torch.tensor([1, 1])
+    >>> print(score_report({"accuracy": 0.5}, {"accuracy": 0.6}, answers, ["no", "yes"]))
     accuracy: 0.500 (majority baseline: 0.600)
     The model gives the same answer, yes, to all 2 test examples.
     """

@@ -27,7 +27,12 @@ from albert_edu.training.settings import (
     learning_rate,
     make_optimizer,
 )
-from albert_edu.training.step import NonFiniteLoss, clip_gradient, forward_backward, stop_if_not_finite
+from albert_edu.training.step import (
+    NonFiniteLoss,
+    clip_gradient,
+    forward_backward,
+    stop_if_not_finite,
+)
 from albert_edu.training.workers import Workers, pick_device
 
 __all__ = ["NonFiniteLoss", "pick_device", "pretrain"]
@@ -57,9 +62,11 @@ def pretrain(
     workers = Workers.join(device)
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
-    history = History(baselines(stream.corpus, (held_out or stream).corpus, len(stream.tokenizer)))
+    unseen = (held_out or stream).corpus
+    history = History(baselines(stream.corpus, unseen, len(stream.tokenizer)))
     meter = Meter(device, workers)
-    run = {"start": {"origin": origin}, "settings": settings.trajectory(), "stream": stream.settings}
+    run = {"start": {"origin": origin}, "settings": settings.trajectory()}
+    run |= {"stream": stream.settings}
     checkpoint_dir = Path(checkpoint_dir) if checkpoint_dir else None
     alone = only_process(checkpoint_dir) if checkpoint_dir and workers.is_main else nullcontext()
     cuda = [device] if device.type == "cuda" else []
@@ -141,7 +148,7 @@ def _batches(
 
 
 def _resume(model, optimizer, run: dict, checkpoint_dir, history: History, meter: Meter) -> int:
-    """Load the newest whole checkpoint if there is one; return the step that training goes on at."""
+    """Load the newest whole checkpoint, if any; return the step that training goes on at."""
     path = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None
     if path is None:
         return 0
@@ -159,8 +166,8 @@ def _resume(model, optimizer, run: dict, checkpoint_dir, history: History, meter
         meter.go_on_from(state)
     except (KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(
-            f"{path} has an incomplete training_state.json ({error!r}). Move that folder away to go "
-            f"on from the checkpoint before it."
+            f"{path} has an incomplete training_state.json ({error!r}). Move that folder away to "
+            f"go on from the checkpoint before it."
         ) from error
     return state["step"]
 

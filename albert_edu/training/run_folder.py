@@ -1,4 +1,4 @@
-"""Who may write into the folder of a run: one process at a time, and never over a finished model."""
+"""Who may write into a run's folder: one process at a time, and never over a finished model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +35,6 @@ def check_free(folder: Path | None, overwrite: bool) -> None:
         return
     if (folder / WEIGHTS).exists():
         raise CheckpointError(
-            f"{folder} holds a finished model, which training would replace. Give another --out, or "
-            f"--overwrite."
+            f"{folder} holds a finished model, which training would replace. Give another --out, "
+            f"or --overwrite."
         )

@@ -1,4 +1,4 @@
-"""Progressive stacking: deeper models from shallower ones (the paper's footnote 5, appendix A.1)."""
+"""Progressive stacking: deeper models from shallower ones (paper: footnote 5, appendix A.1)."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""One step of training: the gradient of a batch over micro-batches and workers, and its clipping."""
+"""One step of training: a batch's gradient over micro-batches and workers, and its clipping."""
 
 from contextlib import nullcontext
 

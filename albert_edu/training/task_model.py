@@ -47,8 +47,8 @@ class ReadyTask(NamedTuple):
     ) -> str:
         """Train the model in place, on the device it is on; return its scores as lines of text.
 
-        ``out`` becomes a folder that ``predict_file`` and transformers read, with finetune.json (the
-        settings and scores) and predictions.json (for the test examples); the same call again goes
+        ``out`` becomes a folder that ``predict_file`` and transformers read, with finetune.json
+        (settings and scores) and predictions.json (for the test examples); the same call again goes
         on from its checkpoints. ``keep_best`` chooses by a tenth of the training examples, which
         then do not train. Raises what ``finetune`` raises.
         """
@@ -92,8 +92,8 @@ def make_ready(
 ) -> ReadyTask:  # fmt: skip
     """Return the task with that name for that model, whose encoder becomes part of the new one.
 
-    ``task`` is a name in ``BUILTIN_TASKS``, or with ``files`` (TRAIN, TEST) SQuAD, RACE or a task of
-    GLUE. ``sequence_length`` is in tokens, the longest that the model has when left out. The head is
+    ``task`` is a name in ``BUILTIN_TASKS``, or with ``files`` (TRAIN, TEST) SQuAD, RACE or a task
+    of GLUE. ``sequence_length`` is in tokens, the model's longest when left out. The head is
     drawn from torch's random state. Raises ValueError for a length that the model has not, for a
     task with files that needs none, for one without files that needs two, and for training examples
     of one class.

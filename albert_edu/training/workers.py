@@ -21,8 +21,8 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError(
-            f"there is no CUDA card that torch {torch.__version__} can use here; leave --device out "
-            f"for the CPU."
+            f"there is no CUDA card that torch {torch.__version__} can use here; leave --device "
+            f"out for the CPU."
         )
     rank = int(os.environ.get("LOCAL_RANK", 0))
     if name == "cuda" and rank >= (gpus := torch.cuda.device_count()):
