@@ -40,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     sub.add_argument("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours, one card")
     sub.add_argument("--experiment", help="do the runs of one of the paper's tables instead, for example table5, or of all")
     sub.add_argument("--minutes", type=float, help="stop after so many; the same command goes on")
-    sub.add_argument("--figures", default="figures", type=Path, help="where pictures and results go")
+    sub.add_argument("--record", action="store_true", help="also keep pictures and results under figures/")
     sub.add_argument("--runs", default="runs", type=Path, help="where models and checkpoints go")
     sub.add_argument("--device", default="auto")
 
@@ -142,12 +142,12 @@ def run_reproduce(options) -> None:
 
         all_of_them = [name for name, planned in (EXPERIMENTS | PLANNED).items() if options.profile in planned.budgets]
         for name in all_of_them if options.experiment == "all" else [options.experiment]:
-            print(run_experiment(name, options.profile, options.figures, options.runs, options.device))
+            print(run_experiment(name, options.profile, Path("figures") if options.record else options.runs, options.runs, options.device))
         print("Next: 'python -m albert_edu claims' writes figures/CLAIMS.md from all that is recorded.")
         return
     from albert_edu.paper.reproduce import reproduce
 
-    reproduce(options.profile, options.figures, options.runs, options.device)
+    reproduce(options.profile, options.runs, options.device, Path("figures") if options.record else None)
 
 
 def run_claims(options) -> None:

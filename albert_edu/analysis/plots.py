@@ -4,6 +4,7 @@ Colours are safe for colour-blind readers, lines differ in style too, background
 function returns the figure and its alt text, which says what someone who cannot see it must know.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -35,12 +36,15 @@ def save(figure: Figure, path: str | Path, alt: str) -> None:
 
 
 def figure1(
-    shared: dict, separate: dict, names: tuple[str, str], title: str
+    shared: dict, separate: dict, names: tuple[str, str], title: str,
+    untrained: Sequence[dict] = (),
 ) -> tuple[Figure, str]:
     """Draw L2 distance and angle between the input and the output of each layer (Figure 1).
 
-    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``. The step from the embedding is
-    drawn hollow and unconnected, since the embedding is not normed at width H. Notebook 08.
+    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``; ``untrained`` may hold the same two
+    before training, which are drawn dotted. The step from the embedding is drawn hollow and
+    unconnected, since the embedding is not normed at width H. The bands are one standard deviation
+    over tokens. Notebook 08.
     """
     style()
     figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.5))
@@ -57,6 +61,8 @@ def figure1(
             axis.fill_between(*band, color=colour, alpha=0.13, linewidth=0)
             axis.plot(layers[1:], mean[1:], linestyle=line, label=name, **look)
             axis.plot(layers[:1], mean[:1], linestyle="none", fillstyle="none", **look)
+        for curves, colour in zip(untrained, (SHARED, SEPARATE), strict=False):
+            axis.plot(layers[1:], curves[measure][1:], color=colour, linestyle=":", linewidth=1.1)
         axis.set(xlabel="layer application", ylabel=f"{label} from input to output{unit}")
         axis.set_xticks([x for x in layers if x == 1 or x % max(1, len(layers) // 6) == 0])
         axis.set_ylim(bottom=0)
@@ -71,6 +77,9 @@ def figure1(
         f"between a layer's input and output, mean with a band of one standard deviation over "
         f"tokens. {title}. {ends}."
     )
+    if untrained:
+        before = " and ".join(f"{curves['angle_degrees'][-1]:.0f}" for curves in untrained)
+        alt += f" Dotted lines show both stacks before training; they end at {before} degrees."
     return figure, alt
 
 

@@ -1,17 +1,32 @@
-"""What ``reproduce`` does: text, the trained pair, Figure 1, the parameter table; each with a JSON that says how it was made."""
+"""What ``reproduce`` does: it trains, measures, draws and explains, and everything it makes lies in one folder.
+
+Profile quick shows the paper's three ideas at work in minutes: exact parameter counts, the pair behind Figure 1 and
+Table 5 in miniature on the synthetic corpus, and masked sentences filled in by the shipped model. Profiles laptop and
+gpu train the pair on real text. Run in notebook 00.
+"""
 
 import dataclasses
 import json
+import shutil
 import time
 from pathlib import Path
 
+import torch
+
 from albert_edu.analysis.counting import closed_form, count_parameters
+from albert_edu.analysis.inspect import fill
 from albert_edu.analysis.plots import figure1, parameter_bars, save
+from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.config import AlbertConfig
 from albert_edu.model.interchange import load_pretrained
-from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, seconds_of_pair, train_pair
+from albert_edu.paper.measures import order_cross
+from albert_edu.paper.summary_page import summary, write_page
+from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, pair_jobs, seconds_of_pair, watched
+from albert_edu.paper.pool import run_all
 from albert_edu.paper.provenance import provenance, write_json
 from albert_edu.paper.published import TABLES
+from albert_edu.paper.sweep import Run
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pick_device
 
@@ -20,34 +35,78 @@ SIZES = {
     "BERT-base": "bert-base", "BERT-large": "bert-large", "BERT-xlarge": "bert-xlarge", "ALBERT-base": "albert-base-v2",
     "ALBERT-large": "albert-large-v2", "ALBERT-xlarge": "albert-xlarge-v2", "ALBERT-xxlarge": "albert-xxlarge-v2",
 }  # fmt: skip
+# Table 5 in miniature. The corpus has topics that are easy to see, and negatives come from another topic, as they do in
+# real text: then NSP can be solved without the order of sentences.
+ORDER_RUNS = {
+    name: Run(
+        name, 600, corpus="stories:topic_nouns=3,order_strength=0.5", config=(("embedding_size", 64),),
+        objective=objective, negatives="topic",
+    )
+    for name, objective in (("none", "none"), ("NSP", "nsp"), ("SOP", "sop"))
+}  # fmt: skip
+SENTENCES = (  # from addresses that the shipped model has not been trained on, or in their style
+    "the people of the united [MASK] of america",
+    "i transmit to the [MASK] of representatives a report from the secretary of state",
+    "we must do more to create good [MASK] for american workers",
+)
 
 
-def reproduce(profile: str, figures: Path, runs: Path, device: str | None = None) -> None:
-    """Do everything, keep what is finished, say where it lies and what to read next."""
-    began = time.perf_counter()
-    print("1/4  counting the parameters of every published size")
-    rows = parameter_table(figures)
-    print(f"2/4  preparing the text ({PAIRS[profile].corpus}: a few seconds once it is cached)", flush=True)
-    text = prepare(PAIRS[profile].corpus)
-    print(f"     {text.train} for training, {text.held_out} held out")
-    folder = runs / profile
-    print(f"3/4  training ALBERT and its not-shared control side by side into {folder}; you may interrupt", flush=True)
-    train_pair(PAIRS[profile], folder, device)
+def reproduce(profile: str, runs: Path, device: str | None = None, record_in: Path | None = None) -> None:
+    """Do everything that is not done yet in ``runs/profile``, then print a summary and write ``report.html``.
+
+    ``record_in`` is a folder that also gets the pictures and, under results/, the records; without it nothing outside
+    ``runs`` changes. Interrupted, the same call goes on where it stopped.
+    """
+    began, folder = time.perf_counter(), runs / profile
+    quick = profile == "quick"
+    print(f"Counting, training and measuring into {folder}. You may interrupt; the same command goes on.", flush=True)
+    result = {"profile": profile, "counts": parameter_table(folder)["rows"]}
+    train_all(profile, folder, device, ORDER_RUNS if quick else {})
     made = folder / "made.json"
     if not made.exists():  # of the call that ended the training; later ones only measure again
         command = f"reproduce --profile {profile}"
-        write_json(made, provenance(command, time.perf_counter() - began, [PAIRS[profile].seed], pick_device(device)))
-    print("4/4  measuring how far each layer moves its input")
-    record = figure_of_pair(profile, figures, folder)
-    (folder / "README.md").write_text(model_card(record))
-    print()
-    print(report(rows, record))
-    print(f"\nFigures: {figures}/figure1_{profile}.png, {figures}/parameter_counts.png. Models: {folder}/albert, {folder}/control.")
-    print("Next: 'make lab', then open notebooks/00_start_here.ipynb.")
+        seconds = time.perf_counter() - began
+        write_json(made, provenance(command, seconds, [PAIRS[profile].seed], pick_device(device)))
+    result["pair"] = figure_of_pair(profile, folder)
+    (folder / "README.md").write_text(model_card(result["pair"]))
+    if quick:
+        result["order"] = {name: json.loads(_order_file(folder, name).read_text()) for name in ORDER_RUNS}
+        result["shipped"] = look_at_shipped(folder)
+    result["seconds"] = round(time.perf_counter() - began)
+    page = write_page(result, folder)
+    if record_in:
+        for path in (*folder.glob("*.png"), folder / "parameter_counts.md"):
+            shutil.copy(path, record_in / path.name)
+        for path in folder.glob("results/*.json"):
+            (record_in / "results").mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, record_in / "results" / path.name)
+    print(summary(result, page))
 
 
-def parameter_table(figures: Path) -> list[dict]:
-    """Exact counts of every published size beside the paper's print; writes parameter_counts.{json,md,png}."""
+def train_all(profile: str, folder: Path, device: str | None, order_runs: dict[str, Run]) -> None:
+    """Train the pair and the runs of Table 5 in miniature that are not done, as many at a time as there are cores."""
+    waiting = {name: run for name, run in order_runs.items() if not _order_file(folder, name).exists()}
+    jobs = pair_jobs(PAIRS[profile], folder, device)
+    jobs += [(train_order_run, (name, folder, device)) for name in waiting]
+    steps = len(MEMBERS) * PAIRS[profile].steps
+    with watched({member: folder / member for member in MEMBERS}, steps):
+        run_all(jobs, processes=len(MEMBERS))
+
+
+def train_order_run(name: str, folder: Path, device: str | None) -> None:
+    """Train one row of Table 5 in miniature and score it on both order tasks, by its head and by a linear probe."""
+    torch.set_num_threads(1)
+    run = ORDER_RUNS[name]
+    model, text, *_ = run.train(folder / f"order-{name}", device)
+    write_json(_order_file(folder, name), order_cross(model, text, run))
+
+
+def _order_file(folder: Path, name: str) -> Path:
+    return folder / f"order-{name}.json"
+
+
+def parameter_table(folder: Path) -> dict:
+    """Count every published size exactly beside the paper's print; write parameter_counts as JSON, Markdown and PNG."""
     began, rows = time.perf_counter(), []
     for name, preset in SIZES.items():
         config = AlbertConfig.named(preset)
@@ -60,31 +119,35 @@ def parameter_table(figures: Path) -> list[dict]:
             "with_heads": count.with_heads, "paper_millions": table.value("params", name),
         })  # fmt: skip
     record = {"rows": rows, "provenance": provenance("reproduce", time.perf_counter() - began, [])}
-    write_json(figures / "results" / "parameter_counts.json", record)
-    (figures / "parameter_counts.md").write_text(markdown_table(rows))
-    drawn = [
-        (row["model"], {"embeddings": row["embeddings"] + row["projection"], "encoder": row["encoder"], "pooler": row["pooler"]})
+    write_json(folder / "results" / "parameter_counts.json", record)
+    (folder / "parameter_counts.md").write_text(markdown_table(rows))
+    parts = [
+        (row["model"], {"embeddings": row["embeddings"] + row["projection"],
+                        "encoder": row["encoder"], "pooler": row["pooler"]})
         for row in rows
         if row["model"] != "BERT-xlarge"
-    ]
-    large = {row["model"]: row["total"] for row in rows}
-    ratio = large["BERT-large"] / large["ALBERT-large"]
-    title = f"BERT-large holds {ratio:.0f} times the parameters of ALBERT-large, a stack of the same shape"
-    figure, alt = parameter_bars(drawn, title)
-    save(figure, figures / "parameter_counts.png", alt)
-    return rows
+    ]  # fmt: skip
+    total = {row["model"]: row["total"] for row in rows}
+    ratio = total["BERT-large"] / total["ALBERT-large"]
+    title = f"BERT-large has {ratio:.0f} times the parameters of ALBERT-large, a stack of the same shape"
+    figure, alt = parameter_bars(parts, title)
+    save(figure, folder / "parameter_counts.png", alt)
+    return record
 
 
 def markdown_table(rows: list[dict]) -> str:
+    """Return the counts as a Markdown table, with the paper's print in the last column."""
     columns = ("embeddings", "projection", "encoder", "pooler", "without_pooler", "total", "with_heads")
-    lines = ["| model | " + " | ".join(name.replace("_", " ") for name in columns) + " | paper |", "|---|" + "---:|" * 8]
+    head = "| model | " + " | ".join(name.replace("_", " ") for name in columns) + " | paper |"
+    lines = [head, "|---|" + "---:|" * 8]
     for row in rows:
-        lines.append(f"| {row['model']} | " + " | ".join(f"{row[name]:,}" for name in columns) + f" | {row['paper_millions']:g}M |")
+        counts = " | ".join(f"{row[name]:,}" for name in columns)
+        lines.append(f"| {row['model']} | {counts} | {row['paper_millions']:g}M |")
     return "\n".join(lines) + "\n"
 
 
-def figure_of_pair(profile: str, figures: Path, folder: Path) -> dict:
-    """Measure the trained pair and draw Figure 1; writes figure1_PROFILE.{json,png}."""
+def figure_of_pair(profile: str, folder: Path) -> dict:
+    """Measure the trained pair and draw Figure 1 beside the untrained pair; return the record."""
     models = {member: load_pretrained(folder / member)[0] for member in MEMBERS}
     record = measure_pair(PAIRS[profile], models)
     for member in MEMBERS:
@@ -92,37 +155,39 @@ def figure_of_pair(profile: str, figures: Path, folder: Path) -> dict:
     record["profile"] = {"name": profile, **dataclasses.asdict(PAIRS[profile])}
     record["parameters"] = {member: count_parameters(model.config).with_heads for member, model in models.items()}
     record["provenance"] = json.loads((folder / "made.json").read_text())
-    write_json(figures / "results" / f"figure1_{profile}.json", record)
-    draw_figure1(record, figures / f"figure1_{profile}.png")
+    write_json(folder / "results" / f"figure1_{profile}.json", record)
+    draw_figure1(record, folder / f"figure1_{profile}.png")
     return record
 
 
-def draw_figure1(record: dict, path: Path) -> None:
-    """Figure 1 from its record; the title says what the curves show and not more."""
-    albert, control = (record["members"][member]["similarity"] for member in MEMBERS)
-    last = {"ALBERT": albert["angle_degrees"][-1], "control": control["angle_degrees"][-1]}
-    verb = "end smaller than" if last["ALBERT"] < last["control"] else "end no smaller than"
-    title = f"Steps of shared layers {verb} those of separate layers ({last['ALBERT']:.0f} against {last['control']:.0f} degrees)"
-    figure, alt = figure1(albert, control, ("ALBERT: one shared layer", "control: a layer for each step"), title)
+def draw_figure1(record: dict, path: Path) -> str:
+    """Draw Figure 1 from its record, with the untrained pair as a control; return the alt text."""
+    trained, untrained = (
+        [record["members"][member][key] for member in MEMBERS] for key in ("similarity", "similarity_untrained")
+    )
+    last = [curves["angle_degrees"][-1] for curves in trained]
+    verb = "smaller" if last[0] < last[1] else "no smaller"
+    title = (f"The last steps of the shared layer are {verb} than those of separate layers "
+             f"({last[0]:.0f} and {last[1]:.0f} degrees)")  # fmt: skip
+    names = ("one shared layer (ALBERT)", "separate layers (unshared baseline)")
+    figure, alt = figure1(*trained, names, title, untrained=untrained)
     save(figure, path, alt)
+    return alt
 
 
-def report(rows: list[dict], record: dict) -> str:
-    """The short table at the end of the run."""
-    lines = ["parameters            ours (exact)        paper prints"]
-    for row in rows:
-        convention = "without_pooler" if row["model"].startswith("BERT") else "total"
-        lines.append(f"  {row['model']:18} {row[convention]:>14,}  {row['paper_millions']:>12g}M")
-    lines += ["", "trained pair          masked-token loss   order accuracy   parameters"]
-    for member, found in record["members"].items():
-        scores = found["scores"]
-        lines.append(
-            f"  {member:18} {scores['masked_token_loss']:>14.3f} {scores['sentence_order_accuracy']:>18.3f}   "
-            f"{record['parameters'][member]:>12,}   {found['verdict'].split(':')[0]}"
-        )
-    baselines = record["baselines"]
-    lines.append(f"  baselines             {baselines['unigram']:>14.3f} {0.5:>18.3f}   (piece frequencies alone; a coin)")
-    lines.append(f"                     {baselines['copy']:>14.3f}                      (and copying: notebook 05)")
-    if all(found["scores"]["sentence_order_accuracy"] < 0.6 for found in record["members"].values()):
-        lines.append("Order accuracy near 0.5 is expected here: learning it from real text takes far more of it (see notebook 06).")
-    return "\n".join(lines)
+def look_at_shipped(folder: Path) -> dict:
+    """Ask the shipped model for masked words, and draw Figure 1 of the shipped pair on held-out real text."""
+    model, tokenizer = load_pretrained("laptop")
+    guesses = [[sentence, fill(model, tokenizer, sentence, top=5)[0]] for sentence in SENTENCES]
+    text = prepare("sotu", tokenizer=tokenizer)
+    length = model.config.max_positions
+    stream = PretrainingStream(text.held_out, tokenizer, "sop", 32, length, seed=EVAL_SEED_OFFSET)
+    batch, curves = stream.batch(0), []
+    for name in ("laptop", "laptop-unshared"):
+        curves.append(layer_similarity(load_pretrained(name)[0], batch).as_lists())
+    last = [curve["angle_degrees"][-1] for curve in curves]
+    title = f"On real text the shipped pair ends at {last[0]:.0f} degrees (shared) and {last[1]:.0f} (separate)"
+    names = ("one shared layer (ALBERT)", "separate layers (unshared baseline)")
+    figure, alt = figure1(*curves, names, title)
+    save(figure, folder / "figure1_shipped.png", alt)
+    return {"guesses": guesses, "last_angles": last}
