@@ -61,3 +61,17 @@ def tiny_model() -> AlbertForPretraining:
 @pytest.fixture
 def story_stream(story_text) -> PretrainingStream:
     return PretrainingStream(story_text.train, story_text.tokenizer, "sop", batch_size=8, sequence_length=64)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say where the time went, folder by folder and notebook by notebook."""
+    seconds: dict[str, float] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if hasattr(report, "duration"):
+                place = "/".join(report.nodeid.split("::")[0].split("/")[:2])
+                seconds[place] = seconds.get(place, 0.0) + report.duration
+    longest = sorted(seconds.items(), key=lambda item: -item[1])[:15]
+    line = ", ".join(f"{place} {spent:.0f}" for place, spent in longest if spent >= 1)
+    if line:
+        terminalreporter.write_line(f"seconds by place: {line}; all {sum(seconds.values()):.0f}")

@@ -1,6 +1,8 @@
 """``reproduce`` from end to end on a pair small enough for a test: files, provenance, going on, and failing clearly."""
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 from PIL import Image
@@ -10,10 +12,17 @@ from albert_edu.cli import main
 from albert_edu.config import AlbertConfig
 from albert_edu.paper import pair, reproduce
 from albert_edu.paper.experiments import PROFILES
-from albert_edu.paper.pair import MEMBERS, PairProfile, seconds_of_pair, train_pair
+from albert_edu.paper.page import summary
+from albert_edu.paper.pair import MEMBERS, PairProfile, seconds_of_pair, steps_logged, train_member, train_pair
 from albert_edu.training.stages import Stage
 
 TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2, 24), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
+
+
+def here(jobs, processes):
+    """Do the jobs in this process."""
+    for job, arguments in jobs:
+        job(*arguments)
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +30,13 @@ def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduced")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(pair.PAIRS, "quick", TINY)
-        reproduce.reproduce("quick", folder / "figures", folder / "runs")
+        short = {name: replace(run, steps=4, batch_size=4) for name, run in reproduce.ORDER_RUNS.items()}
+        patch.setattr(reproduce, "ORDER_RUNS", short)
+        patch.setattr(reproduce, "run_all", here)  # one process: those of a pool would not see the patches
+        reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
         before = load_file(folder / "runs/quick/albert/model.safetensors")
         stamp = (folder / "runs/quick/albert/layers-02-length-048/checkpoints/step-00000004/model.safetensors").stat().st_mtime_ns
-        reproduce.reproduce("quick", folder / "figures", folder / "runs")
+        reproduce.reproduce("quick", folder / "runs")
     return folder, before, stamp
 
 
@@ -40,7 +52,29 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
     for member in members.values():
         assert len(member["similarity"]["l2"]) == len(member["similarity_untrained"]["l2"]) == 2
         assert member["training_seconds"] >= 0 and "baseline" in member["verdict"]
-    assert "| control |" in (folder / "runs/quick/README.md").read_text()  # the card of the two models beside it
+    assert "| unshared |" in (folder / "runs/quick/README.md").read_text()  # the card of the two models beside it
+
+
+@pytest.mark.slow
+def test_the_page_needs_no_other_file_and_describes_its_pictures(reproduced):
+    folder, _, _ = reproduced
+    page = (folder / "runs/quick/report.html").read_text()
+    pictures = re.findall(r"<img alt=\"([^\"]+)\" src=\"(data:image/png;base64,)", page)
+    assert len(pictures) == page.count("<img") == 3
+    assert all(len(alt.split()) > 10 for alt, _ in pictures)
+    assert not re.search(r"(src|href)=\"(?!data:)", page) and "prefers-color-scheme: dark" in page
+    for number in ("90.5%", "52.0%", "78.9%", "86.5%", "17,683,968"):  # the paper's Table 5, and an exact count
+        assert number in page
+
+
+@pytest.mark.slow
+def test_the_summary_fits_a_screen_and_names_the_page(reproduced, capsys):
+    folder, _, _ = reproduced
+    result = json.loads((folder / "figures/results/figure1_quick.json").read_text())
+    counts = json.loads((folder / "figures/results/parameter_counts.json").read_text())["rows"]
+    page = folder / "runs/quick/report.html"
+    lines = summary({"profile": "quick", "counts": counts, "pair": result}, page).splitlines()
+    assert len(lines) <= 16 and any(str(page) in line for line in lines)
 
 
 @pytest.mark.slow
@@ -55,15 +89,21 @@ def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
 @pytest.mark.slow
 def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
     folder, _, _ = reproduced
-    albert, control = (json.loads((folder / f"runs/quick/{member}/config.json").read_text()) for member in MEMBERS)
-    assert {key for key in albert if albert[key] != control[key]} == {"num_hidden_groups"}
+    albert, unshared = (json.loads((folder / f"runs/quick/{member}/config.json").read_text()) for member in MEMBERS)
+    assert {key for key in albert if albert[key] != unshared[key]} == {"num_hidden_groups"}
+
+
+def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
+    wrong = PairProfile("stories", "albert-no-such-size", TINY.stages)
+    with pytest.raises(RuntimeError, match=r"training albert failed: ValueError: there is no preset 'albert-no-such-"):
+        train_member(wrong, "albert", tmp_path, None)
 
 
 @pytest.mark.slow
-def test_a_member_that_fails_is_named_with_the_reason_and_its_log(tmp_path):
-    wrong = PairProfile("stories", "albert-no-such-size", TINY.stages)
-    with pytest.raises(RuntimeError, match=r"training \w+ failed: ValueError: there is no preset 'albert-no-such-size'.*log\.txt"):
-        train_pair(wrong, tmp_path)
+def test_both_members_train_side_by_side_in_processes_of_their_own(tmp_path):
+    train_pair(TINY, tmp_path)
+    assert all((tmp_path / member / "model.safetensors").exists() for member in MEMBERS)
+    assert steps_logged(tmp_path) == 2 * TINY.steps
 
 
 def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(monkeypatch, capsys):
@@ -88,18 +128,3 @@ def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp
     lines = (tmp_path / "parameter_counts.md").read_text().splitlines()
     assert len(lines) == 2 + len(rows) == 9 and "| 17,683,968 |" in lines[6]
     assert AlbertConfig.named(reproduce.SIZES["BERT-xlarge"]).hidden_size == 2048
-
-
-def test_a_member_that_was_killed_is_no_success(tmp_path, monkeypatch):
-    class Killed:
-        exitcode = -9
-
-        def __getattr__(self, name):
-            return lambda *args, **more: False
-
-    class Context:
-        Process = staticmethod(lambda **more: Killed())
-
-    monkeypatch.setattr(pair.multiprocessing, "get_context", lambda kind: Context())
-    with pytest.raises(RuntimeError, match="killed by signal 9"):
-        train_pair(TINY, tmp_path)

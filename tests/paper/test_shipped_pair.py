@@ -15,7 +15,7 @@ from albert_edu.training.evaluate import evaluate
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "albert_edu" / "pretrained" / "laptop"
-SHIPPED = {"albert": "laptop", "control": "laptop-unshared"}  # name in the record -> name to load
+SHIPPED = {"albert": "laptop", "unshared": "laptop-unshared"}  # name in the record -> name to load
 RECORD = json.loads((ROOT / "figures" / "results" / "figure1_laptop.json").read_text())
 
 

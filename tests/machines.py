@@ -1,0 +1,78 @@
+"""Run every notebook as other machines would, and list the cells that print something else than what is stored.
+
+    python -m tests.machines [00 07 ...]
+
+Each setting makes torch, oneDNN, MKL or NumPy's OpenBLAS take the kernels of another processor, or another number of
+threads. Sums then come in another order, so that a number which hangs by its last digits, or by which of inf and NaN
+comes first, shows itself. It is no proof: a processor of another make was not there.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = {
+    "this machine as it is": {},
+    "torch without vector instructions": {"ATEN_CPU_CAPABILITY": "default"},
+    "torch with AVX2": {"ATEN_CPU_CAPABILITY": "avx2"},
+    "torch with AVX-512": {"ATEN_CPU_CAPABILITY": "avx512"},
+    "oneDNN with SSE4.1": {"ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41"},
+    "MKL with its compatible branch": {"MKL_CBWR": "COMPATIBLE", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
+    "OpenBLAS blocked for an old processor": {"OPENBLAS_CORETYPE": "Prescott"},
+    "OpenBLAS blocked for Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+    "two threads": {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
+    "all of the oldest at once": {
+        "ATEN_CPU_CAPABILITY": "default", "DNNL_MAX_CPU_ISA": "SSE41", "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_CBWR": "COMPATIBLE", "OPENBLAS_CORETYPE": "Prescott", "OMP_NUM_THREADS": "2",
+    },
+}  # fmt: skip
+
+
+def failures(notebooks: list[Path], setting: dict[str, str]) -> dict[str, str]:
+    """Return notebook and cell -> first line of what differs, under one setting."""
+    with tempfile.NamedTemporaryFile(suffix=".xml") as report:
+        command = [
+            sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
+            "--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "--nbval-cell-timeout", "600", f"--junitxml={report.name}",
+            *map(str, notebooks),
+        ]  # fmt: skip
+        run = subprocess.run(command, cwd=ROOT, env=os.environ | setting, capture_output=True, text=True)
+        if run.returncode not in (0, 1):
+            return {"pytest itself": run.stdout[-500:] + run.stderr[-500:]}
+        cases = ElementTree.parse(report.name).iter("testcase")
+    return {
+        f"{Path(case.get('classname', '').replace('.', '/')).name} {case.get('name')}": _first_line(case)
+        for case in cases
+        if case.find("failure") is not None
+    }
+
+
+def _first_line(case: ElementTree.Element) -> str:
+    text = (case.find("failure").text or "").strip().splitlines()
+    return next((line.strip() for line in text if line.strip()), "")[:100]
+
+
+def main(numbers: list[str]) -> int:
+    """Print a table of settings and one line for each cell that differs; return 1 if there is any."""
+    paths = sorted((ROOT / "notebooks").glob("**/[0-9][0-9]_*.ipynb"))
+    paths = [path for path in paths if "assignments" not in path.parts]
+    notebooks = [path for path in paths if not numbers or path.name.startswith(tuple(numbers))]
+    total = 0
+    print(f"{len(notebooks)} notebooks under {len(SETTINGS)} settings")
+    for name, setting in SETTINGS.items():
+        began = time.perf_counter()
+        different = failures(notebooks, setting)
+        total += len(different)
+        print(f"{name:40} {len(different):3} cells differ   ({time.perf_counter() - began:.0f} s)", flush=True)
+        for cell, line in different.items():
+            print(f"    {cell}: {line}", flush=True)
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
