@@ -142,7 +142,8 @@ def run_reproduce(options) -> None:
 
         all_of_them = [name for name, planned in (EXPERIMENTS | PLANNED).items() if options.profile in planned.budgets]
         for name in all_of_them if options.experiment == "all" else [options.experiment]:
-            print(run_experiment(name, options.profile, Path("figures") if options.record else options.runs, options.runs, options.device))
+            kept = Path("figures") if options.record else options.runs
+            print(run_experiment(name, options.profile, kept, options.runs, options.device))
         print("Next: 'python -m albert_edu claims' writes figures/CLAIMS.md from all that is recorded.")
         return
     from albert_edu.paper.reproduce import reproduce

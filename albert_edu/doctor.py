@@ -4,11 +4,9 @@ import importlib.metadata
 import re
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
-from albert_edu.paper.provenance import ROOT
 from albert_edu.text.prepare import cache_folder
 
 GIGABYTE = 1 << 30
@@ -25,12 +23,13 @@ def check_python() -> str:
 
 
 def check_packages() -> str:
-    """Every dependency of pyproject.toml is there in a version of its range."""
+    """Every dependency of the package is there in a version of its range."""
     from packaging.requirements import Requirement
 
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    wanted = [Requirement(line) for line in importlib.metadata.requires("albert-edu") or []]
+    wanted = [requirement for requirement in wanted if not requirement.marker or requirement.marker.evaluate({"extra": ""})]
     wrong = []
-    for requirement in map(Requirement, wanted):
+    for requirement in wanted:
         try:
             version = importlib.metadata.version(requirement.name)
         except importlib.metadata.PackageNotFoundError:
@@ -53,7 +52,7 @@ def check_device() -> str:
 
 
 def check_disk() -> str:
-    free = shutil.disk_usage(ROOT).free / GIGABYTE
+    free = shutil.disk_usage(Path.cwd()).free / GIGABYTE
     if free < 1:
         raise Trouble(f"{free:.1f} GB free, the runs need about 1 GB. Free some space.")
     return f"{free:.0f} GB free"

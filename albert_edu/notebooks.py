@@ -8,16 +8,15 @@ from pathlib import Path
 
 import nbformat
 
-from albert_edu.paper.provenance import ROOT
+from albert_edu.folder import course_folder
 
-NOTEBOOKS = ROOT / "notebooks"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 TABLE = re.compile(r"(<!-- notebooks -->\n).*?(<!-- /notebooks -->)", re.DOTALL)
 
 
 def find(names: list[str]) -> list[Path]:
     """The notebooks whose names start with one of these numbers; all of them for an empty list."""
-    paths = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    paths = sorted((course_folder() / "notebooks").glob("[0-9][0-9]_*.ipynb"))
     chosen = [path for path in paths if not names or path.name.startswith(tuple(names))]
     unknown = [name for name in names if len(name) < 2 or not any(path.name.startswith(name) for path in paths)]
     if unknown or not chosen:
@@ -28,17 +27,19 @@ def find(names: list[str]) -> list[Path]:
 def start(number: str, assignment: bool = False) -> Path:
     """Copy a notebook into work/, its assignment into work/me/: git ignores both, and no copy is ever overwritten."""
     source = find([number])[0]
-    target = ROOT / "work" / source.name
+    course = course_folder()
+    target = course / "work" / source.name
     if assignment:
-        source, target = NOTEBOOKS / "assignments" / "release" / source.name, ROOT / "work" / "me" / source.name
+        source = course / "notebooks" / "assignments" / "release" / source.name
+        target = course / "work" / "me" / source.name
         if not source.exists():
             raise ValueError(f"{source.stem} has no assignment; notebooks 01 to 11 have one each.")
     if target.exists():
-        raise ValueError(f"{target.relative_to(ROOT)} exists; rename or delete it first, it may hold your answers.")
+        raise ValueError(f"{target.relative_to(course)} exists; rename or delete it first, it may hold your answers.")
     target.parent.mkdir(parents=True, exist_ok=True)
     text = source.read_text(encoding="utf-8")
     target.write_text(text.replace("](../../", "](../../notebooks/") if assignment else text, encoding="utf-8")  # its links go on
-    return target.relative_to(ROOT)
+    return target.relative_to(course)
 
 
 def execute_all(names: list[str], write: bool) -> int:
@@ -115,7 +116,7 @@ def _whole_streams(outputs: list) -> list:
 
 def update_table(measured: dict[str, tuple[float, float]]) -> None:
     """Write core minutes and memory of the notebooks that ran into the README's table; other rows stay."""
-    readme = ROOT / "README.md"
+    readme = course_folder() / "README.md"
     text = readme.read_text()
     lines = TABLE.search(text)[0].splitlines()
     for index, line in enumerate(lines):

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from albert_edu import doctor, notebooks
+from albert_edu import doctor, folder, notebooks
 from albert_edu.cli import main
 
 QUICK = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "4", "--sequence-length", "32", "--evaluate-every", "0"]
@@ -139,8 +139,7 @@ def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):
 def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypatch):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "00_start_here.ipynb").write_text("{}")
-    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
-    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path / "notebooks")
+    monkeypatch.chdir(tmp_path)
     assert (tmp_path / notebooks.start("00")).read_text() == "{}"
     with pytest.raises(ValueError, match="may hold your answers"):
         notebooks.start("00")
@@ -154,8 +153,8 @@ def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypa
 
 
 def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
-    figures = tmp_path / "figures"
-    assert main(["reproduce", "--experiment", "counts", "--figures", str(figures), "--runs", str(tmp_path / "runs")]) == 0
+    figures = tmp_path / "runs"
+    assert main(["reproduce", "--experiment", "counts", "--runs", str(figures)]) == 0
     assert main(["claims", "--figures", str(figures)]) == 0
     page = (figures / "CLAIMS.md").read_text()
     assert "| [ALBERT-xxlarge has 235 million parameters](#counts) | exact | contradicted |" in page
@@ -163,13 +162,22 @@ def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
 
 
 def test_an_unknown_experiment_is_named(tmp_path, capsys):
-    assert main(["reproduce", "--experiment", "table99", "--figures", str(tmp_path), "--runs", str(tmp_path)]) == 2
+    assert main(["reproduce", "--experiment", "table99", "--runs", str(tmp_path)]) == 2
     assert "there is no experiment 'table99'; there are counts" in capsys.readouterr().err
 
 
 def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
     command = [sys.executable, "-m", "albert_edu", "reproduce", "--experiment", "table8", "--minutes", "0.15"]
-    told = subprocess.run([*command, "--figures", str(tmp_path), "--runs", str(tmp_path)], capture_output=True, text=True,
+    told = subprocess.run([*command, "--runs", str(tmp_path)], capture_output=True, text=True,
                           timeout=120, check=False)  # fmt: skip
     assert told.returncode == 130 and "the same command goes on" in told.stderr
     assert not list(tmp_path.glob("results/*"))
+
+
+def test_without_a_clone_a_command_that_needs_the_folder_says_so_in_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(folder, "__file__", str(tmp_path / "site-packages" / "albert_edu" / "folder.py"))
+    for command in (["start", "03"], ["notebooks", "00"]):
+        assert main(command) == 2
+        assert "needs the course's folder" in capsys.readouterr().err
+    assert not any(tmp_path.rglob("*.ipynb"))

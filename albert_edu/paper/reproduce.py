@@ -20,11 +20,11 @@ from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.config import AlbertConfig
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.paper.measures import order_cross
-from albert_edu.paper.summary_page import summary, write_page
 from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, pair_jobs, seconds_of_pair, watched
 from albert_edu.paper.pool import run_all
 from albert_edu.paper.provenance import provenance, write_json
 from albert_edu.paper.published import TABLES
+from albert_edu.paper.summary_page import summary, write_page
 from albert_edu.paper.sweep import Run
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
@@ -75,10 +75,10 @@ def reproduce(profile: str, runs: Path, device: str | None = None, record_in: Pa
     result["seconds"] = round(time.perf_counter() - began)
     page = write_page(result, folder)
     if record_in:
+        (record_in / "results").mkdir(parents=True, exist_ok=True)
         for path in (*folder.glob("*.png"), folder / "parameter_counts.md"):
             shutil.copy(path, record_in / path.name)
         for path in folder.glob("results/*.json"):
-            (record_in / "results").mkdir(parents=True, exist_ok=True)
             shutil.copy(path, record_in / "results" / path.name)
     print(summary(result, page))
 

@@ -11,9 +11,9 @@ from safetensors.torch import load_file
 from albert_edu.cli import main
 from albert_edu.config import AlbertConfig
 from albert_edu.paper import pair, reproduce
-from albert_edu.paper.experiments import PROFILES
-from albert_edu.paper.page import summary
 from albert_edu.paper.pair import MEMBERS, PairProfile, seconds_of_pair, steps_logged, train_member, train_pair
+from albert_edu.paper.plan import PROFILES
+from albert_edu.paper.summary_page import summary
 from albert_edu.training.stages import Stage
 
 TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2, 24), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
@@ -123,7 +123,7 @@ def test_training_seconds_are_tokens_over_speed_whatever_call_they_were_spent_in
 
 
 def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
-    rows = {row["model"]: row for row in reproduce.parameter_table(tmp_path)}
+    rows = {row["model"]: row for row in reproduce.parameter_table(tmp_path)["rows"]}
     assert rows["ALBERT-xxlarge"]["total"] == 222_595_584 and rows["BERT-large"]["without_pooler"] == 333_557_760
     lines = (tmp_path / "parameter_counts.md").read_text().splitlines()
     assert len(lines) == 2 + len(rows) == 9 and "| 17,683,968 |" in lines[6]
