@@ -102,9 +102,10 @@ def _pair(result: dict, folder: Path) -> str:
         "The last column says by how many degrees the last application turns its input.</p>",
         _table(["", "MLM loss", "order accuracy", "parameters", "last angle"], rows),
         _figure(folder / f"figure1_{result['profile']}.png",
-                "The paper's Figure 1, measured on this pair. The paper has 24 layers of width 1024 and reports that the "
-                "shared layer's steps are smaller and smoother. The separate layers started as copies of a shallower "
-                "stack, so their curve can jump where one set of copies ends; notebook 08 trains them from scratch too."),
+                "The paper's Figure 1, measured on this pair; dotted lines show the same two before training. "
+                "The paper has 24 layers of width 1024 and reports that the shared layer's steps are smaller and "
+                "smoother. The separate layers started as copies of a shallower stack, so their curve can jump where "
+                "one set of copies ends; notebook 08 trains them from scratch too."),
     ])  # fmt: skip
 
 
