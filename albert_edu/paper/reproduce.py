@@ -76,8 +76,8 @@ def reproduce(profile: str, runs: Path, device: str | None = None, record_in: Pa
     page = write_page(result, folder)
     if record_in:
         (record_in / "results").mkdir(parents=True, exist_ok=True)
-        for path in (*folder.glob("*.png"), folder / "parameter_counts.md"):
-            shutil.copy(path, record_in / path.name)
+        for name in (f"figure1_{profile}.png", "parameter_counts.png", "parameter_counts.md"):
+            shutil.copy(folder / name, record_in / name)
         for path in folder.glob("results/*.json"):
             shutil.copy(path, record_in / "results" / path.name)
     print(summary(result, page))
