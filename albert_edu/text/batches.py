@@ -1,19 +1,20 @@
-"""From a tokenised corpus to batches of tensors. A batch is a pure function of (corpus, settings, seed, step)."""
+"""From a tokenised corpus to batches: each a pure function of (corpus, settings, seed, step)."""
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from albert_edu.text.masking import IGNORE, MASK_RATE, MAX_NGRAM, choose_masked, max_predictions, mlm_targets, replace_masked
+from albert_edu.text import masking
+from albert_edu.text.masking import IGNORE, MASK_RATE, MAX_NGRAM
 from albert_edu.text.segments import SPECIALS, Objective, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
-EVAL_SEED_OFFSET = 1_000_000  # what is measured on held-out text is drawn with the run's seed plus this
+EVAL_SEED_OFFSET = 1_000_000  # held-out batches are drawn with the run's seed plus this number
 
 
 @dataclass(frozen=True)
@@ -22,27 +23,33 @@ class PretrainingBatch:
 
     token_ids: Int[Tensor, "B S"]
     segment_ids: Int[Tensor, "B S"]
-    attention_mask: Int[Tensor, "B S"]  # 1 on pieces, 0 on padding
+    attention_mask: Int[Tensor, "B S"]  # 1 on tokens, 0 on padding
     masked_positions: Int[Tensor, "B K"]
     masked_labels: Int[Tensor, "B K"]
     order_labels: Int[Tensor, "B"]  # 0 in order, 1 swapped (SOP) or from another document (NSP)
 
     def _map(self, function) -> "PretrainingBatch":
-        return PretrainingBatch(*(function(getattr(self, field.name)) for field in dataclasses.fields(self)))
+        tensors = (getattr(self, field.name) for field in dataclasses.fields(self))
+        return PretrainingBatch(*map(function, tensors))
 
     def to(self, device) -> "PretrainingBatch":
-        return self._map(lambda tensor: tensor.to(device, non_blocking=tensor.is_pinned()))  # else it could be read unfinished
+        """Return the batch on another device.
 
-    def pinned(self) -> "PretrainingBatch":
-        """In memory that a card fetches from by itself."""
+        Only pinned memory is copied in the background, because other memory could change
+        before the copy is complete.
+        """
+        return self._map(lambda tensor: tensor.to(device, non_blocking=tensor.is_pinned()))
+
+    def pin_memory(self) -> "PretrainingBatch":
+        """Return the batch in memory that a GPU can fetch from by itself; DataLoader calls this."""
         return self._map(Tensor.pin_memory)
 
     def rows(self, rows: slice) -> "PretrainingBatch":
-        """The same batch with some of its sequences; rank r of W takes ``slice(r, None, W)``."""
+        """Return some of the sequences; rank r of W takes ``slice(r, None, W)``."""
         return self._map(lambda tensor: tensor[rows])
 
     def unmasked_ids(self) -> Int[Tensor, "B S"]:
-        """The token ids before masking."""
+        """Return the token ids as they were before masking."""
         used = self.masked_labels != IGNORE
         rows = torch.arange(len(self), device=used.device)[:, None].expand_as(used)
         ids = self.token_ids.clone()
@@ -54,70 +61,102 @@ class PretrainingBatch:
 
     @property
     def num_masked(self) -> int:
+        """How many tokens the model has to predict in this batch."""
         return int((self.masked_labels != IGNORE).sum())
 
 
+@dataclass(eq=False)
 class PretrainingStream:
-    """Batches of masked, paired segments; ``stream.batch(step)`` depends on nothing but its arguments and the seed.
+    """Batches of masked pairs of segments; ``stream.batch(step)`` depends on these fields only.
 
-    ``objective`` is "sop", "nsp" or "none" (pairs in order, no label). ``negatives="topic"`` draws NSP's false second
-    segments from documents of another topic only. ``skip`` leaves out the first batches: for what goes on where a run ended.
+    ``objective`` is "sop", "nsp" or "none" (pairs in order, no order label). Lengths are in
+    tokens, special tokens included. ``negatives="topic"`` draws the random segments of NSP from
+    documents of another topic only. ``skip`` is the number of batches that an earlier run has
+    used: batch ``step`` of this stream is batch ``skip + step`` of the one without. Raises
+    ValueError for settings that cannot work and CorpusError for text that gives no pair.
     """
 
-    def __init__(
-        self, corpus: TokenizedCorpus, tokenizer: AlbertTokenizer, objective: Objective = "sop", batch_size: int = 32,
-        sequence_length: int = 128, seed: int = 0, *, short_probability: float = 0.1, max_ngram: int = MAX_NGRAM,
-        mask_rate: float = MASK_RATE, negatives: str = "document", skip: int = 0,
-    ):  # fmt: skip
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}.")
-        if batch_size < 2 and objective != "none":
-            raise ValueError("batch_size must be at least 2: half of the pairs are in order and half are not.")
-        if len(corpus.tokens) and int(corpus.tokens.max()) >= len(tokenizer):
+    corpus: TokenizedCorpus
+    tokenizer: AlbertTokenizer
+    objective: Objective = "sop"
+    batch_size: int = 32
+    sequence_length: int = 128
+    seed: int = 0
+    _: KW_ONLY
+    short_probability: float = 0.1
+    max_ngram: int = MAX_NGRAM
+    mask_rate: float = MASK_RATE
+    negatives: str = "document"
+    skip: int = 0
+
+    def __post_init__(self):
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}.")
+        if self.batch_size < 2 and self.objective != "none":
             raise ValueError(
-                f"the corpus has piece {int(corpus.tokens.max())}, but the tokenizer only {len(tokenizer)} pieces: they do not "
-                f"belong together."
+                "batch_size must be at least 2: half of the pairs are in order and half are not."
             )
-        self.corpus, self.tokenizer, self.objective = corpus, tokenizer, objective
-        self.batch_size, self.sequence_length, self.seed = batch_size, sequence_length, seed
-        self.short_probability, self.max_ngram, self.mask_rate = short_probability, max_ngram, mask_rate
-        self.negatives, self.skip = negatives, skip
-        self.sampler = PairSampler(corpus, objective, sequence_length, negatives)
+        if not (0 <= self.short_probability <= 1 and 0 < self.mask_rate <= 1):
+            raise ValueError(
+                f"short_probability {self.short_probability} and mask_rate {self.mask_rate} must "
+                f"lie between 0 and 1, and mask_rate above 0."
+            )
+        largest, vocab_size = int(self.corpus.tokens.max()), len(self.tokenizer)
+        if largest >= vocab_size:
+            raise ValueError(
+                f"the corpus has token id {largest}, but the tokenizer only {vocab_size} tokens. "
+                f"The corpus was prepared with another tokenizer."
+            )
+        pair_settings = (self.objective, self.sequence_length, self.negatives)
+        self.sampler = PairSampler(self.corpus, *pair_settings)
 
     @property
     def settings(self) -> dict:
-        """Everything a batch depends on, as plain values: what a checkpoint compares before it goes on.
+        """Everything a batch depends on, as plain values: what a checkpoint compares on resume.
 
-        ``skip`` only where there is one, so that checkpoints from before it stay valid.
+        ``skip`` is left out where it is 0, so that checkpoints older than the field stay valid.
         """
-        names = ("objective", "batch_size", "sequence_length", "seed", "short_probability", "max_ngram", "mask_rate", "negatives")
-        return {name: getattr(self, name) for name in names} | {
-            "corpus": self.corpus.fingerprint, "tokenizer": self.tokenizer.fingerprint,
-        } | ({"skip": self.skip} if self.skip else {})  # fmt: skip
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values |= {name: values[name].fingerprint for name in ("corpus", "tokenizer")}
+        return {name: value for name, value in values.items() if name != "skip" or value}
 
     def batch(self, step: int) -> PretrainingBatch:
-        """The batch of that step."""
+        """Return the batch of that step: B sequences of S tokens, K masked positions each."""
         rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
-        token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs.first, pairs.last, self.sequence_length)
-        maskable = token_ids > SEP
-        masked = choose_masked(rng, maskable, self.tokenizer.starts_word[token_ids], self.max_ngram, self.mask_rate)
-        positions, labels = mlm_targets(token_ids, masked, max_predictions(self.sequence_length, self.mask_rate))
-        token_ids = replace_masked(rng, token_ids, masked, len(self.tokenizer))
-        order = np.full(self.batch_size, IGNORE) if self.objective == "none" else pairs.labels
+        laid_out = assemble(self.corpus, pairs.start, pairs.end, self.sequence_length)
+        token_ids, segment_ids, attention_mask = laid_out
+        masked = masking.choose_masked(
+            rng, token_ids > SEP, self.tokenizer.starts_word[token_ids], self.max_ngram,
+            self.mask_rate,
+        )
+        max_targets = masking.max_predictions(self.sequence_length, self.mask_rate)
+        positions, labels = masking.mlm_targets(token_ids, masked, max_targets)
+        token_ids = masking.replace_masked(rng, token_ids, masked, len(self.tokenizer))
+        no_order = np.full(self.batch_size, IGNORE)
+        order = no_order if self.objective == "none" else pairs.labels
         arrays = (token_ids, segment_ids, attention_mask, positions, labels, order)
         return PretrainingBatch(*(torch.from_numpy(array.astype(np.int64)) for array in arrays))
 
 
-def assemble(corpus: TokenizedCorpus, first: Int[np.ndarray, "B 2"], last: Int[np.ndarray, "B 2"], sequence_length: int):
-    """Lay out [CLS] A [SEP] B [SEP] and padding: token ids, segment ids, attention mask, each [B,S]."""
-    begin, end = corpus.sentences[first], corpus.sentences[last]  # B 2
-    length_a, length_b = (end - begin).T[:, :, None]  # B 1
+def assemble(
+    corpus: TokenizedCorpus, start: Int[np.ndarray, "B 2"], end: Int[np.ndarray, "B 2"],
+    sequence_length: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lay out [CLS] A [SEP] B [SEP] and padding: token ids, segment ids, attention mask, [B,S].
+
+    Segment A of row i is sentences ``start[i, 0]`` to ``end[i, 0]`` (exclusive) of the corpus,
+    segment B is ``start[i, 1]`` to ``end[i, 1]``. Built in notebook 06.
+    """
+    first, stop = corpus.sentences[start], corpus.sentences[end]  # B 2, in tokens
+    length_a, length_b = (stop - first).T[:, :, None]  # B 1
     position = np.arange(sequence_length)[None]  # 1 S
     in_a = (position >= 1) & (position <= length_a)
     in_b = (position >= length_a + 2) & (position <= length_a + length_b + 1)
-    source = np.where(in_a, begin[:, :1] + position - 1, begin[:, 1:] + position - length_a - 2)
-    token_ids = np.where(in_a | in_b, corpus.tokens[np.where(in_a | in_b, source, 0)].astype(np.int64), PAD)
+    source = np.where(in_a, first[:, :1] + position - 1, first[:, 1:] + position - length_a - 2)
+    in_text = in_a | in_b
+    tokens = corpus.tokens[np.where(in_text, source, 0)].astype(np.int64)
+    token_ids = np.where(in_text, tokens, PAD)
     is_separator = (position == length_a + 1) | (position == length_a + length_b + 2)
     token_ids = np.where(is_separator, SEP, token_ids)
     token_ids[:, 0] = CLS

@@ -1,8 +1,9 @@
-"""Two neighbouring segments of whole sentences, and the label that says whether they are in order. Built in notebook 06.
+"""Two neighbouring segments of whole sentences, and whether they are in order (notebook 06).
 
-Nothing but the order may give the label away. Segments are whole sentences (cutting the last one at the length limit lets
-its unfinished end tell which segment came second), a pair needs two sentences (the original turns a lone sentence into an
-NSP negative), and a NSP negative is drawn so that it could have stood where the true one stands.
+Nothing but the order may give the label away. Segments are whole sentences, because a last
+sentence that is cut at the length limit tells which segment came second. A pair needs two
+sentences, because the authors' code turns a lone sentence into a negative example of NSP. A
+random segment of NSP is drawn so that it could also be the true one.
 """
 
 from typing import Literal, NamedTuple
@@ -15,29 +16,37 @@ from albert_edu.text.tokenized import TokenizedCorpus
 
 Objective = Literal["sop", "nsp", "none"]
 SPECIALS = 3  # [CLS] A [SEP] B [SEP]
-IN_ORDER, SWAPPED = 0, 1  # for NSP: next, from another document
+IN_ORDER, SWAPPED = 0, 1  # for NSP: the next segment, a random segment
 NSP_TRIES = 8
 
 
 class Pairs(NamedTuple):
-    """Sentence ranges of n pairs: segment A is sentences first[i, 0]:last[i, 0], segment B first[i, 1]:last[i, 1]."""
+    """Sentence ranges of n pairs: segment A is sentences start[i, 0]:end[i, 0],
+    segment B start[i, 1]:end[i, 1]."""
 
-    first: Int[np.ndarray, "n 2"]
-    last: Int[np.ndarray, "n 2"]
-    labels: Int[np.ndarray, "n"]  # 0 in order, 1 swapped or from elsewhere
+    start: Int[np.ndarray, "n 2"]
+    end: Int[np.ndarray, "n 2"]
+    labels: Int[np.ndarray, "n"]  # 0 in order, 1 swapped or a random segment
 
 
 class PairSampler:
-    """Draws pairs of segments that fit ``sequence_length`` pieces, three special ones included.
+    """Draws pairs of segments that fit ``sequence_length`` tokens, special tokens included.
 
-    Raises CorpusError when no two neighbouring sentences fit, or, for NSP, when there is no second document (or topic).
+    Raises ValueError for an unknown objective, and CorpusError when no two neighbouring
+    sentences fit or, for NSP, when there is no second document (or topic).
     """
 
-    def __init__(self, corpus: TokenizedCorpus, objective: Objective, sequence_length: int, negatives: str = "document"):
+    def __init__(
+        self, corpus: TokenizedCorpus, objective: Objective, sequence_length: int,
+        negatives: str = "document",
+    ):
         if objective not in Objective.__args__:
-            raise ValueError(f"objective must be one of {', '.join(Objective.__args__)}, got {objective!r}.")
+            known = ", ".join(Objective.__args__)
+            raise ValueError(f"objective must be one of {known}, got {objective!r}.")
         if negatives not in ("document", "topic"):
-            raise ValueError(f"NSP negatives come from another 'document' or another 'topic', got {negatives!r}.")
+            raise ValueError(
+                f"NSP negatives come from another 'document' or 'topic', got {negatives!r}."
+            )
         self.corpus, self.objective = corpus, objective
         self.budget = sequence_length - SPECIALS
         self.document_end = corpus.documents[corpus.document_of + 1]
@@ -47,74 +56,92 @@ class PairSampler:
         self.followers = np.flatnonzero(same_document) + 1  # sentences that have one before them
         if not len(self.starts):
             raise CorpusError(_why_no_pair(same_document, two_sentences, sequence_length))
-        self.group_of = corpus.topics[corpus.document_of] if negatives == "topic" else corpus.document_of
-        if objective == "nsp" and (self.group_of[self.starts] == self.group_of[self.starts[0]]).all():
-            raise CorpusError(f"NSP draws its negatives from another {negatives}, and this corpus has only one.")
+        by_topic = negatives == "topic"
+        self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
+        groups = self.group_of[self.starts]
+        if objective == "nsp" and (groups == groups[0]).all():
+            raise CorpusError(
+                f"NSP draws its negatives from another {negatives}, and this corpus has only one."
+            )
 
     @property
     def coverage(self) -> float:
-        """Share of the corpus's pieces that stand in some pair; the rest fits with neither neighbour into the sequence."""
+        """Share of the corpus's tokens that occur in some pair.
+
+        The other sentences fit with neither neighbour into the sequence.
+        """
         used = np.zeros(len(self.corpus.lengths), dtype=bool)
         used[self.starts] = used[self.starts + 1] = True
         return float(self.corpus.lengths[used].sum() / len(self.corpus.tokens))
 
     def draw(self, rng: np.random.Generator, n: int, short_probability: float = 0.1) -> Pairs:
-        """Draw n pairs; with ``short_probability`` a pair aims at a random shorter length (section 4.1).
+        """Draw n pairs; with ``short_probability`` a pair aims at a random shorter length.
 
-        A chunk of sentences is taken from a random start and cut at a random sentence boundary inside it. Half of the
-        labels are 1, exactly, and they are dealt out last: nothing drawn before can depend on them.
+        A chunk of sentences is taken from a random start and cut at a random sentence boundary
+        inside it (section 4.1). Exactly half of the labels are 1, and they are dealt out last, so
+        that nothing drawn before can depend on them.
         """
         true, false = self._candidates(rng, n, short_probability)
-        while len(true) < n:  # some NSP candidates found no false second segment
+        while len(true) < n:  # some candidates of NSP found no random segment
             more = self._candidates(rng, n, short_probability)
             true, false = np.concatenate([true, more[0]]), np.concatenate([false, more[1]])
-        labels = rng.permutation(np.arange(n) % 2) if self.objective != "none" else np.full(n, IN_ORDER)
+        has_order = self.objective != "none"
+        labels = rng.permutation(np.arange(n) % 2) if has_order else np.full(n, IN_ORDER)
         ranges = np.where((labels == IN_ORDER)[:, None, None], true[:n], false[:n])
         return Pairs(ranges[:, :, 0], ranges[:, :, 1], labels)
 
-    def _candidates(self, rng: np.random.Generator, n: int, short_probability: float):
-        """Up to n pairs as they stand in the text and as they would be with label 1: sentence ranges [n, segment, 2]."""
+    def _candidates(
+        self, rng: np.random.Generator, n: int, short_probability: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Up to n pairs with label 0, and the same with label 1: ranges [n, segment, 2]."""
         offset = self.corpus.sentences
         start = self.starts[rng.integers(len(self.starts), size=n)]
-        shortest = offset[start + 2] - offset[start]  # a pair has two sentences, whatever the target
-        target = np.where(rng.random(n) < short_probability, rng.integers(shortest, self.budget + 1), self.budget)
+        shortest = offset[start + 2] - offset[start]  # a pair has two sentences in any case
+        is_short = rng.random(n) < short_probability
+        target = np.where(is_short, rng.integers(shortest, self.budget + 1), self.budget)
         end = self._fill(start, target)
         cut = rng.integers(start + 1, end)
         a, b = np.stack([start, cut], 1), np.stack([cut, end], 1)
         true = np.stack([a, b], 1)
         if self.objective != "nsp":
             return true, np.stack([b, a], 1)
-        elsewhere = self._elsewhere(rng, start, cut - start, target - (offset[cut] - offset[start]))
-        found = elsewhere[:, 0] >= 0
-        return true[found], np.stack([a, elsewhere], 1)[found]
+        room = target - (offset[cut] - offset[start])
+        random_segment = self._random_segment(rng, start, cut - start, room)
+        exists = random_segment[:, 0] >= 0
+        return true[exists], np.stack([a, random_segment], 1)[exists]
 
     def _fill(self, start: np.ndarray, room: np.ndarray) -> np.ndarray:
-        """The end of the longest run of whole sentences from ``start`` that stays in its document and in the room."""
+        """End of the longest run of sentences from ``start`` within its document and the room."""
         offset = self.corpus.sentences
         end = np.searchsorted(offset, offset[start] + room, side="right") - 1
         return np.minimum(end, self.document_end[start])
 
-    def _elsewhere(self, rng: np.random.Generator, start: np.ndarray, sentences_in_a: np.ndarray, room: np.ndarray):
-        """Sentence runs from another document (or topic) that fill the same room by the same rule; -1 where none was found.
+    def _random_segment(
+        self, rng: np.random.Generator, start: np.ndarray, sentences_in_a: np.ndarray,
+        room: np.ndarray,
+    ) -> np.ndarray:
+        """Runs of sentences from another document (or topic) for the same room, -1 for none.
 
-        A true second segment stands after a cut chosen among k - 1, so a long one is less likely to be met. Candidates are
-        thinned in the same proportion; without that, the number of sentences would tell true from false.
+        A true second segment follows a cut that is chosen among k - 1, so a long one is less
+        likely. Candidates are accepted in the same proportion, because otherwise the number of
+        sentences would tell true from random segments.
         """
         chosen = np.full((len(start), 2), -1)
         for _ in range(NSP_TRIES):
             candidate = self.followers[rng.integers(len(self.followers), size=len(start))]
             end = self._fill(candidate, room)
-            keep = rng.random(len(start)) < sentences_in_a / np.maximum(sentences_in_a + end - candidate - 1, 1)
-            fits = (end > candidate) & (self.group_of[candidate] != self.group_of[start]) & keep & (chosen[:, 0] < 0)
+            possible_cuts = np.maximum(sentences_in_a + end - candidate - 1, 1)
+            accepted = rng.random(len(start)) < sentences_in_a / possible_cuts
+            elsewhere = self.group_of[candidate] != self.group_of[start]
+            fits = (end > candidate) & elsewhere & accepted & (chosen[:, 0] < 0)
             chosen = np.where(fits[:, None], np.stack([candidate, end], 1), chosen)
         return chosen
 
 
-def _why_no_pair(same_document: np.ndarray, two_sentences: np.ndarray, sequence_length: int) -> str:
+def _why_no_pair(same_document: np.ndarray, two_sentences: np.ndarray, room: int) -> str:
     if not same_document.any():
-        return "every document has a single sentence, and a pair needs two. Are the documents one sentence a file or a line?"
+        return ("every document has a single sentence, and a pair needs two. Are the documents "
+                "one sentence per file or per line?")
     shortest = int(two_sentences[same_document].min()) + SPECIALS
-    return (
-        f"no two neighbouring sentences fit {sequence_length} pieces; the shortest pair needs {shortest}. Use a "
-        f"sequence_length of at least {shortest}."
-    )
+    return (f"no two neighbouring sentences fit {room} tokens; the shortest pair needs "
+            f"{shortest}. Use a sequence_length of at least {shortest}.")

@@ -135,7 +135,7 @@ def _batches(
 
     def build(step: int) -> PretrainingBatch:
         batch = stream.batch(step)
-        return batch.pinned() if device.type == "cuda" else batch
+        return batch.pin_memory() if device.type == "cuda" else batch
 
     with ThreadPoolExecutor(4) as pool:
         futures = [pool.submit(build, step) for step in steps[:8]]

@@ -17,7 +17,7 @@ def with_the_sampler(documents, length, n, rng):
     edges, parts = (np.array([0, *accumulate(map(len, each))]) for each in (sentences, documents))
     corpus = TokenizedCorpus(flat, edges, parts, np.full(len(documents), -1))
     drawn, rows = PairSampler(corpus, "sop", length).draw(rng, n), []
-    for first, last, label in zip(drawn.first, drawn.last, drawn.labels, strict=True):
+    for first, last, label in zip(drawn.start, drawn.end, drawn.labels, strict=True):
         a, b = (flat[edges[begin] : edges[end]].tolist() for begin, end in zip(first, last, strict=True))
         rows.append(row(a, b, label))
     return rows

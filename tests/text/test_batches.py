@@ -28,7 +28,7 @@ def same(a: PretrainingBatch, b: PretrainingBatch) -> bool:
 def laid_out(corpus: TokenizedCorpus, pairs, sequence_length: int):
     """Token ids, segment ids and attention mask, one sequence after another."""
     rows = []
-    for first, last in zip(pairs.first, pairs.last, strict=True):
+    for first, last in zip(pairs.start, pairs.end, strict=True):
         a, b = (corpus.tokens[corpus.sentences[i] : corpus.sentences[j]].tolist() for i, j in zip(first, last, strict=True))
         ids = [CLS, *a, SEP, *b, SEP]
         padding = sequence_length - len(ids)
@@ -42,7 +42,7 @@ def laid_out(corpus: TokenizedCorpus, pairs, sequence_length: int):
     objective=st.sampled_from(["sop", "nsp", "none"]), batch_size=st.integers(2, 9), length=st.integers(24, 128),
     seed=st.integers(0, 99), step=st.integers(0, 10_000),
 )  # fmt: skip
-def test_a_batch_is_what_a_slow_loop_lays_out_with_some_pieces_hidden(text, objective, batch_size, length, seed, step):
+def test_a_batch_is_what_a_slow_loop_lays_out_with_some_tokens_masked(text, objective, batch_size, length, seed, step):
     source = stream(text, objective, batch_size, length, seed)
     pairs = source.sampler.draw(np.random.default_rng([seed, step]), batch_size, source.short_probability)
     token_ids, segment_ids, attention_mask = laid_out(text.train, pairs, length)
@@ -53,7 +53,7 @@ def test_a_batch_is_what_a_slow_loop_lays_out_with_some_pieces_hidden(text, obje
     assert torch.equal(batch.order_labels, expected)
 
 
-def test_hidden_slots_are_ordinary_pieces_in_order_and_all_that_changed(text):
+def test_masked_positions_hold_ordinary_tokens_in_order_and_all_that_changed(text):
     batch = stream(text, batch_size=64).batch(3)
     assert batch.masked_positions.shape == batch.masked_labels.shape == (64, max_predictions(64))
     text_ids, changed = batch.unmasked_ids(), batch.token_ids != batch.unmasked_ids()
@@ -124,26 +124,26 @@ def test_a_batch_has_at_least_one_row(text):
         stream(text, "none", batch_size=0)
 
 
-def test_a_corpus_may_hold_the_last_piece_of_the_tokenizer_and_none_beyond_it(text):
-    def numbered(piece: int) -> TokenizedCorpus:
-        tokens = np.full(20, piece, dtype=np.uint16)
+def test_a_corpus_may_hold_the_last_token_of_the_tokenizer_and_none_beyond_it(text):
+    def numbered(token_id: int) -> TokenizedCorpus:
+        tokens = np.full(20, token_id, dtype=np.uint16)
         return TokenizedCorpus(tokens, np.arange(0, 21, 5), np.array([0, 2, 4]), np.array([-1, -1]))
 
     size = len(text.tokenizer)
     assert PretrainingStream(numbered(size - 1), text.tokenizer).batch(0).num_masked > 0
-    with pytest.raises(ValueError, match=f"the corpus has piece {size}, but the tokenizer only {size} pieces"):
+    with pytest.raises(ValueError, match=f"the corpus has token id {size}, but the tokenizer only {size} tokens"):
         PretrainingStream(numbered(size), text.tokenizer)
 
 
 def test_a_corpus_of_another_tokenizer_is_refused(text):
     lines = ["the old barn was burning.", "a new boat was turning."] * 4
     other = AlbertTokenizer.train(lines, 24)
-    with pytest.raises(ValueError, match=r"the corpus has piece \d+, but the tokenizer only 24 pieces"):
+    with pytest.raises(ValueError, match=r"the corpus has token id \d+, but the tokenizer only 24 tokens"):
         PretrainingStream(text.train, other)
 
 
 def test_a_sequence_too_short_for_any_pair_is_refused_when_the_stream_is_made(text):
-    with pytest.raises(CorpusError, match=r"no two neighbouring sentences fit 4 pieces; the shortest pair needs \d+"):
+    with pytest.raises(CorpusError, match=r"no two neighbouring sentences fit 4 tokens; the shortest pair needs \d+"):
         stream(text, sequence_length=4)
 
 
@@ -178,5 +178,5 @@ def test_the_knobs_reach_the_masking_and_the_pairs(text):
 def test_stories_can_draw_their_false_segments_from_another_topic(story_text):
     source = PretrainingStream(story_text.train, story_text.tokenizer, "nsp", 32, 64, negatives="topic")
     pairs = source.sampler.draw(np.random.default_rng([0, 0]), 32)
-    topic = story_text.train.topics[story_text.train.document_of[pairs.first]]
+    topic = story_text.train.topics[story_text.train.document_of[pairs.start]]
     assert ((topic[:, 0] != topic[:, 1]) == (source.batch(0).order_labels.numpy() == 1)).all()

@@ -1,4 +1,4 @@
-"""n-gram masking: whole words within a budget, runs of the right lengths, and three ways to hide a piece."""
+"""n-gram masking: whole words within a budget, runs of the right lengths, and three ways to hide a token."""
 
 from collections import Counter
 
@@ -74,14 +74,14 @@ def test_at_least_one_word_is_hidden_where_one_fits_the_budget(rows, rate, seed)
 
 
 def test_a_long_word_drawn_first_does_not_leave_the_row_bare():
-    starts_word = np.array([[True, False, False, False, True, True]])  # a word of four pieces and two of one; the budget is 1
+    starts_word = np.array([[True, False, False, False, True, True]])  # a word of four tokens and two of one; the budget is 1
     masked = [choose_masked(np.random.default_rng(seed), np.ones((1, 6), dtype=bool), starts_word) for seed in range(20)]
     assert [int(each.sum()) for each in masked] == [1] * 20
 
 
-def test_a_short_row_of_a_wide_batch_hides_one_piece():
+def test_a_short_row_of_a_wide_batch_masks_one_token():
     maskable = np.zeros((1, 64), dtype=bool)
-    maskable[0, 1:3] = True  # with [CLS] and both [SEP] five pieces, of which 15% are less than one
+    maskable[0, 1:3] = True  # with [CLS] and both [SEP] five tokens, of which 15% are less than one
     assert [int(choose_masked(np.random.default_rng(seed), maskable, maskable).sum()) for seed in range(20)] == [1] * 20
 
 
@@ -105,7 +105,7 @@ def test_the_paper_hides_15_percent_in_runs_of_up_to_three_words():
 
 
 def test_every_word_of_a_batch_is_as_likely_as_any_other_also_the_first_two_and_the_last():
-    maskable = np.ones((1, 4), dtype=bool)  # four words of one piece, and one of them is hidden
+    maskable = np.ones((1, 4), dtype=bool)  # four words of one token, and one of them is hidden
     hidden = [choose_masked(np.random.default_rng(seed), maskable, maskable, max_ngram=1)[0].argmax() for seed in range(400)]
     assert (abs(np.bincount(hidden, minlength=4) - 100) < 4.5 * (400 * 0.25 * 0.75) ** 0.5).all()
 
@@ -134,7 +134,7 @@ def test_the_patterns_by_hand():
 
 @pytest.mark.parametrize("max_ngram", [1, 3])
 def test_runs_have_the_lengths_of_p(max_ngram):
-    # Three pieces hidden among 600: runs that touch and look like one are rare (below 2 * 3 / (600 / 2) = 2%).
+    # Three tokens hidden among 600: runs that touch and look like one are rare (below 2 * 3 / (600 / 2) = 2%).
     rows, length, rate = 1200, 600, 3 / 603
     maskable = np.ones((rows, length), dtype=bool)
     masked = choose_masked(np.random.default_rng(0), maskable, maskable, max_ngram, rate)
@@ -145,8 +145,8 @@ def test_runs_have_the_lengths_of_p(max_ngram):
     assert abs(positions.mean() / (length - 1) - 0.5) < 4.5 * (1 / 12 / rows) ** 0.5  # nowhere in particular
 
 
-def test_a_run_hides_words_not_pieces():
-    starts_word = np.tile([True, False], (1200, 300))  # every word has two pieces
+def test_a_run_masks_words_not_tokens():
+    starts_word = np.tile([True, False], (1200, 300))  # every word has two tokens
     masked = choose_masked(np.random.default_rng(0), np.ones_like(starts_word), starts_word, 3, 6 / 603)
     seen = Counter(map(runs, masked))
     for pattern, p in patterns(ngram_probabilities(3), 3).items():
@@ -154,7 +154,7 @@ def test_a_run_hides_words_not_pieces():
         assert abs(seen[twice] / 1200 - p) < 4.5 * (p * (1 - p) / 1200) ** 0.5 + 2 * 3 / 150
 
 
-def test_hidden_pieces_become_mask_random_or_stay_in_80_10_10():
+def test_masked_tokens_become_mask_random_or_stay_in_80_10_10():
     ids, masked = np.full((200, 500), 7), np.ones((200, 500), dtype=bool)
     masked[:, ::2] = False
     replaced = replace_masked(np.random.default_rng(0), ids, masked, vocab_size=1005)
@@ -163,9 +163,9 @@ def test_hidden_pieces_become_mask_random_or_stay_in_80_10_10():
     random = seen[(seen != MASK) & (seen != 7)]
     for count, p in ((np.sum(seen == MASK), 0.8), (len(random), 0.1 * 999 / 1000), (np.sum(seen == 7), 0.1 + 0.1 / 1000)):
         assert abs(count - n * p) < 4 * (n * p * (1 - p)) ** 0.5
-    assert random.min() == MASK + 1 and random.max() == 1004  # never special, up to the last piece of the vocabulary
+    assert random.min() == MASK + 1 and random.max() == 1004  # never special, up to the last token of the vocabulary
     assert abs(random.mean() - 504.5) < 4 * 1000 / 12**0.5 / len(random) ** 0.5
-    assert min(len(set(row.tolist())) for row in replaced[:, 1::2]) > 5  # each piece has its own dice
+    assert min(len(set(row.tolist())) for row in replaced[:, 1::2]) > 5  # each token has its own dice
 
 
 @properties

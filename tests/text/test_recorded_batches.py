@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import albert_edu
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
 
-SHIPPED = Path(__file__).resolve().parents[2] / "models" / "laptop" / "albert"
+SHIPPED = Path(albert_edu.__file__).parent / "pretrained" / "laptop" / "albert"
 
 
 @pytest.fixture(scope="module")

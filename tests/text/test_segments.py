@@ -19,7 +19,7 @@ properties = settings(max_examples=25, deadline=None, derandomize=True)
 
 
 def corpus_of(lengths: list[list[int]], topics: list[int] | None = None) -> TokenizedCorpus:
-    """A corpus whose sentences have these lengths; pieces are numbered through."""
+    """A corpus whose sentences have these lengths; tokens are numbered through."""
     sentences = np.cumsum([0, *(length for document in lengths for length in document)])
     documents = np.cumsum([0, *map(len, lengths)])
     topics = [-1] * len(lengths) if topics is None else topics
@@ -35,14 +35,14 @@ def fitting_pairs(lengths: list[list[int]], sequence_length: int) -> set[int]:
     return {d for d, ls in enumerate(lengths) for a, b in pairwise(ls) if a + b + 3 <= sequence_length}
 
 
-def pieces(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
+def tokens_in(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
     """Pieces in both segments, n x 2."""
-    return corpus.sentences[pairs.last] - corpus.sentences[pairs.first]
+    return corpus.sentences[pairs.end] - corpus.sentences[pairs.start]
 
 
 def documents_of(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
     """The document of each segment, n x 2, after making sure that it ends in the one it begins in."""
-    begin, end = corpus.document_of[pairs.first], corpus.document_of[pairs.last - 1]
+    begin, end = corpus.document_of[pairs.start], corpus.document_of[pairs.end - 1]
     np.testing.assert_array_equal(begin, end)
     return begin
 
@@ -53,13 +53,13 @@ def test_sop_pairs_are_neighbouring_whole_sentences_of_one_document_that_fit(len
     assume(fitting_pairs(lengths, sequence_length))
     corpus = corpus_of(lengths)
     pairs = draw(corpus, "sop", sequence_length, n, short)
-    assert (pairs.last > pairs.first).all()
+    assert (pairs.end > pairs.start).all()
     home = documents_of(corpus, pairs)
     assert (home[:, 0] == home[:, 1]).all()
     swapped = pairs.labels == 1
-    assert (pairs.last[~swapped, 0] == pairs.first[~swapped, 1]).all()
-    assert (pairs.last[swapped, 1] == pairs.first[swapped, 0]).all()
-    assert pieces(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
+    assert (pairs.end[~swapped, 0] == pairs.start[~swapped, 1]).all()
+    assert (pairs.end[swapped, 1] == pairs.start[swapped, 0]).all()
+    assert tokens_in(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
     assert len(pairs.labels) == n and pairs.labels.sum() == n // 2
 
 
@@ -73,11 +73,11 @@ def test_nsp_pairs_continue_or_come_from_another_document_or_topic(lengths, sequ
     pairs = draw(corpus, "nsp", sequence_length, 20, short, negatives="topic" if by_topic else "document")
     home = documents_of(corpus, pairs)
     false = pairs.labels == 1
-    assert false.sum() == 10 and (pairs.last > pairs.first).all()
-    assert (pairs.last[~false, 0] == pairs.first[~false, 1]).all() and (home[~false, 0] == home[~false, 1]).all()
+    assert false.sum() == 10 and (pairs.end > pairs.start).all()
+    assert (pairs.end[~false, 0] == pairs.start[~false, 1]).all() and (home[~false, 0] == home[~false, 1]).all()
     assert (unit[home[false, 0]] != unit[home[false, 1]]).all()
-    assert not np.isin(pairs.first[false, 1], corpus.documents).any()  # none begins a document
-    assert pieces(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
+    assert not np.isin(pairs.start[false, 1], corpus.documents).any()  # none begins a document
+    assert tokens_in(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
 
 
 @properties
@@ -94,16 +94,16 @@ def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_and_else_n
 
 def test_the_length_that_the_error_names_is_enough():
     corpus = corpus_of([[9, 8], [7, 20]])
-    with pytest.raises(CorpusError, match=r"fit 19 pieces; the shortest pair needs 20\. Use a sequence_length of at least 20\.$"):
+    with pytest.raises(CorpusError, match=r"fit 19 tokens; the shortest pair needs 20\. Use a sequence_length of at least 20\.$"):
         PairSampler(corpus, "sop", 19)
-    assert (pieces(corpus, draw(corpus, "sop", 20)).sum(1) == 17).all()
+    assert (tokens_in(corpus, draw(corpus, "sop", 20)).sum(1) == 17).all()
 
 
 def test_swapping_exchanges_the_two_segments_and_nothing_else(text):
     in_order, sop = (draw(text.train, objective, 128, 200) for objective in ("none", "sop"))
-    assert (in_order.labels == 0).all() and (in_order.last[:, 0] == in_order.first[:, 1]).all()
+    assert (in_order.labels == 0).all() and (in_order.end[:, 0] == in_order.start[:, 1]).all()
     swapped = sop.labels == 1
-    for name in ("first", "last"):
+    for name in ("start", "end"):
         true, ours = getattr(in_order, name), getattr(sop, name)
         np.testing.assert_array_equal(ours[~swapped], true[~swapped])
         np.testing.assert_array_equal(ours[swapped], true[swapped][:, ::-1])
@@ -120,8 +120,8 @@ def test_labels_are_half_of_each_batch_and_not_in_a_fixed_order(text):
 def test_every_start_and_every_cut_is_equally_likely(objective):
     corpus = corpus_of([[1, 1, 1, 1, 1], [2, 2]])
     pairs = draw(corpus, objective, 32, 12_000, short=0.0)
-    low, high = pairs.first.min(1), pairs.last.max(1)
-    cut = np.where(pairs.labels == 0, pairs.last[:, 0], pairs.first[:, 0])
+    low, high = pairs.start.min(1), pairs.end.max(1)
+    cut = np.where(pairs.labels == 0, pairs.end[:, 0], pairs.start[:, 0])
     starts, counts = np.unique(low, return_counts=True)
     assert starts.tolist() == [0, 1, 2, 3, 5]
     assert (abs(counts - 2400) < 4.5 * (12_000 * 0.2 * 0.8) ** 0.5).all()
@@ -136,7 +136,7 @@ def test_a_pair_takes_all_that_fits_unless_it_is_drawn_short(text):
     def could_be_longer(short: float, n: int = 4000) -> float:
         """Share of the pairs to which the next sentence of the document could have been added."""
         pairs = draw(corpus, "sop", 128, n, short)
-        end, total = pairs.last.max(1), pieces(corpus, pairs).sum(1)
+        end, total = pairs.end.max(1), tokens_in(corpus, pairs).sum(1)
         inside = end < corpus.documents[corpus.document_of[end - 1] + 1]
         return (inside & (total + corpus.lengths[np.minimum(end, len(corpus.lengths) - 1)] <= budget)).mean()
 
@@ -154,13 +154,13 @@ def test_one_pair_in_ten_is_drawn_short_unless_told_otherwise(text):
 
 def test_short_pairs_still_have_two_sentences_and_reach_the_whole_range():
     corpus = corpus_of([[1] * 60])
-    totals = pieces(corpus, draw(corpus, "sop", 23, 4000, short=1.0)).sum(1)
+    totals = tokens_in(corpus, draw(corpus, "sop", 23, 4000, short=1.0)).sum(1)
     assert set(totals.tolist()) == set(range(2, 21))
 
 
 def test_a_document_of_one_sentence_is_left_out_and_shows_in_the_coverage():
     sampler = PairSampler(corpus_of([[5], [3, 4], [8]]), "sop", 32)
-    assert (sampler.draw(np.random.default_rng(0), 50).first >= 1).all()
+    assert (sampler.draw(np.random.default_rng(0), 50).start >= 1).all()
     assert sampler.coverage == 7 / 20
 
 
@@ -168,7 +168,7 @@ def test_a_sentence_longer_than_the_sequence_is_left_out_and_shows_in_the_covera
     corpus = corpus_of([[2, 2, 40, 3, 3, 40]])
     sampler = PairSampler(corpus, "sop", 16)
     pairs = sampler.draw(np.random.default_rng(0), 50)
-    assert not any(first <= long < last for long in (2, 5) for first, last in zip(pairs.first.flat, pairs.last.flat, strict=True))
+    assert not any(first <= long < last for long in (2, 5) for first, last in zip(pairs.start.flat, pairs.end.flat, strict=True))
     assert sampler.coverage == 10 / 90
 
 
@@ -179,7 +179,7 @@ def test_coverage_counts_the_sentences_that_are_drawn_sooner_or_later(lengths, s
     corpus = corpus_of(lengths)
     sampler = PairSampler(corpus, "sop", sequence_length)
     pairs = sampler.draw(np.random.default_rng(0), 1000, 0.5)
-    drawn = {s for first, last in zip(pairs.first.flat, pairs.last.flat, strict=True) for s in range(first, last)}
+    drawn = {s for first, last in zip(pairs.start.flat, pairs.end.flat, strict=True) for s in range(first, last)}
     assert sampler.coverage == pytest.approx(corpus.lengths[sorted(drawn)].sum() / len(corpus.tokens))
 
 
@@ -207,7 +207,7 @@ def test_unknown_settings_are_refused_with_those_that_exist():
     spec.loader.exec_module(unchecked)
     with pytest.raises(ValueError, match="sop, nsp, none, got 'mlm'"):
         unchecked.PairSampler(corpus, "mlm", 32)
-    with pytest.raises(ValueError, match="another 'document' or another 'topic', got 'script'"):
+    with pytest.raises(ValueError, match="another 'document' or 'topic', got 'script'"):
         PairSampler(corpus, "sop", 32, "script")
 
 
@@ -215,7 +215,7 @@ def test_false_second_segments_have_as_many_sentences_as_true_ones():
     rng = np.random.default_rng(0)
     corpus = corpus_of([rng.integers(2, 12, size=30).tolist() for _ in range(100)])
     pairs = draw(corpus, "nsp", 48, 20_000, short=0.0)
-    count = pairs.last[:, 1] - pairs.first[:, 1]
+    count = pairs.end[:, 1] - pairs.start[:, 1]
     true, false = count[pairs.labels == 0], count[pairs.labels == 1]
     error = (true.var() / len(true) + false.var() / len(false)) ** 0.5
     # Drawn without thinning they have 0.4 sentences more; documents that end soon leave a little of that.
@@ -226,14 +226,14 @@ def test_beside_a_single_sentence_true_and_false_segments_have_one_two_or_three_
     # Documents of 4: a pair starts at each of 3 places and is cut at each of k - 1, so one sentence goes before b with 1/b.
     corpus = corpus_of([[1] * 4] * 50)
     pairs, p = draw(corpus, "nsp", 32, 12_000, short=0.0), np.array([6, 3, 2]) / 11
-    in_a, in_b = (pairs.last - pairs.first).T
+    in_a, in_b = (pairs.end - pairs.start).T
     for label in (0, 1):
         counts = np.bincount(in_b[(in_a == 1) & (pairs.labels == label)], minlength=4)[1:]
         assert (abs(counts - counts.sum() * p) < 4.5 * (counts.sum() * p * (1 - p)) ** 0.5).all()
 
 
 def surface(corpus: TokenizedCorpus, begin: np.ndarray, end: np.ndarray, sentences: np.ndarray, punctuation: np.ndarray):
-    """What one may know of a pair without reading it: lengths, sentence counts, and the piece at the end of each segment."""
+    """What one may know of a pair without reading it: lengths, sentence counts, and the token at the end of each segment."""
     length, last = end - begin, corpus.tokens[end - 1].astype(np.int64)
     parts = (length, sentences, length / sentences, length[:, :1] - length[:, 1:], sentences[:, :1] - sentences[:, 1:])
     return np.concatenate([*parts, last, punctuation[last]], axis=1)
@@ -265,12 +265,12 @@ CHANCE = 0.5 + 3 * 0.5 / 4000**0.5  # three standard errors of an accuracy over 
 
 
 @pytest.mark.parametrize("text_order", ["as spoken", "shuffled"])
-def test_neither_length_nor_the_piece_at_the_cut_tells_the_order(text, ends_a_sentence, text_order):
+def test_neither_length_nor_the_token_at_the_cut_tells_the_order(text, ends_a_sentence, text_order):
     """Shuffled text separates what we do (must be chance) from what speakers do: a heading stands before its paragraph."""
 
     def features(corpus, pairs):
-        begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last]
-        return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)
+        begin, end = corpus.sentences[pairs.start], corpus.sentences[pairs.end]
+        return surface(corpus, begin, end, pairs.end - pairs.start, ends_a_sentence)
 
     train, held_out = map(shuffled, text[1:]) if text_order == "shuffled" else text[1:]
     assert accuracy(features, train, held_out) < CHANCE
@@ -279,20 +279,20 @@ def test_neither_length_nor_the_piece_at_the_cut_tells_the_order(text, ends_a_se
 def test_the_same_classifier_finds_the_leak_when_the_last_sentence_is_cut_at_the_length_limit(text, ends_a_sentence):
     def features(corpus, pairs):
         """Lets the segment that stands second in the text run on, in mid-sentence, until the sequence is full."""
-        begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last].copy()
-        row, second = np.arange(len(begin)), pairs.first.argmax(1)
+        begin, end = corpus.sentences[pairs.start], corpus.sentences[pairs.end].copy()
+        row, second = np.arange(len(begin)), pairs.start.argmax(1)
         room = LENGTH - SPECIALS - (end - begin).sum(1)
-        stop = corpus.sentences[corpus.documents[corpus.document_of[pairs.first[:, 0]] + 1]]
+        stop = corpus.sentences[corpus.documents[corpus.document_of[pairs.start[:, 0]] + 1]]
         end[row, second] = np.minimum(end[row, second] + room, stop)
-        return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)
+        return surface(corpus, begin, end, pairs.end - pairs.start, ends_a_sentence)
 
     assert accuracy(features, text.train, text.held_out) > 0.8
 
 
 def test_lengths_hardly_tell_nsp(text, ends_a_sentence):
     def features(corpus, pairs):
-        begin, end = corpus.sentences[pairs.first], corpus.sentences[pairs.last]
-        return surface(corpus, begin, end, pairs.last - pairs.first, ends_a_sentence)[:, :8]
+        begin, end = corpus.sentences[pairs.start], corpus.sentences[pairs.end]
+        return surface(corpus, begin, end, pairs.end - pairs.start, ends_a_sentence)[:, :8]
 
     # Not chance: speakers differ in the length of their sentences, so a segment of another address may stand out. We measured
     # 0.53, and 0.56 when false segments are not thinned to the sentence counts of true ones.
