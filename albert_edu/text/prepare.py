@@ -1,28 +1,44 @@
-"""Name of a corpus in, tokenizer and tokenised train and held-out parts out, kept on disk between runs."""
+"""Name of a corpus in; tokenizer and tokenised train and held-out parts out, kept between runs."""
 
+import hashlib
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from datasets import Dataset, concatenate_datasets
-
-from albert_edu.text.corpora import hold_out, load_corpus
+from albert_edu.text.corpora import load_corpus, text_files
+from albert_edu.text.documents import CorpusError, hold_out
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
 
-CACHE_VERSION = 3  # raise it when the way text is prepared changes, so that old caches are left alone
+CACHE_VERSION = 4  # raise it when the way text is prepared changes, so that old caches are ignored
+MANY_UNKNOWN = 0.005  # share of unknown tokens from which we warn
+MANY_SENTENCES = 1_000_000  # of a longer text, the tokenizer learns from some 200,000 sentences
 
 
 class PreparedText(NamedTuple):
-    """A tokenizer and the two parts of a corpus it was learnt for."""
+    """A tokenizer and the two parts of a corpus it was learnt for.
+
+    ``unknown`` holds the commonest characters of the training part that the tokenizer does not
+    know, with their counts.
+    """
 
     tokenizer: AlbertTokenizer
     train: TokenizedCorpus
     held_out: TokenizedCorpus
+    unknown: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def offenders(self) -> str:
+        """The commonest unknown characters of the training part with their counts, or "none"."""
+        return ", ".join(f"{symbol!r} {count:,}" for symbol, count in self.unknown[:8]) or "none"
 
 
 def cache_folder() -> Path:
@@ -31,60 +47,119 @@ def cache_folder() -> Path:
 
 
 def default_vocabulary(name: str) -> int:
-    """Pieces we learn for a corpus unless told otherwise; the stories have some 140 words and no more."""
+    """Tokens that we learn for a corpus unless told otherwise; the stories have some 140 words."""
     return 190 if is_synthetic(name) else 4000
 
 
 def is_synthetic(name: str) -> bool:
-    """Whether a corpus is our generator, with whatever strengths."""
+    """Whether a corpus is our generator, with any strengths."""
     return str(name).split(":")[0] == "stories"
 
 
 def prepare(
-    name: str, vocab_size: int | None = None, held_out: float = 0.1, seed: int = 0, tokenizer: AlbertTokenizer | None = None
+    name: str | Path, vocab_size: int | None = None, held_out: float = 0.1, seed: int = 0,
+    tokenizer: AlbertTokenizer | None = None,
 ) -> PreparedText:
-    """Load a corpus, hold out whole documents, learn a tokenizer on the rest (unless one is given), tokenise both.
+    """Load a corpus, hold out a part, learn a tokenizer on the rest, and tokenise both.
 
-    ``sotu+imdb`` is both, each with the same documents held out as on its own. Named corpora (sotu, imdb, stories) are kept
-    in ``cache_folder()``; folders and Hub sets are read afresh, since they may have changed.
+    A given ``tokenizer`` is used instead. ``sotu+imdb`` is both corpora, each with the same
+    documents held out as on its own. What is prepared is kept in ``cache_folder()``: named
+    corpora by their name, files and folders by their content, sets of the Hub by the version
+    that ``datasets`` has. Raises CorpusError for text that cannot be used, and warns when more
+    than 0.5% of the tokens are unknown.
     """
+    name = str(name)
+    named = all(part in ("sotu", "imdb") or is_synthetic(part) for part in name.split("+"))
+    hub_set = None
+    if named:
+        key = name.replace(":", "-")  # Windows knows no colons
+    elif name and Path(name).exists():
+        key = f"files-{_content_hash(Path(name))}"
+    else:
+        hub_set = load_corpus(name)
+        key = f"hub-{hub_set._fingerprint}"
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
-    plain = str(name).replace(":", "-")  # Windows knows no colons
-    key = f"{plain}-V{tokenizer.fingerprint if tokenizer else vocab_size}-held{held_out}-seed{seed}-{CACHE_VERSION}"
-    named = all(part in ("sotu", "imdb") or is_synthetic(part) for part in str(name).split("+"))
-    folder = cache_folder() / key if named else None
-    if folder and folder.exists():
-        return load_prepared(folder)
-    parts = [hold_out(load_corpus(part), held_out, seed) for part in (str(name).split("+") if named else [name])]
-    train, held = (_joined(side) for side in zip(*parts, strict=True))
-    texts = [sentence for sentences in train["sentences"] for sentence in sentences]
-    texts += spelling_lesson() if is_synthetic(name) else []
-    tokenizer = tokenizer or AlbertTokenizer.train(texts, vocab_size, seed=seed)
-    text = PreparedText(tokenizer, TokenizedCorpus.encode(train, tokenizer), TokenizedCorpus.encode(held, tokenizer))
-    if folder:
-        save_prepared(text, folder)
+    vocabulary = tokenizer.fingerprint if tokenizer else vocab_size
+    folder = cache_folder() / f"{key}-V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
+    text = None
+    if folder.exists():
+        try:
+            text = load_prepared(folder)
+        except (CorpusError, TokenizerError) as error:
+            warnings.warn(f"{error} The text is prepared again.", stacklevel=2)
+            shutil.rmtree(folder)
+    if text is None:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(
+            prefix=".preparing-", dir=folder.parent, ignore_cleanup_errors=True
+        )
+        with temporary as scratch:
+            names = name.split("+") if named else [name]
+            corpora = [hub_set] if hub_set else [load_corpus(n, Path(scratch)) for n in names]
+            sides = zip(*(hold_out(corpus, held_out, seed) for corpus in corpora), strict=True)
+            train, held = map(_concatenated, sides)
+            if tokenizer is None:
+                lesson = spelling_lesson() if is_synthetic(name) else []
+                texts = chain(_sentences_to_learn(train), lesson)
+                tokenizer = AlbertTokenizer.train(texts, vocab_size, seed=seed)
+            _write_prepared(folder, Path(scratch, "whole"), tokenizer, train, held)
+        text = load_prepared(folder)
+    share = text.train.unknown_share
+    message = f"{share:.1%} of the training tokens are unknown; most often {text.offenders}."
+    if share > 0.3:  # of text in another script half the tokens are word marks
+        raise CorpusError(f"{message} This tokenizer was learnt for other text.")
+    if share > MANY_UNKNOWN:
+        warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=2)
     return text
 
 
-def _joined(parts: Sequence[Dataset]) -> Dataset:
-    if len(parts) == 1:
-        return parts[0]
-    return concatenate_datasets([part.select_columns(["id", "sentences"]) for part in parts])
-
-
-def save_prepared(text: PreparedText, folder: Path) -> None:
-    """Write to a neighbouring folder and rename, so that a folder that exists is whole."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".preparing-"))
-    text.tokenizer.save(temporary)
-    text.train.save(temporary / "train")
-    text.held_out.save(temporary / "held_out")
+def _write_prepared(
+    folder: Path, temporary: Path, tokenizer: AlbertTokenizer, train: "datasets.Dataset",
+    held_out: "datasets.Dataset",
+) -> None:
+    """Tokenise both parts into a temporary folder and rename it, so that no folder is half done."""
+    unknown = Counter()
+    TokenizedCorpus.encode(train, tokenizer, temporary / "train", unknown)
+    TokenizedCorpus.encode(held_out, tokenizer, temporary / "held_out")
+    tokenizer.save(temporary)
+    (temporary / "unknown.json").write_text(json.dumps(unknown.most_common(20)))
     try:
         temporary.rename(folder)
-    except OSError:  # somebody else prepared the same text meanwhile
-        shutil.rmtree(temporary)
+    except OSError:
+        if not folder.exists():  # else another process has prepared the same text meanwhile
+            raise
 
 
 def load_prepared(folder: Path) -> PreparedText:
+    """Read what ``prepare`` wrote. Raises CorpusError or TokenizerError for damaged files."""
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
-    return PreparedText(AlbertTokenizer.load(folder), *parts)
+    try:
+        unknown = [tuple(pair) for pair in json.loads((folder / "unknown.json").read_text())]
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"{folder} is damaged: {error}") from error
+    return PreparedText(AlbertTokenizer.load(folder), *parts, tuple(unknown))
+
+
+def _content_hash(path: Path) -> str:
+    """Sixteen hex digits that change with the names or the bytes of the text files."""
+    digest = hashlib.sha256()
+    for file in text_files(path):
+        with file.open("rb") as content:
+            digest.update(os.fsencode(file.name) + hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def _concatenated(corpora: Sequence["datasets.Dataset"]) -> "datasets.Dataset":
+    """The documents of all corpora; what they know beside the text is dropped if they differ."""
+    from datasets import concatenate_datasets
+
+    if len(corpora) == 1:
+        return corpora[0]
+    return concatenate_datasets([part.select_columns(["id", "sentences"]) for part in corpora])
+
+
+def _sentences_to_learn(corpus: "datasets.Dataset") -> Iterator[str]:
+    """All sentences, or every n-th of a long text: SentencePiece needs 20 bytes per character."""
+    count = sum(map(len, corpus["sentences"]))
+    step = 1 if count <= MANY_SENTENCES else count // 200_000
+    return islice(chain.from_iterable(corpus["sentences"]), 0, None, step)

@@ -8,7 +8,6 @@ stages (SOP can only be solved from them). A script is a topic together with the
 import itertools
 
 import numpy as np
-from datasets import Dataset
 
 STAGES = (
     ("planned", "imagined", "sketched", "proposed"),
@@ -46,7 +45,7 @@ def stories(
     order_strength: float = 1.0,
     topic_nouns: int = 0,
     seed: int = 0,
-) -> Dataset:
+) -> "datasets.Dataset":
     """Documents of 6 * sentences_per_stage sentences with columns ``topic`` and ``script``.
 
     ``topic_strength`` is the chance that a noun belongs to the topic, ``order_strength`` the chance that a verb belongs to
@@ -61,6 +60,8 @@ def stories(
     seeds each, ``order_strength=0.7`` gives 0.89 and 0.90, ``sentences_per_stage=2``, where neighbours may share a stage,
     0.92 and 0.93.
     """
+    from datasets import Dataset
+
     for name, value in (("topic_strength", topic_strength), ("order_strength", order_strength)):
         if not 0 <= value <= 1:
             raise ValueError(f"{name} is a probability, got {value}.")

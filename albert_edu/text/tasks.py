@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Int, Num
 from torch import Tensor
 
-from albert_edu.text.corpora import hold_out, imdb_table, load_corpus, split_sentences
+from albert_edu.text.corpora import imdb_table, load_corpus
+from albert_edu.text.documents import hold_out, split_sentences
 from albert_edu.text.prepare import prepare
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer

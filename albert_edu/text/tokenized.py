@@ -1,26 +1,32 @@
-"""A tokenised corpus in compressed rows: one flat array of pieces, with sentence and document offsets.
+"""A tokenised corpus in compressed rows: one flat array of tokens, and offsets into it.
 
-Plain NumPy, so that prepared text can be used on a machine that has neither ``datasets`` nor the corpus.
+Plain NumPy, so that prepared text can be used on a machine that has neither ``datasets`` nor
+the corpus.
 """
 
 import hashlib
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from datasets import Dataset
 from jaxtyping import Int, UInt16
 
-from albert_edu.text.corpora import CorpusError
-from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.text.documents import CorpusError, map_documents
+from albert_edu.text.tokenizer import UNK, AlbertTokenizer
+
+PART_TOKENS = 1 << 24  # how many tokens are looked at together
 
 
 @dataclass(frozen=True, eq=False)
 class TokenizedCorpus:
-    """Sentence s is ``tokens[sentences[s]:sentences[s + 1]]``; document d holds sentences ``documents[d]:documents[d + 1]``.
+    """Sentence s is ``tokens[sentences[s]:sentences[s + 1]]``.
 
-    ``topics`` numbers what a document is about where the source says so (else -1); NSP can draw its negatives by it.
+    Document d holds sentences ``documents[d]:documents[d + 1]``. ``topics`` numbers what a
+    document is about where the source says so (else -1); NSP can draw its negatives by it.
+    Raises CorpusError for a corpus without tokens and for offsets that do not fit the arrays.
     """
 
     tokens: UInt16[np.ndarray, "tokens"]
@@ -32,22 +38,53 @@ class TokenizedCorpus:
 
     def __post_init__(self):
         if not len(self.tokens):
-            raise CorpusError("the corpus is empty: it has no pieces.")
+            raise CorpusError("the corpus is empty: it has no tokens.")
+        ends = (int(self.sentences[-1]), int(self.documents[-1]), len(self.topics))
+        counts = (len(self.tokens), len(self.sentences) - 1, len(self.documents) - 1)
+        if ends != counts:
+            raise CorpusError(f"the offsets of the corpus end at {ends}, its arrays at {counts}.")
 
     @classmethod
-    def encode(cls, corpus: Dataset, tokenizer: AlbertTokenizer) -> "TokenizedCorpus":
-        """Tokenise every sentence; sentences that normalise to nothing are dropped."""
+    def encode(
+        cls, corpus: "datasets.Dataset", tokenizer: AlbertTokenizer, folder: Path | None = None,
+        unknown: Counter | None = None,
+    ) -> "TokenizedCorpus":
+        """Tokenise every sentence; sentences that normalise to nothing are dropped.
+
+        With a ``folder`` the arrays are written there and mapped, so that they may be larger than
+        memory. What the tokenizer does not know is counted in ``unknown``. Raises CorpusError for
+        a vocabulary of more than 65,536 tokens.
+        """
+        from datasets import Features, List, Value
+
         if len(tokenizer) > np.iinfo(np.uint16).max + 1:
-            raise CorpusError(f"a vocabulary of {len(tokenizer)} pieces does not fit the two bytes we keep a piece in.")
-        encoded = [[ids for ids in tokenizer.encode_many(sentences) if ids] for sentences in corpus["sentences"]]
-        lengths = [len(ids) for document in encoded for ids in document]
-        names = corpus["topic"] if "topic" in corpus.column_names else None
-        return cls(
-            tokens=np.array([i for document in encoded for ids in document for i in ids], dtype=np.uint16),
-            sentences=_offsets(lengths),
-            documents=_offsets([len(document) for document in encoded]),
-            topics=np.full(len(encoded), -1) if names is None else np.unique(names, return_inverse=True)[1],
-        )
+            raise CorpusError(
+                f"a vocabulary of {len(tokenizer)} tokens does not fit the two bytes that we keep "
+                f"a token in."
+            )
+        columns = {"tokens": "uint16", "lengths": "int32", "unknown": "string"}
+        encoded = map_documents(
+            corpus, _encode_row, "tokenising", fn_kwargs={"tokenizer": tokenizer},
+            remove_columns=corpus.column_names,
+            features=Features({name: List(Value(kind)) for name, kind in columns.items()}),
+        ).data
+        if unknown is not None:
+            for chunk in encoded["unknown"].chunks:
+                unknown.update(chunk.flatten().to_pylist())
+        lists = encoded["lengths"].chunks
+        topics = np.full(len(corpus), -1)
+        if "topic" in corpus.column_names:
+            topics = np.unique(corpus["topic"][:], return_inverse=True)[1]
+        parts = {
+            "tokens": [chunk.flatten().to_numpy() for chunk in encoded["tokens"].chunks],
+            "sentences": [np.zeros(1, np.int64), *(chunk.flatten().to_numpy() for chunk in lists)],
+            "documents": [np.zeros(1, np.int64), *(chunk.value_lengths() for chunk in lists)],
+            "topics": [topics],
+        }
+        arrays = {name: _joined(parts[name], folder and folder / f"{name}.npy") for name in parts}
+        for name in ("sentences", "documents"):  # lengths become offsets
+            np.cumsum(arrays[name], out=arrays[name])
+        return cls(**arrays)
 
     @cached_property
     def document_of(self) -> Int[np.ndarray, "sentences"]:
@@ -56,18 +93,25 @@ class TokenizedCorpus:
 
     @cached_property
     def lengths(self) -> Int[np.ndarray, "sentences"]:
-        """Pieces in each sentence."""
+        """Tokens in each sentence."""
         return np.diff(self.sentences)
 
     @cached_property
+    def unknown_share(self) -> float:
+        """Share of the tokens that are the unknown token; counted in parts to save memory."""
+        parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
+        return sum(int((part == UNK).sum()) for part in parts) / len(self.tokens)
+
+    @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hex digits that change with any piece or boundary."""
+        """Sixteen hex digits that change with any token or boundary."""
         digest = hashlib.sha256()
         for name in self.FILES:
-            digest.update(np.ascontiguousarray(getattr(self, name)).tobytes())
+            digest.update(np.ascontiguousarray(getattr(self, name)).data)
         return digest.hexdigest()[:16]
 
     def save(self, folder: str | Path) -> None:
+        """Write one .npy file for each array."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name in self.FILES:
@@ -75,12 +119,44 @@ class TokenizedCorpus:
 
     @classmethod
     def load(cls, folder: str | Path) -> "TokenizedCorpus":
-        """Map the arrays from disk; nothing is read before it is used."""
-        return cls(*(np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in cls.FILES))
+        """Map the arrays from disk; nothing is read before it is used.
+
+        Raises CorpusError for files that are cut short or do not belong together.
+        """
+        try:
+            files = [Path(folder) / f"{name}.npy" for name in cls.FILES]
+            corpus = cls(*(np.load(file, mmap_mode="r") for file in files))
+            if (corpus.lengths < 0).any() or (np.diff(corpus.documents) < 0).any():
+                raise ValueError("offsets run backwards")
+        except (ValueError, EOFError, OSError, IndexError) as error:
+            raise CorpusError(f"the tokenised text in {folder} is damaged: {error}") from error
+        return corpus
 
     def __str__(self) -> str:
-        return f"{len(self.documents) - 1:,} documents, {len(self.lengths):,} sentences, {len(self.tokens):,} pieces"
+        sizes = (len(self.documents) - 1, len(self.lengths), len(self.tokens))
+        return "{:,} documents, {:,} sentences, {:,} tokens".format(*sizes)
 
 
-def _offsets(lengths: list[int]) -> Int[np.ndarray, "n_plus_1"]:
-    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+def _encode_row(row: Mapping, tokenizer: AlbertTokenizer) -> dict:
+    encoded = tokenizer.encode_many(row["sentences"])
+    unknown = [
+        symbol for sentence, ids in zip(row["sentences"], encoded, strict=True) if UNK in ids
+        for symbol in tokenizer.unknown_in(sentence)
+    ]
+    tokens = np.concatenate([np.empty(0), *encoded]).astype(np.uint16)
+    return {"tokens": tokens, "lengths": [len(i) for i in encoded if i], "unknown": unknown}
+
+
+def _joined(parts: list, file: Path | None) -> np.ndarray:
+    """The parts one after another, in memory or in a mapped file; counts become 64-bit."""
+    length, kind = sum(map(len, parts)), np.uint16 if parts[0].dtype == np.uint16 else np.int64
+    if file is None or not length:
+        array = np.empty(length, kind)
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        array = np.lib.format.open_memmap(file, "w+", kind, (length,))
+    end = 0
+    for part in parts:
+        array[end : end + len(part)] = part
+        end += len(part)
+    return array

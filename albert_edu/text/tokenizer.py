@@ -1,11 +1,13 @@
-"""Text to piece ids and back, as the original does it: normalise, then SentencePiece unigram. Built in notebook 01.
+"""Text to token ids and back, as the authors do it: normalise, then SentencePiece unigram (nb 01).
 
-Known differences from the original, each with a test: a piece ending in a digit and a comma is left as SentencePiece made
-it (the original encodes it again without the comma); our own vocabularies reserve no pieces for ( ) " - . and currency
-signs (the released one does, and transformers then splits the text around them differently from SentencePiece).
-From transformers' AlbertTokenizer: control symbols in running text, such as "[MASK]", are text to us and ids to it; marks
-that are no accents (Indic vowel signs, enclosing circles) stay with us, as in the original, and are dropped by it; the
-control separators U+001C to U+001F are spaces to us.
+Known differences from the authors' code, each with a test: a piece ending in a digit and a comma
+is left as SentencePiece made it (the authors encode it again without the comma); our own
+vocabularies reserve no pieces for ( ) " - . and currency signs (the released one does, and
+transformers then splits the text around them differently from SentencePiece).
+From transformers' AlbertTokenizer: the control symbols [CLS], [SEP], [MASK] and <pad> in running
+text are text to us and ids to it; marks that are no accents (Indic vowel signs, enclosing
+circles) stay with us, as in the authors' code, and are dropped by it; the control separators
+U+001C to U+001F are spaces to us.
 """
 
 import hashlib
@@ -22,8 +24,9 @@ import sentencepiece
 
 PAD, UNK, CLS, SEP, MASK = range(5)
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
+UNKNOWN = "<unk>"  # corpora such as WikiText write rare words so
 WORD_START = "▁"
-PUNCTUATION = frozenset("!\"#$%&()*+,-./:;?@[\\]^_`{|}~")  # the original's list, which lacks ' < = >
+PUNCTUATION = frozenset("!\"#$%&()*+,-./:;?@[\\]^_`{|}~")  # the authors' list, without ' < = >
 
 
 class TokenizerError(ValueError):
@@ -41,8 +44,9 @@ def normalise(text: str) -> str:
 
 
 def begins_word(piece: str) -> bool:
-    """Whether a piece begins a unit of whole-word masking: it carries the word mark, is a lone punctuation mark, or holds
-    anything but ASCII letters and punctuation (so digits and foreign letters are units of their own).
+    """Whether a piece begins a unit of whole-word masking: it carries the word mark, is a
+    lone punctuation mark, or holds anything but ASCII letters and punctuation (so digits
+    and foreign letters are units of their own).
 
     >>> [begins_word(piece) for piece in ("▁state", "hood", ",", "--", "7")]
     [True, False, True, False, True]
@@ -60,80 +64,119 @@ class AlbertTokenizer:
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = PAD, UNK, CLS, SEP, MASK
         try:
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
-            found = self.pieces(range(1 + MASK))
+            special = self.pieces(range(1 + MASK))
         except (RuntimeError, IndexError) as error:
-            raise TokenizerError("this is not a whole SentencePiece model; was the file cut short, or is it a pointer?") from error
-        for wanted, piece in enumerate(("<pad>", "<unk>", *CONTROL_SYMBOLS)):
-            if found[wanted] != piece:
+            raise TokenizerError(
+                "this is not a whole SentencePiece model; was the file cut short, or is it a "
+                "Git LFS pointer?"
+            ) from error
+        for token_id, piece in enumerate(("<pad>", UNKNOWN, *CONTROL_SYMBOLS)):
+            if special[token_id] != piece:
                 raise TokenizerError(
-                    f"this SentencePiece model has {found[wanted]!r} at id {wanted}, where ALBERT needs {piece!r}. It was not "
-                    f"trained for ALBERT."
+                    f"this SentencePiece model has {special[token_id]!r} at id {token_id}, where "
+                    f"ALBERT needs {piece!r}. It was not trained for ALBERT."
                 )
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab_size: int, sample: int = 1_000_000, seed: int = 0) -> "AlbertTokenizer":
+    def train(
+        cls, texts: Iterable[str], vocab_size: int, sample: int = 1_000_000, seed: int = 0
+    ) -> "AlbertTokenizer":
         """Learn ``vocab_size`` pieces from at most ``sample`` texts, in memory and on one thread.
 
-        One thread, because the scores differ with the number of threads. Raises TokenizerError when the text supports
-        fewer pieces, saying how many.
+        One thread, because the scores differ with the number of threads. Raises TokenizerError
+        when the text supports fewer pieces, saying how many.
         """
         model = io.BytesIO()
-        lines = [line for line in map(normalise, texts) if line]
+        cleaned = (normalise(text).replace(UNKNOWN, " ").strip() for text in texts)
+        lines = [line for line in cleaned if line]
         if len(lines) > sample:
-            lines = [lines[i] for i in sorted(np.random.default_rng(seed).choice(len(lines), sample, replace=False))]
+            rng = np.random.default_rng(seed)
+            lines = [lines[i] for i in sorted(rng.choice(len(lines), sample, replace=False))]
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(lines), model_writer=model, model_type="unigram", vocab_size=vocab_size,
-                character_coverage=0.99995, max_sentence_length=1 << 20, num_threads=1, minloglevel=2,
-                pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1, pad_piece="<pad>", control_symbols=CONTROL_SYMBOLS,
-            )  # fmt: skip
+                sentence_iterator=iter(lines), model_writer=model, model_type="unigram",
+                vocab_size=vocab_size, character_coverage=0.99995, max_sentence_length=1 << 20,
+                num_threads=1, minloglevel=2, pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1,
+                pad_piece="<pad>", control_symbols=CONTROL_SYMBOLS,
+            )
         except (RuntimeError, OSError) as error:
             raise TokenizerError(_explain(str(error), vocab_size)) from error
         return cls(model.getvalue())
 
     @classmethod
     def load(cls, path: str | Path) -> "AlbertTokenizer":
-        """Read a ``spiece.model`` or a folder that holds one (the layout of transformers and of the Hub)."""
+        """Read a ``spiece.model``, or a folder that holds one (transformers' and the Hub's layout).
+
+        Raises TokenizerError if there is none, or if it was not trained for ALBERT.
+        """
         path = Path(path)
         file = path / "spiece.model" if path.is_dir() else path
-        if not file.exists():
-            beside = " It has a tokenizer.json, which alone is not enough: copy the spiece.model it was made from beside it."
-            raise TokenizerError(f"{file} does not exist.{beside if (path / 'tokenizer.json').exists() else ''}")
+        if not file.is_file():
+            hint = ""
+            if (path / "tokenizer.json").exists():
+                hint = (" It has a tokenizer.json, which alone is not enough: copy the "
+                        "spiece.model it was made from beside it.")
+            state = "is no regular file" if file.exists() else "does not exist"
+            raise TokenizerError(f"{file} {state}.{hint}")
         return cls(file.read_bytes())
 
     def save(self, folder: str | Path) -> None:
-        """Write ``spiece.model`` and ``tokenizer_config.json``, which transformers' AlbertTokenizer loads."""
+        """Write ``spiece.model`` and ``tokenizer_config.json``, as transformers loads them."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "spiece.model").write_bytes(self.model_proto)
         settings = {
-            "tokenizer_class": "AlbertTokenizer", "do_lower_case": True, "keep_accents": False, "remove_space": True,
-            "pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]",
+            "tokenizer_class": "AlbertTokenizer", "do_lower_case": True, "keep_accents": False,
+            "remove_space": True, "pad_token": "<pad>", "unk_token": UNKNOWN,
+            "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]",
             "bos_token": "[CLS]", "eos_token": "[SEP]",
-        }  # fmt: skip
+        }
         (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
 
     def __len__(self) -> int:
         return self.processor.get_piece_size()
 
     def encode(self, text: str) -> list[int]:
-        """Piece ids of a text, without special ones; "[MASK]" in the text is text, not id 4."""
-        return self.processor.encode(normalise(text))
+        """Token ids of a text, without special tokens.
+
+        "<unk>" in the text is the unknown token, as in transformers; "[MASK]" is text, not id 4.
+        """
+        ids = []
+        for part in self.processor.encode(normalise(text).split(UNKNOWN)):
+            ids += [UNK, *part]
+        return ids[1:]
 
     def encode_many(self, texts: list[str]) -> list[list[int]]:
-        return self.processor.encode([normalise(text) for text in texts], num_threads=1)
+        """Token ids of each text, without special tokens."""
+        cleaned = [normalise(text) for text in texts]
+        encoded = self.processor.encode(cleaned, num_threads=1)
+        pairs = zip(cleaned, encoded, strict=True)
+        return [self.encode(text) if UNKNOWN in text else ids for text, ids in pairs]
+
+    def unknown_in(self, text: str) -> list[str]:
+        """The characters of a text that no piece has, and each "<unk>", as often as they occur."""
+        parts = unicodedata.normalize("NFKC", normalise(text)).split(UNKNOWN)
+        unknown = [c for c in "".join(parts) if c not in self._alphabet and not c.isspace()]
+        return [UNKNOWN] * (len(parts) - 1) + unknown
+
+    @cached_property
+    def _alphabet(self) -> frozenset[str]:
+        ordinary = range(MASK + 1, len(self))
+        return frozenset("".join(self.pieces(ordinary)))
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
+        """The SentencePiece pieces of token ids; WORD_START marks where a word begins."""
         return [self.processor.id_to_piece(int(i)) for i in ids]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Text of the ids; special pieces are left out, except [MASK], which one wants to see."""
+        """Text of the ids; special tokens are left out, except [MASK], which one wants to see."""
         shown = [piece for piece in self.pieces(ids) if piece not in ("<pad>", "[CLS]", "[SEP]")]
-        return re.sub(" +", " ", "".join(shown).replace("[MASK]", f"{WORD_START}[MASK]").replace(WORD_START, " ")).strip()
+        text = "".join(shown).replace("[MASK]", f"{WORD_START}[MASK]").replace(WORD_START, " ")
+        return re.sub(" +", " ", text).strip()
 
     @cached_property
     def starts_word(self) -> np.ndarray:
-        """bool[V]: whether a piece begins a masking unit, by the original's rule (``begins_word``)."""
+        """bool[V]: whether a token begins a masking unit, by the authors' rule (begins_word)."""
         return np.array([begins_word(piece) for piece in self.pieces(range(len(self)))])
 
     @cached_property
@@ -144,9 +187,11 @@ class AlbertTokenizer:
 
 def _explain(message: str, vocab_size: int) -> str:
     if limit := re.search(r"set it to a value <= (\d+)", message):
-        return f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} pieces. Use fewer, or more text."
+        return (f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} "
+                f"tokens. Use fewer, or more text.")
     if "smaller than required_chars" in message:
-        return f"vocab_size {vocab_size} is too small: the text's single characters alone need more. {message}"
+        return (f"vocab_size {vocab_size} is too small: the text's single characters alone need "
+                f"more. {message}")
     if "sentences_.empty" in message:
         return "there is no text to learn a vocabulary from."
     return f"SentencePiece could not learn {vocab_size} pieces: {message}"

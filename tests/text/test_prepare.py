@@ -8,7 +8,8 @@ import pytest
 from datasets import Dataset
 
 from albert_edu.text import prepare as module
-from albert_edu.text.corpora import CorpusError, hold_out
+from albert_edu.text.describe import describe_text
+from albert_edu.text.documents import CorpusError, hold_out
 from albert_edu.text.prepare import cache_folder, prepare
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenized import TokenizedCorpus
@@ -21,7 +22,7 @@ def cache(tmp_path, monkeypatch):
     folder = tmp_path / "deep" / "cache"
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(folder))
     loads = []
-    monkeypatch.setattr(module, "load_corpus", lambda name: loads.append(name) or stories(num_documents=40, num_scripts=5))
+    monkeypatch.setattr(module, "load_corpus", lambda name, scratch: loads.append(name) or stories(num_documents=40, num_scripts=5))
     return folder, loads
 
 
@@ -41,7 +42,7 @@ def test_the_kept_copy_equals_the_fresh_one(cache):
     fresh = prepare("stories", vocab_size=120)
     kept = prepare("stories", vocab_size=120)
     assert loads == ["stories"] and len(list(folder.iterdir())) == 1
-    assert isinstance(kept.train.tokens, np.memmap) and not isinstance(fresh.train.tokens, np.memmap)
+    assert isinstance(kept.train.tokens, np.memmap) and isinstance(fresh.train.tokens, np.memmap)
     assert fingerprints(kept) == fingerprints(fresh)
     for part in ("train", "held_out"):
         for name in TokenizedCorpus.FILES:
@@ -51,7 +52,7 @@ def test_the_kept_copy_equals_the_fresh_one(cache):
 def test_what_is_prepared_is_the_corpus_cut_by_documents_and_tokenised(cache):
     prepared = prepare("stories", vocab_size=120, held_out=0.25, seed=3)
     parts = hold_out(stories(num_documents=40, num_scripts=5), 0.25, 3)
-    for corpus, part in zip(parts, prepared[1:], strict=True):
+    for corpus, part in zip(parts, prepared[1:3], strict=True):
         assert part.fingerprint == TokenizedCorpus.encode(corpus, prepared.tokenizer).fingerprint
     assert len(prepared.tokenizer) == 120 and len(prepared.held_out.documents) - 1 == 10
 
@@ -59,7 +60,7 @@ def test_what_is_prepared_is_the_corpus_cut_by_documents_and_tokenised(cache):
 def test_two_corpora_become_one_each_with_the_documents_held_out_that_it_holds_out_alone(cache, monkeypatch):
     folder, _ = cache
     corpora = {"sotu": stories(40, 5), "imdb": stories(20, 5, seed=1).remove_columns(["topic", "script"])}
-    monkeypatch.setattr(module, "load_corpus", corpora.get)
+    monkeypatch.setattr(module, "load_corpus", lambda name, scratch: corpora[name])
     both = prepare("sotu+imdb", vocab_size=120, held_out=0.25, seed=3)
     sides = zip(*(hold_out(corpus, 0.25, 3) for corpus in corpora.values()), strict=True)
     for (one, other), side in zip(sides, (both.train, both.held_out), strict=True):
@@ -93,9 +94,9 @@ def test_two_that_prepare_the_same_text_at_once_both_get_it_and_leave_one_copy(c
     folder, loads = cache
     together, small = threading.Barrier(2, timeout=20), module.load_corpus
 
-    def load_together(name):
+    def load_together(name, scratch):
         together.wait()  # so that neither finds the other's copy
-        return small(name)
+        return small(name, scratch)
 
     monkeypatch.setattr(module, "load_corpus", load_together)
     results = []
@@ -111,45 +112,122 @@ def test_two_that_prepare_the_same_text_at_once_both_get_it_and_leave_one_copy(c
 
 def test_a_preparation_that_breaks_off_leaves_no_copy_to_be_taken_for_whole(cache, monkeypatch):
     folder, loads = cache
-    save = TokenizedCorpus.save
+    save = AlbertTokenizer.save
 
     def full_disk(self, target):
         assert target.parent.parent == folder  # renaming is all or nothing within one disk
-        if target.name == "held_out":
-            raise OSError(28, "No space left on device")
-        save(self, target)
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(TokenizedCorpus, "save", full_disk)
+    monkeypatch.setattr(AlbertTokenizer, "save", full_disk)
     with pytest.raises(OSError, match="No space left"):
         prepare("stories", vocab_size=120)
-    assert not [path for path in folder.iterdir() if not path.name.startswith(".")]
-    monkeypatch.setattr(TokenizedCorpus, "save", save)
+    assert not list(folder.iterdir())
+    monkeypatch.setattr(AlbertTokenizer, "save", save)
     whole = prepare("stories", vocab_size=120)
     assert len(loads) == 2 and fingerprints(prepare("stories", vocab_size=120)) == fingerprints(whole) and len(loads) == 2
 
 
-def test_a_folder_of_text_is_read_afresh_and_its_held_out_part_teaches_the_tokenizer_nothing(tmp_path, monkeypatch):
+@pytest.fixture
+def texts(tmp_path, monkeypatch) -> Path:
+    """A folder of ten documents, each with a letter that no other has, and a cache beside it."""
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "one+two"  # two named corpora would be written so
     folder.mkdir()
-    own = "абвгдежзик"  # each document has a letter that no other has
-    for index, letter in enumerate(own):
+    for index, letter in enumerate(LETTERS):
         story = f"The barn {letter}{letter} was old. The boat {letter} was turning. It was late."
         (folder / f"{index}.txt").write_text(story, "utf-8")
-    before = prepare(str(folder), vocab_size=36)
-    unknown = [letter for letter in own if UNK in before.tokenizer.encode(letter)]
-    assert len(unknown) == 1 == len(before.held_out.documents) - 1
-    assert UNK in before.held_out.tokens and UNK not in before.train.tokens
-    (folder / "3.txt").write_text("The barn was new. The boat was old.", "utf-8")
-    assert fingerprints(prepare(str(folder), vocab_size=36)) != fingerprints(before)
-    assert list(tmp_path.iterdir()) == [folder]  # no copy, in the cache or beside the texts
+    return folder
+
+
+LETTERS = "абвгдежзик"
+
+
+def test_the_held_out_part_of_a_folder_teaches_the_tokenizer_nothing(texts):
+    prepared = prepare(str(texts), vocab_size=36)
+    unknown = [letter for letter in LETTERS if UNK in prepared.tokenizer.encode(letter)]
+    assert len(unknown) == 1 == len(prepared.held_out.documents) - 1
+    assert UNK in prepared.held_out.tokens and UNK not in prepared.train.tokens
+
+
+def test_a_folder_is_tokenised_once_and_again_when_its_content_or_a_name_changes(texts, monkeypatch):
+    encodings = []
+    encode = TokenizedCorpus.encode
+
+    def counted(*arguments):
+        encodings.append(arguments)
+        return encode(*arguments)
+
+    monkeypatch.setattr(TokenizedCorpus, "encode", counted)
+    first = prepare(str(texts), vocab_size=34)
+    assert fingerprints(prepare(texts, vocab_size=34)) == fingerprints(first) and len(encodings) == 2
+    (texts / "3.txt").write_text("The barn was new. The boat was old.", "utf-8")
+    assert fingerprints(prepare(str(texts), vocab_size=34)) != fingerprints(first) and len(encodings) == 4
+    (texts / "3.txt").rename(texts / "91.txt")
+    prepare(str(texts), vocab_size=34)
+    assert len(encodings) == 6
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "no file", "offsets past the end", "offsets run backwards", "tokenizer"])
+def test_a_damaged_copy_is_named_and_prepared_again(texts, tmp_path, damage):
+    whole = fingerprints(prepare(str(texts), vocab_size=36))
+    (folder,) = (tmp_path / "cache").iterdir()
+    tokens, offsets = folder / "train" / "tokens.npy", folder / "train" / "sentences.npy"
+    if damage == "cut":
+        tokens.write_bytes(tokens.read_bytes()[:-10])
+    elif damage == "empty":
+        tokens.write_bytes(b"")
+    elif damage == "no file":
+        (folder / "unknown.json").unlink()
+    elif damage == "tokenizer":
+        (folder / "spiece.model").write_bytes(b"nothing")
+    else:
+        array = np.load(offsets)
+        array[-1 if damage == "offsets past the end" else 5] += 1000
+        np.save(offsets, array)
+    with pytest.warns(UserWarning, match="prepared again"):
+        assert fingerprints(prepare(str(texts), vocab_size=36)) == whole
+    assert fingerprints(prepare(str(texts), vocab_size=36)) == whole
+
+
+def test_unknown_tokens_are_counted_and_warned_of_with_the_commonest(texts):
+    for path in texts.iterdir():
+        path.write_text("The <unk> barn was old. The boat was <unk> turning. It was @-@ late.")
+    with pytest.warns(UserWarning, match=r"\d+\.\d% of the training tokens are unknown; most often '<unk>' 18\."):
+        prepared = prepare(str(texts), vocab_size=24)
+    assert prepared.unknown == (("<unk>", 18),) and prepared.train.unknown_share > 0.03
+    assert "unknown symbols in the training part: '<unk>' 18" in describe_text(prepared, 32)
+
+
+def test_text_that_a_given_tokenizer_does_not_know_is_refused(texts, story_text):
+    for path in texts.iterdir():
+        path.write_text("Съешь ещё этих мягких французских булок. Да выпей чаю.", "utf-8")
+    with pytest.raises(CorpusError, match=r"tokens are unknown; most often .* learnt for other text"):
+        prepare(str(texts), tokenizer=story_text.tokenizer)
+
+
+def test_two_long_files_both_teach_and_both_are_held_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.txt").write_text(" ".join(f"The {name} barn was {n} years old." for n in range(50)))
+    prepared = prepare(str(tmp_path / "a.txt"), vocab_size=30)
+    assert (len(prepared.train.lengths), len(prepared.held_out.lengths)) == (45, 5)
+    prepared = prepare(str(tmp_path), vocab_size=30)
+    assert len(prepared.train.documents) == len(prepared.held_out.documents) == 3
+    assert len(prepared.held_out.lengths) == 10
+
+
+def test_the_table_says_what_fits_and_which_length_would_help(story_text):
+    table = describe_text(story_text, 16)
+    assert "2,700     16,200  135,820    0.00%" in table and "300      1,800   15,012" in table
+    assert "100.0% of the training tokens are never seen" in table and "length of 32 would hold 99.7%" in table
+    assert "never seen" not in describe_text(story_text, 64)
 
 
 def test_the_size_of_the_vocabulary_follows_the_corpus(text, story_text):
     assert len(text.tokenizer) == 4000 > 10 * len(story_text.tokenizer) == 10 * module.default_vocabulary("stories")
 
 
-def test_one_document_cannot_be_prepared(tmp_path):
-    (tmp_path / "only.txt").write_text("One. Two. Three.")
-    with pytest.raises(CorpusError, match="one document cannot be split"):
+def test_one_sentence_cannot_be_prepared(tmp_path):
+    (tmp_path / "only.txt").write_text("One.")
+    with pytest.raises(CorpusError, match="1 documents of one sentence cannot be split"):
         prepare(str(tmp_path), vocab_size=20)

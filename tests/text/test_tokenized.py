@@ -72,7 +72,7 @@ def test_what_is_saved_comes_back_equal_and_mapped_from_disk(corpus, tmp_path):
     assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
 
 
-def test_the_fingerprint_changes_with_any_piece_boundary_or_topic(corpus):
+def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
     changes = [
         {"tokens": np.array([5, 6, 7, 5, 5, 6], dtype=np.uint16)},
         {"tokens": np.array([6, 5, 7, 5, 5, 5], dtype=np.uint16)},
@@ -90,7 +90,7 @@ def test_the_fingerprint_changes_with_any_piece_boundary_or_topic(corpus):
 
 def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
     monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_537)
-    with pytest.raises(CorpusError, match="65537 pieces does not fit the two bytes"):
+    with pytest.raises(CorpusError, match="65537 tokens does not fit the two bytes"):
         TokenizedCorpus.encode(Dataset.from_dict({"sentences": [["the barn."]]}), tokenizer)
 
 
@@ -107,4 +107,4 @@ def test_saving_once_more_replaces_what_was_there(corpus, tmp_path):
 
 
 def test_it_prints_its_size(corpus):
-    assert str(corpus) == "2 documents, 3 sentences, 6 pieces"
+    assert str(corpus) == "2 documents, 3 sentences, 6 tokens"

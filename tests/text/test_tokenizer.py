@@ -111,7 +111,7 @@ def test_a_vocabulary_has_the_size_asked_for_and_learns_from_normalised_text(sma
 @pytest.mark.parametrize(
     ("lines", "size", "says"),
     [
-        (LINES, 4000, r"vocab_size 4000 is more than this text supports: at most \d+ pieces"),
+        (LINES, 4000, r"vocab_size 4000 is more than this text supports: at most \d+ tokens"),
         (LINES, 12, r"vocab_size 12 is too small"),
         ([], 40, "there is no text to learn a vocabulary from"),
         (["  ", "\u0301"], 40, "there is no text to learn a vocabulary from"),
@@ -193,6 +193,19 @@ def test_ids_are_those_of_transformers_on_awkward_text(text, theirs):
     )  # fmt: skip
     differ = [line for line in awkward if text.tokenizer.encode(line) != ids_of(theirs, line)]
     assert differ == []
+
+
+@pytest.mark.parametrize(
+    "line", ["the <unk> war", "the<unk>war", "<unk>", " <unk>  <unk>, <unk>.", "a <unk>", "The <UNK> war", "(<unk>)"]
+)
+def test_unk_in_the_text_is_the_unknown_token_as_in_transformers(text, theirs, line):
+    assert text.tokenizer.encode(line) == ids_of(theirs, line) == text.tokenizer.encode_many(["x", line])[1]
+    assert text.tokenizer.encode(line).count(UNK) == line.lower().count("<unk>")
+
+
+def test_unknown_characters_are_named_as_often_as_they_occur(small):
+    assert small.unknown_in("The <unk> barn é was 日本, 日.") == ["<unk>", "日", "本", ",", "日"]
+    assert AlbertTokenizer.train([*LINES, "<unk> the <unk>"], 34).unknown_in("<") == ["<"]
 
 
 def test_known_difference_control_symbols_in_running_text_are_text_to_us(text, theirs):
