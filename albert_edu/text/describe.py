@@ -30,7 +30,7 @@ def describe_text(text: PreparedText, sequence_length: int) -> str:
         rows.append((name, *map("{:,}".format, counts), *shares))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.rjust, row, widths)) for row in rows]
-    lines.append(f"unknown symbols in the training part: {text.offenders}")
+    lines.append(f"unknown symbols in the training part: {text.train.offenders}")
     covered = coverage(text.train, sequence_length)
     if covered < ENOUGH:
         longer = {n: coverage(text.train, n) for n in LENGTHS if n > sequence_length}

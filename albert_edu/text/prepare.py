@@ -1,12 +1,10 @@
 """Name of a corpus in; tokenizer and tokenised train and held-out parts out, kept between runs."""
 
 import hashlib
-import json
 import os
 import shutil
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -24,21 +22,11 @@ MANY_SENTENCES = 1_000_000  # of a longer text, the tokenizer learns from some 2
 
 
 class PreparedText(NamedTuple):
-    """A tokenizer and the two parts of a corpus it was learnt for.
-
-    ``unknown`` holds the commonest characters of the training part that the tokenizer does not
-    know, with their counts.
-    """
+    """A tokenizer and the two parts of a corpus it was learnt for."""
 
     tokenizer: AlbertTokenizer
     train: TokenizedCorpus
     held_out: TokenizedCorpus
-    unknown: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def offenders(self) -> str:
-        """The commonest unknown characters of the training part with their counts, or "none"."""
-        return ", ".join(f"{symbol!r} {count:,}" for symbol, count in self.unknown[:8]) or "none"
 
 
 def cache_folder() -> Path:
@@ -105,7 +93,7 @@ def prepare(
             _write_prepared(folder, Path(scratch, "whole"), tokenizer, train, held)
         text = load_prepared(folder)
     share = text.train.unknown_share
-    message = f"{share:.1%} of the training tokens are unknown; most often {text.offenders}."
+    message = f"{share:.1%} of the training tokens are unknown; most often {text.train.offenders}."
     if share > 0.3:  # of text in another script half the tokens are word marks
         raise CorpusError(f"{message} This tokenizer was learnt for other text.")
     if share > MANY_UNKNOWN:
@@ -118,11 +106,9 @@ def _write_prepared(
     held_out: "datasets.Dataset",
 ) -> None:
     """Tokenise both parts into a temporary folder and rename it, so that no folder is half done."""
-    unknown = Counter()
-    TokenizedCorpus.encode(train, tokenizer, temporary / "train", unknown)
+    TokenizedCorpus.encode(train, tokenizer, temporary / "train")
     TokenizedCorpus.encode(held_out, tokenizer, temporary / "held_out")
     tokenizer.save(temporary)
-    (temporary / "unknown.json").write_text(json.dumps(unknown.most_common(20)))
     try:
         temporary.rename(folder)
     except OSError:
@@ -133,11 +119,7 @@ def _write_prepared(
 def load_prepared(folder: Path) -> PreparedText:
     """Read what ``prepare`` wrote. Raises CorpusError or TokenizerError for damaged files."""
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
-    try:
-        unknown = [tuple(pair) for pair in json.loads((folder / "unknown.json").read_text())]
-    except (OSError, ValueError) as error:
-        raise CorpusError(f"{folder} is damaged: {error}") from error
-    return PreparedText(AlbertTokenizer.load(folder), *parts, tuple(unknown))
+    return PreparedText(AlbertTokenizer.load(folder), *parts)
 
 
 def _content_hash(path: Path) -> str:

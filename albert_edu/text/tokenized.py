@@ -5,6 +5,7 @@ the corpus.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class TokenizedCorpus:
     sentences: Int[np.ndarray, "sentences_plus_1"]
     documents: Int[np.ndarray, "documents_plus_1"]
     topics: Int[np.ndarray, "documents"]
+    unknown: tuple[tuple[str, int], ...] = ()  # commonest unknown symbols, with their counts
 
     FILES = ("tokens", "sentences", "documents", "topics")
 
@@ -46,14 +48,12 @@ class TokenizedCorpus:
 
     @classmethod
     def encode(
-        cls, corpus: "datasets.Dataset", tokenizer: AlbertTokenizer, folder: Path | None = None,
-        unknown: Counter | None = None,
+        cls, corpus: "datasets.Dataset", tokenizer: AlbertTokenizer, folder: Path | None = None
     ) -> "TokenizedCorpus":
         """Tokenise every sentence; sentences that normalise to nothing are dropped.
 
         With a ``folder`` the arrays are written there and mapped, so that they may be larger than
-        memory. What the tokenizer does not know is counted in ``unknown``. Raises CorpusError for
-        a vocabulary of more than 65,536 tokens.
+        memory. Raises CorpusError for a vocabulary of more than 65,536 tokens.
         """
         from datasets import Features, List, Value
 
@@ -68,9 +68,9 @@ class TokenizedCorpus:
             remove_columns=corpus.column_names,
             features=Features({name: List(Value(kind)) for name, kind in columns.items()}),
         ).data
-        if unknown is not None:
-            for chunk in encoded["unknown"].chunks:
-                unknown.update(chunk.flatten().to_pylist())
+        symbols = Counter()
+        for chunk in encoded["unknown"].chunks:
+            symbols.update(chunk.flatten().to_pylist())
         lists = encoded["lengths"].chunks
         topics = np.full(len(corpus), -1)
         if "topic" in corpus.column_names:
@@ -84,7 +84,10 @@ class TokenizedCorpus:
         arrays = {name: _joined(parts[name], folder and folder / f"{name}.npy") for name in parts}
         for name in ("sentences", "documents"):  # lengths become offsets
             np.cumsum(arrays[name], out=arrays[name])
-        return cls(**arrays)
+        unknown = tuple(symbols.most_common(20))
+        if folder:
+            (folder / "unknown.json").write_text(json.dumps(unknown))
+        return cls(**arrays, unknown=unknown)
 
     @cached_property
     def document_of(self) -> Int[np.ndarray, "sentences"]:
@@ -102,6 +105,11 @@ class TokenizedCorpus:
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
         return sum(int((part == UNK).sum()) for part in parts) / len(self.tokens)
 
+    @property
+    def offenders(self) -> str:
+        """The commonest unknown symbols with their counts, or "none"."""
+        return ", ".join(f"{symbol!r} {count:,}" for symbol, count in self.unknown[:8]) or "none"
+
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with any token or boundary."""
@@ -116,6 +124,7 @@ class TokenizedCorpus:
         folder.mkdir(parents=True, exist_ok=True)
         for name in self.FILES:
             np.save(folder / f"{name}.npy", getattr(self, name))
+        (folder / "unknown.json").write_text(json.dumps(self.unknown))
 
     @classmethod
     def load(cls, folder: str | Path) -> "TokenizedCorpus":
@@ -125,7 +134,9 @@ class TokenizedCorpus:
         """
         try:
             files = [Path(folder) / f"{name}.npy" for name in cls.FILES]
-            corpus = cls(*(np.load(file, mmap_mode="r") for file in files))
+            unknown = json.loads((Path(folder) / "unknown.json").read_text())
+            arrays = (np.load(file, mmap_mode="r") for file in files)
+            corpus = cls(*arrays, unknown=tuple(map(tuple, unknown)))
             if (corpus.lengths < 0).any() or (np.diff(corpus.documents) < 0).any():
                 raise ValueError("offsets run backwards")
         except (ValueError, EOFError, OSError, IndexError) as error:
