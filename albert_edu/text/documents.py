@@ -4,12 +4,13 @@ Where a scratch folder is given, the rows lie in memory-mapped files there, so t
 larger than memory. Without one they are kept in memory.
 """
 
+import contextlib
 import multiprocessing
 import os
 import re
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -44,24 +45,32 @@ def map_documents(
     corpus: "datasets.Dataset", function: Callable, purpose: str, **options
 ) -> "datasets.Dataset":
     """Return ``corpus.map(function)``; on all cores and with a sign of life if it is large."""
-    import datasets
-
-    bars_were_off = datasets.are_progress_bars_disabled()
     size = corpus.data.nbytes * len(corpus) // max(1, corpus.data.num_rows)  # bytes
     rows = min(1000, BATCH_BYTES * len(corpus) // (size + 1) + 1)
     processes = None
     if size > LARGE_TEXT:
-        print(f"{purpose}: {len(corpus):,} documents, {size / 1e6:,.0f} MB", file=sys.stderr)
+        if not os.environ.get("TQDM_DISABLE"):
+            print(f"{purpose}: {len(corpus):,} documents, {size / 1e6:,.0f} MB", file=sys.stderr)
         if not multiprocessing.current_process().daemon:  # such a process may start no others
             processes = min(os.cpu_count() or 1, len(corpus))
-    if size <= LARGE_TEXT or not sys.stderr.isatty():
-        datasets.disable_progress_bars()
-    try:
+    with progress_bars(size > LARGE_TEXT and sys.stderr.isatty()):
         return corpus.map(
             function, desc=purpose, num_proc=processes, writer_batch_size=rows, **options
         )
+
+
+@contextlib.contextmanager
+def progress_bars(shown: bool) -> Iterator[None]:
+    """Let ``datasets`` draw its progress bars, or not; they would fill a log or a notebook."""
+    import datasets
+
+    hidden_now = not shown and not datasets.are_progress_bars_disabled()
+    if hidden_now:
+        datasets.disable_progress_bars()
+    try:
+        yield
     finally:
-        if not bars_were_off:
+        if hidden_now:
             datasets.enable_progress_bars()
 
 
@@ -80,10 +89,11 @@ def to_dataset(
         return with_sentences(Dataset.from_list(list(documents)))
     name = uuid.uuid4().hex  # else datasets would pickle the generator to name it
     try:
-        rows = Dataset.from_generator(
-            lambda: iter(documents), cache_dir=str(scratch), fingerprint=name,
-            writer_batch_size=batch_rows,
-        )
+        with progress_bars(False):
+            rows = Dataset.from_generator(
+                lambda: iter(documents), cache_dir=str(scratch), fingerprint=name,
+                writer_batch_size=batch_rows,
+            )
     except DatasetGenerationError as error:
         raise error.__cause__ or error from None
     return with_sentences(rows)
