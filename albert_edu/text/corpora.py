@@ -16,7 +16,8 @@ from importlib import resources
 from pathlib import Path
 
 from albert_edu.text.documents import CorpusError, to_dataset, with_sentences
-from albert_edu.text.documents import hold_out as hold_out  # the notebooks import it from here
+from albert_edu.text.documents import hold_out as hold_out  # the notebooks import both from here
+from albert_edu.text.documents import split_sentences as split_sentences
 from albert_edu.text.stories import stories
 
 PART_BYTES = 1 << 20  # a longer file is cut into documents of at most this size
