@@ -1,8 +1,7 @@
-"""Read the files of GLUE, SQuAD and RACE as they are published; nothing here downloads. Used in notebook 11."""
+"""Read the files of GLUE, SQuAD and RACE as people have them; nothing here downloads (nb 11)."""
 
-import csv
 import json
-import warnings
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,32 +9,19 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from albert_edu.text.glue import GLUE as GLUE
+from albert_edu.text.glue import TaskFileError
+from albert_edu.text.glue import read_glue as read_glue
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.tasks import ChoiceExample, Example, TaskData, as_data, with_special_tokens
+from albert_edu.text.tasks import ChoiceExample, TaskData, as_data, with_special_tokens
 from albert_edu.text.tokenizer import WORD_START, AlbertTokenizer, normalise
-
-BINARY = ("0", "1")
-ENTAILED = ("entailment", "not_entailment")
-# first text, second text, label, names of the classes in the order of their numbers (None: the label is a number)
-GLUE = {
-    "CoLA": (3, None, 1, BINARY),  # columns by position: it has no header
-    "SST-2": ("sentence", None, "label", BINARY),
-    "MRPC": ("#1 String", "#2 String", "Quality", BINARY),
-    "QQP": ("question1", "question2", "is_duplicate", BINARY),
-    "STS": ("sentence1", "sentence2", "score", None),
-    "MNLI": ("sentence1", "sentence2", "gold_label", ("contradiction", "entailment", "neutral")),
-    "QNLI": ("question", "sentence", "label", ENTAILED),
-    "RTE": ("sentence1", "sentence2", "label", ENTAILED),
-    "WNLI": ("sentence1", "sentence2", "label", BINARY),
-}
-
-
-class TaskFileError(ValueError):
-    """A file of a task is not what its name promises; the message names the file, the line or question, and what is wrong."""
 
 
 class SpanExample(NamedTuple):
-    """A question about a context; ``answers`` is empty where it has none, else ``start`` is the character of the first."""
+    """A question about a context; ``answers`` is empty where it has none.
+
+    ``start`` is the character at which the first answer begins.
+    """
 
     id: str
     question: str
@@ -49,134 +35,152 @@ class SpanData(NamedTuple):
 
     data: TaskData
     examples: list[SpanExample]
-    characters: Int[Tensor, "N S 2"]  # first character and one past the last, of each context piece; 0 elsewhere
-    skipped: int  # answers outside the window, or not where the file says
-
-
-def read_glue(task: str, path: str | Path) -> list[Example]:
-    """A GLUE file with labels (train.tsv or dev.tsv); quotes are text, not CSV quoting.
-
-    Rows of QQP that are too short are left out with a warning (the published file has some); elsewhere they are an error.
-    """
-    if task not in GLUE:
-        raise TaskFileError(f"there is no GLUE task {task!r}; there are {', '.join(GLUE)}.")
-    path, columns, names = Path(path), GLUE[task][:3], GLUE[task][3]
-    examples, short = [], 0
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if task != "CoLA":
-            header = next(rows, [])
-            if lacking := [name for name in columns if name is not None and name not in header]:
-                raise TaskFileError(f"{path} line 1 has no column {lacking[0]!r} but {header}. Test files have no labels.")
-            columns = [None if name is None else header.index(name) for name in columns]
-        for row in rows:
-            where = f"{path} line {rows.line_num}"
-            if len(row) <= max(column for column in columns if column is not None):
-                if task != "QQP":
-                    raise TaskFileError(f"{where} has only {len(row)} columns, and {task} needs more. Is it another task's file?")
-                short += 1
-                continue
-            first, second, label = (None if column is None else row[column] for column in columns)
-            try:
-                examples.append(Example(first, second, float(label) if names is None else names.index(label)))
-            except ValueError:
-                wanted = "a number" if names is None else " or ".join(names)
-                raise TaskFileError(f"{where}: the label is {label!r}, where {task} has {wanted}.") from None
-    if short:
-        warnings.warn(f"{path}: {short} rows are too short and were left out.", stacklevel=2)
-    return examples
+    characters: Int[Tensor, "N S 2"]  # start and end of each context token's characters; else 0
+    skipped: int  # answers outside the window
 
 
 def read_squad(path: str | Path) -> list[SpanExample]:
-    """A SQuAD 1.1 or 2.0 file (JSON); in 1.1 every question has an answer."""
-    found = []
+    """Read a SQuAD 1.1 or 2.0 file (JSON); in 1.1 every question has an answer.
+
+    Raises TaskFileError, with the question, for missing parts, ids that occur twice, empty texts
+    and answers that are not where the file says.
+    """
+    examples, ids = [], set()
     for article in _read_json(Path(path), "data")["data"]:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                answers = [] if question.get("is_impossible") else question.get("answers", [])
-                if not answers and not question.get("is_impossible"):
-                    raise TaskFileError(f"{path}: question {question['id']} has no answer and is not marked impossible.")
-                start = answers[0]["answer_start"] if answers else -1
-                texts = tuple(answer["text"] for answer in answers)
-                found.append(SpanExample(question["id"], question["question"], paragraph["context"], texts, start))
-    return found
+        try:
+            for paragraph in article["paragraphs"]:
+                for question in paragraph["qas"]:
+                    examples.append(_span_example(question, paragraph["context"], path))
+                    if examples[-1].id in ids:
+                        raise TaskFileError(f"{path}: two questions have the id {question['id']}.")
+                    ids.add(question["id"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise TaskFileError(
+                f"{path} is not laid out like SQuAD (data, paragraphs, context, qas, id, question, "
+                f"answers, text, answer_start): {error!r}."
+            ) from error
+    return examples
+
+
+def _span_example(question: dict, context: str, path: str | Path) -> SpanExample:
+    where = f"{path}: question {question['id']}"
+    answers = [] if question.get("is_impossible") else question.get("answers", [])
+    if not answers and not question.get("is_impossible"):
+        raise TaskFileError(f"{where} has no answer and is not marked impossible.")
+    if not context.strip() or not question["question"].strip():
+        raise TaskFileError(f"{where} or its context is empty.")
+    for answer in answers:
+        start, text = answer["answer_start"], answer["text"]
+        if not text or context[start : start + len(text)] != text:
+            raise TaskFileError(f"{where}: the answer {text!r} is not at character {start}.")
+    texts = tuple(answer["text"] for answer in answers)
+    start = answers[0]["answer_start"] if answers else -1
+    return SpanExample(question["id"], question["question"], context, texts, start)
 
 
 def read_race(folder: str | Path) -> list[ChoiceExample]:
-    """RACE's folder ``train``, ``dev`` or ``test``, or one level of it: each .txt is JSON, an article with its questions.
+    """Read RACE's folder ``train``, ``dev`` or ``test``, or one level: each .txt is an article.
 
-    An option takes the place of the blank "_" in a question, or stands after the question, as in the original.
+    An option takes the place of the blank "_" in a question, or follows the question, as in the
+    authors' code. Raises TaskFileError for a folder or an article that is not RACE's.
     """
     paths = sorted(Path(folder).rglob("*.txt"))
     if not paths:
-        raise TaskFileError(f"{folder} holds no .txt file; RACE has one for each article, in 'middle' and 'high'.")
-    found = []
+        raise TaskFileError(
+            f"{folder} holds no .txt file; RACE has one for each article, in 'middle' and 'high'."
+        )
+    examples = []
     for path in paths:
         article = _read_json(path, "article", "questions", "options", "answers")
-        asked, offered, right = article["questions"], article["options"], article["answers"]
-        if not len(asked) == len(offered) == len(right):
-            raise TaskFileError(f"{path} has {len(asked)} questions, {len(offered)} lists of options and {len(right)} answers.")
-        for question, options, answer in zip(asked, offered, right, strict=True):
-            label = "ABCD".find(answer)
-            if len(options) != 4 or len(answer) != 1 or label < 0:
-                raise TaskFileError(f"{path}: {question!r} needs 4 options and an answer A to D; not {len(options)}, {answer!r}.")
-            filled = [question.replace("_", option) if "_" in question else f"{question} {option}" for option in options]
-            found.append(ChoiceExample(article["article"], tuple(filled), label))
-    return found
+        parts = [article[key] for key in ("questions", "options", "answers")]
+        if not all(isinstance(part, list) and len(part) == len(parts[0]) for part in parts):
+            raise TaskFileError(f"{path}: its questions, options and answers do not match.")
+        for question, options, answer in zip(*parts, strict=True):
+            label = "ABCD".find(answer) if isinstance(answer, str) and len(answer) == 1 else -1
+            if not isinstance(options, list) or len(options) != 4 or label < 0:
+                raise TaskFileError(
+                    f"{path}: {question!r} needs 4 options and an answer A to D; not {options!r}, "
+                    f"{answer!r}."
+                )
+            choices = tuple(
+                question.replace("_", option) if "_" in question else f"{question} {option}"
+                for option in options
+            )
+            examples.append(ChoiceExample(article["article"], choices, label))
+    return examples
 
 
 def _read_json(path: Path, *keys: str) -> dict:
+    if not path.is_file():
+        raise TaskFileError(f"{path} does not exist or is no regular file.")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise TaskFileError(f"{path} line {error.lineno} is not JSON: {error.msg}.") from error
+    except UnicodeDecodeError as error:
+        raise TaskFileError(f"{path} is not UTF-8: {error}.") from error
     for key in keys:
         if not isinstance(content, dict) or key not in content:
             raise TaskFileError(f"{path} has no {key!r}. Is it another data set's file?")
     return content
 
 
-def tokens_with_offsets(text: str, tokenizer: AlbertTokenizer) -> tuple[list[int], list[tuple[int, int]]]:
-    """Piece ids, and the characters [from, to) of the text that each piece stands for.
+def tokens_with_offsets(
+    text: str, tokenizer: AlbertTokenizer
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Token ids, and the characters [start, end) of the text that each token stands for.
 
-    The tokenizer sees normalised text, so we go word by word (no piece crosses a space); where normalising changes the
-    length of a word, each of its pieces stands for the whole word.
+    The tokenizer sees normalised text, so we go word by word (no token crosses a space). Where
+    normalising changes the length of a word, each of its tokens stands for the whole word.
     """
     ids, characters, at = [], [], 0
-    for word in text.split():
+    words = text.split()
+    cleaned = [normalise(word) for word in words]
+    surfaces = tokenizer.processor.encode(cleaned, out_type=str)
+    for word, word_ids, pieces in zip(words, tokenizer.encode_many(words), surfaces, strict=True):
         at = text.index(word, at)
-        surfaces = tokenizer.processor.encode(normalise(word), out_type=str)
-        lengths = [len(surface.replace(WORD_START, "")) for surface in surfaces]
-        exact, begin = sum(lengths) == len(word), at
+        lengths = [len(piece.replace(WORD_START, "")) for piece in pieces]
+        if len(lengths) != len(word_ids):  # "<unk>" is one token and several pieces
+            lengths = [0] * len(word_ids)
+        exact, start = sum(lengths) == len(word), at
         for length in lengths:
-            characters.append((begin, begin + length) if exact else (at, at + len(word)))
-            begin += length
-        ids += tokenizer.encode(word)
+            characters.append((start, start + length) if exact else (at, at + len(word)))
+            start += length
+        ids += word_ids
         at += len(word)
     return ids, characters
 
 
-def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer, sequence_length: int) -> SpanData:
-    """[CLS] question [SEP] context [SEP]; labels [N,2] are the answer's first and last position, IGNORE without an answer.
+def encode_spans(
+    examples: list[SpanExample], tokenizer: AlbertTokenizer, sequence_length: int
+) -> SpanData:
+    """[CLS] question [SEP] context [SEP]; labels [N,2] are the answer's first and last position.
 
-    A question keeps 64 pieces, or a third of S if that is less. There is one window and no stride: what does not fit of the
-    context is lost, and an answer in there is skipped and counted.
+    They are IGNORE without an answer. A question keeps 64 tokens, or a third of S if that is less.
+    There is one window: what does not fit of the context is lost, and a question whose answer is
+    lost is skipped and counted. A context is tokenised once, however many questions it has.
     """
     laid, kept, labels, spans = [], [], [], []
-    for example in examples:
-        question = tokenizer.encode(example.question)[: min(64, sequence_length // 3)]
-        ids, characters = tokens_with_offsets(example.context, tokenizer)
-        room = sequence_length - 3 - len(question)
-        ids, characters, before = ids[:room], characters[:room], len(question) + 2
+    context_tokens = cache(lambda context: tokens_with_offsets(context, tokenizer))
+    questions = tokenizer.encode_many([example.question for example in examples])
+    for example, question in zip(examples, questions, strict=True):
+        question = question[: min(64, sequence_length // 3)]
+        room, before = sequence_length - 3 - len(question), len(question) + 2
+        if room < 1:
+            raise ValueError(f"sequence_length {sequence_length} has no room for a context.")
+        ids, characters = (part[:room] for part in context_tokens(example.context))
         label = (IGNORE, IGNORE)
         if example.answers:
-            begin, end = example.start, example.start + len(example.answers[0])
-            inside = [i for i, (b, e) in enumerate(characters) if b < end and e > begin]
-            if not inside or characters[inside[-1]][1] < end or example.context[begin:end] != example.answers[0]:
+            start, end = example.start, example.start + len(example.answers[0])
+            inside = [i for i, (s, e) in enumerate(characters) if s < end and e > start]
+            complete = inside and characters[inside[-1]][1] >= end
+            if not complete or example.context[start:end] != example.answers[0]:
                 continue
             label = (before + inside[0], before + inside[-1])
         laid.append(with_special_tokens(question, ids))
         kept.append(example)
         labels.append(label)
-        spans.append([(0, 0)] * before + characters + [(0, 0)] * (sequence_length - before - len(characters)))
-    return SpanData(as_data(laid, labels, sequence_length), kept, torch.tensor(spans), len(examples) - len(kept))
+        after = sequence_length - before - len(characters)
+        spans.append([(0, 0)] * before + characters + [(0, 0)] * after)
+    data = as_data(laid, labels, sequence_length)
+    return SpanData(data, kept, torch.tensor(spans), len(examples) - len(kept))
