@@ -44,7 +44,7 @@ ORDER_RUNS = {
     )
     for name, objective in (("none", "none"), ("NSP", "nsp"), ("SOP", "sop"))
 }  # fmt: skip
-SENTENCES = (  # from addresses that the shipped model has not been trained on, or in their style
+SENTENCES = (  # written in the style of the addresses; such phrases may occur in the training text
     "the people of the united [MASK] of america",
     "i transmit to the [MASK] of representatives a report from the secretary of state",
     "we must do more to create good [MASK] for american workers",
