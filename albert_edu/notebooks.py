@@ -1,4 +1,4 @@
-"""Execute the notebooks, normalise what is stored, measure minutes and memory, and hand out working copies."""
+"""Execute the notebooks, normalise and measure what is stored, and hand out working copies."""
 
 import re
 import sys
@@ -11,12 +11,15 @@ import nbformat
 from albert_edu.folder import course_folder
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+MINUTES = re.compile(r"about \d+ minutes")
 TABLE = re.compile(r"(<!-- notebooks -->\n).*?(<!-- /notebooks -->)", re.DOTALL)
 
 
 def find(names: list[str]) -> list[Path]:
     """The notebooks whose names start with one of these numbers; all of them for an empty list."""
-    paths = sorted((course_folder() / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    folder = course_folder() / "notebooks"
+    paths = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+    paths += sorted(folder.glob("optional/[0-9][0-9]_*.ipynb"))
     chosen = [path for path in paths if not names or path.name.startswith(tuple(names))]
     unknown = [name for name in names if len(name) < 2 or not any(path.name.startswith(name) for path in paths)]
     if unknown or not chosen:
@@ -54,8 +57,8 @@ def execute_all(names: list[str], write: bool) -> int:
                 print(f"FAIL  {path.stem}: {error}")
                 continue
             if write:
-                nbformat.write(normalise(notebook), path)
-            measured[path.stem] = (seconds, peak)
+                nbformat.write(with_minutes(normalise(notebook)), path)
+            measured[path.stem] = (reading_minutes(notebook), seconds, peak)
             print(f"OK    {path.stem}: {seconds:.0f} core seconds, {peak:.0f} MB at most", flush=True)
     if write:
         update_table(measured)
@@ -81,13 +84,27 @@ def execute(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
+def reading_minutes(notebook: nbformat.NotebookNode) -> int:
+    """How long a careful reader needs: 200 words or 10 lines of code a minute. Exercises come on top."""
+    words = sum(len(cell.source.split()) for cell in notebook.cells if cell.cell_type == "markdown")
+    code = [cell.source.splitlines() for cell in notebook.cells if cell.cell_type == "code"]
+    return round(words / 200 + sum(bool(line.strip()) for lines in code for line in lines) / 10)
+
+
+def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Write the minutes where the first cell says "about N minutes"."""
+    first = notebook.cells[0]
+    first.source = MINUTES.sub(f"about {reading_minutes(notebook)} minutes", first.source, count=1)
+    return notebook
+
+
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Keep what a reader sees and nbval compares: drop timings, widget state and ids that change at every run."""
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     count = 0
     for index, cell in enumerate(notebook.cells):
         cell.id = f"cell-{index:03d}"
-        cell.metadata = {key: value for key, value in cell.metadata.items() if key in ("tags", "nbgrader")}
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key in ("tags", "nbgrader", "jupyter")}
         if cell.cell_type == "code":
             count += 1
             cell.execution_count = count
@@ -114,13 +131,14 @@ def _whole_streams(outputs: list) -> list:
     return whole
 
 
-def update_table(measured: dict[str, tuple[float, float]]) -> None:
-    """Write core minutes and memory of the notebooks that ran into the README's table; other rows stay."""
+def update_table(measured: dict[str, tuple[int, float, float]]) -> None:
+    """Write minutes to read, core minutes and memory of the notebooks that ran into the README's table."""
     readme = course_folder() / "README.md"
     text = readme.read_text()
     lines = TABLE.search(text)[0].splitlines()
     for index, line in enumerate(lines):
-        for name, (seconds, peak) in measured.items():
-            if f"(notebooks/{name}.ipynb)" in line:
-                lines[index] = re.sub(r"\|[^|]*\|[^|]*\|$", f"| {seconds / 60:.1f} | {peak:.0f} |", line)
+        for name, (minutes, seconds, peak) in measured.items():
+            if f"/{name}.ipynb)" in line:
+                cells = f"| {minutes} | {seconds / 60:.1f} | {peak:.0f} |"
+                lines[index] = re.sub(r"\|[^|]*\|[^|]*\|[^|]*\|$", cells, line)
     readme.write_text(TABLE.sub(lambda _: "\n".join(lines), text))

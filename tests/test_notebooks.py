@@ -10,7 +10,8 @@ import pytest
 from albert_edu.notebooks import normalise
 
 ROOT = Path(__file__).resolve().parents[1]
-PATHS = sorted((ROOT / "notebooks").glob("*.ipynb")) + sorted((ROOT / "notebooks" / "assignments" / "source").glob("*.ipynb"))
+FOLDERS = ("", "optional", "assignments/source")
+PATHS = [path for folder in FOLDERS for path in sorted((ROOT / "notebooks" / folder).glob("*.ipynb"))]
 
 pytestmark = pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.relative_to(ROOT / "notebooks").with_suffix("")))
 

@@ -24,7 +24,7 @@ from albert_edu.checks import limits
 from albert_edu.checks.asking import Unusable
 from albert_edu.checks.comparing import Raised, gap, same
 from albert_edu.checks.limits import TookTooLong
-from albert_edu.checks.report import Property, Report, brief
+from albert_edu.checks.report import NOT_BEGUN, Property, Report, brief
 
 
 class Case(NamedTuple):
@@ -202,7 +202,7 @@ def _reason(got, expected, case: Case) -> str:
     if isinstance(got.error, MemoryError):
         return "a tensor far larger than it need be?"
     if isinstance(got.error, NotImplementedError):
-        return "this exercise is still to do"
+        return NOT_BEGUN
     return _where(got.error)
 
 

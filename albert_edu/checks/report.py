@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 
 import torch
 
+NOT_BEGUN = "this exercise is still to do"  # the reason when an answer raises NotImplementedError
+
 
 class CheckFailed(AssertionError):
     """Raised by ``Report.raise_if_failed``; its message is the report."""
@@ -72,6 +74,8 @@ class Report:
             raise CheckFailed(str(self))
 
     def __str__(self) -> str:
+        if self.reasons == [NOT_BEGUN]:
+            return f"{self.exercise}: not answered yet, {len(self.properties)} properties to check"
         held, explained = sum(one.passed for one in self.properties), set()
         lines = [f"{self.exercise}: {held} of {len(self.properties)} properties hold "
                  f"(score {self.score:.2f})"]  # fmt: skip

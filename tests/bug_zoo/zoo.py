@@ -5,11 +5,13 @@ By hand are right answers in other styles, and wrong ones that no card declares.
 """
 
 import importlib
+import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from albert_edu import checks
+from albert_edu.checks import lessons
 from albert_edu.checks.engine import wrong_answer
 
 
@@ -46,11 +48,19 @@ def right(check: Callable) -> Callable:
     return keep
 
 
+def all_checks() -> list[Callable]:
+    """The checks of the assignments, and those of the exercises inside the notebooks."""
+    found = [getattr(checks, name) for name in checks.__all__ if name.startswith("check_")]
+    for module in pkgutil.iter_modules(lessons.__path__):
+        room = importlib.import_module(f"{lessons.__name__}.{module.name}")
+        found += [check for name, check in vars(room).items() if name.startswith("check_")]
+    return found
+
+
 def from_cards() -> list[Animal]:
     """The reference and the wrong implementations of every card."""
     animals = []
-    for name in checks.__all__:
-        check = getattr(checks, name)
+    for check in all_checks():
         if hasattr(check, "reference"):
             animals.append(Animal(check, "reference", check.reference, True))
             animals += [Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)

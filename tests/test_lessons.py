@@ -1,0 +1,118 @@
+"""A notebook of the main road is a lesson: it fits its minutes, draws, answers its headings, and its exercises can be solved."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from albert_edu.notebooks import MINUTES, reading_minutes
+
+ROOT = Path(__file__).resolve().parents[1]
+ROAD = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+# A notebook that has been rewritten opens with its problem; the others are still as they were.
+ROAD = [path for path in ROAD if "**The problem**" in path.read_text(encoding="utf-8")]
+OPTIONAL = sorted((ROOT / "notebooks" / "optional").glob("[0-9][0-9]_*.ipynb"))
+DRAWN = {"00", "01", "02", "03", "04", "05", "06", "07", "08", "10", "11"}
+EXERCISE = re.compile(r"^\*\*(\d+\.\d+) .+?\*\* · difficulty \d/5 · importance \d/5 · .*minutes", re.MULTILINE)
+SOLUTION = re.compile(r"<summary>Solution</summary>\s*```python\n(.*?)```\s*</details>", re.DOTALL)
+# Words of our own for which the field has another; GLOSSARY.md says which.
+OURS = {
+    "asked piece": r"\basked (?:pieces?|slots?|positions?)\b|\bpieces? asked\b", "floor": r"\bfloors?\b",
+    "a coin": r"\ba coin\b|\bcoin's\b", "stranger": r"\bstrangers?\b", "exchange": r"\bexchang\w+ (?:the )?segments\b",
+    "dear": r"\bdear(?:er|est)?\b", "stands": r"\bstands?\b|\bstood\b", "blank": r"\bblanks?\b",
+    "plain view": r"plain view", "grown": r"\bgrown\b", "cold": r"\bcold\b", "likeness": r"\b(?:a)?likeness\b",
+    "whoever": r"\bwhoever\b", "the original": r"\bthe original code\b", "the bend": r"\bthe bend\b",
+    "seed by seed": r"\bseed by seed\b", "a token": r"\d,? a token\b", "ledger": r"\bledger\b",
+}  # fmt: skip
+
+
+def source_of(path: Path, kind: str) -> list[str]:
+    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+
+
+def name(path: Path) -> str:
+    return path.stem
+
+
+@pytest.mark.parametrize("path", ROAD, ids=name)
+def test_a_lesson_can_be_read_in_45_minutes_and_says_in_how_many(path):
+    notebook = nbformat.read(path, as_version=4)
+    minutes = reading_minutes(notebook)
+    assert minutes <= 45
+    assert f"about {minutes} minutes" in notebook.cells[0].source, MINUTES.findall(notebook.cells[0].source)
+    assert f"| {minutes} |" in next(line for line in (ROOT / "README.md").read_text().splitlines() if f"/{path.name})" in line)
+
+
+@pytest.mark.parametrize("path", ROAD, ids=name)
+def test_a_lesson_opens_with_its_problem_and_a_drawing(path):
+    notebook = nbformat.read(path, as_version=4)
+    opening = "\n".join(cell.source for cell in notebook.cells[:3])
+    assert "**The problem**" in opening
+    drawings = re.findall(r"\(\.\./figures/drawings/\w+\.svg\)", "\n".join(source_of(path, "markdown")))
+    if path.name[:2] in DRAWN:
+        assert "drawings/" in opening and len(set(drawings)) >= 2
+
+
+@pytest.mark.parametrize("path", ROAD, ids=name)
+def test_every_section_answers_its_heading(path):
+    text = re.sub(r"```.*?```", "", "\n\n".join(source_of(path, "markdown")), flags=re.DOTALL)
+    _, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    for section in sections:
+        heading = section.splitlines()[0]
+        if not re.match(r"Summary|Exercises?|Self-test|What next|Where to go next|Symbols", heading):
+            assert "**So:**" in section, heading
+
+
+@pytest.mark.parametrize("path", ROAD + OPTIONAL, ids=name)
+def test_a_lesson_uses_the_words_of_the_field(path):
+    prose = re.sub(r"`[^`]*`|!\[.*?\]\(.*?\)|\]\(.*?\)", "", "\n".join(source_of(path, "markdown"))).lower()
+    found = {word: re.findall(rf".{{20}}(?:{pattern}).{{20}}", prose) for word, pattern in OURS.items()}
+    assert not {word: places for word, places in found.items() if places}
+
+
+@pytest.mark.parametrize("path", ROAD, ids=name)
+def test_no_code_line_needs_a_scroll_bar(path):
+    for cell in source_of(path, "code"):
+        assert all(len(line) <= 88 for line in cell.splitlines()), cell
+
+
+@pytest.mark.parametrize("path", ROAD, ids=name)
+def test_every_exercise_has_hints_an_error_a_solution_and_a_check_that_it_passes(path):
+    """The solution sees what the notebook imports, defines and names; the check is the cell's own."""
+    notebook = nbformat.read(path, as_version=4)
+    sources = [(cell.cell_type, cell.source) for cell in notebook.cells]
+    scope: dict = {}
+    exercises = 0
+    for (kind, text), (after, check) in zip(sources, [*sources[1:], ("", "")], strict=True):
+        if kind == "code" and not re.search(r"^check_\w+\(", text, re.MULTILINE):
+            define(text, scope)
+        if not EXERCISE.search(text) or kind != "markdown":
+            continue
+        exercises += 1
+        assert len(EXERCISE.findall(text)) == 1 and text.count("<summary>Hint") >= 1, text[:80]
+        assert "I get" in text or "says" in text, text[:80]
+        solution = SOLUTION.search(text)
+        assert solution and after == "code", text[:80]
+        called = re.search(r"^(check_\w+)\((\w+)\)$", check, re.MULTILINE)
+        assert called and "NotImplementedError" in check, check
+        define(check, scope)
+        exec(compile(solution[1], f"<solution in {path.name}>", "exec"), scope)
+        report = scope[called[1]](scope[called[2]])
+        assert report.passed, report
+    assert exercises >= (1 if path.name.startswith("00") else 3)
+
+
+def define(source: str, scope: dict) -> None:
+    """Run what a cell imports, defines and sets to constants, and leave out what computes."""
+    wanted = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+    for node in ast.parse(source).body:
+        constant = isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+        if isinstance(node, wanted):
+            exec(compile(ast.Module([node], []), "<cell>", "exec"), scope)
+        elif constant:
+            try:
+                exec(compile(ast.Module([node], []), "<cell>", "exec"), scope)
+            except NameError:
+                pass  # made of something that the notebook computes
