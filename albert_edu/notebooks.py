@@ -142,3 +142,16 @@ def update_table(measured: dict[str, tuple[int, float, float]]) -> None:
                 cells = f"| {minutes} | {seconds / 60:.1f} | {peak:.0f} |"
                 lines[index] = re.sub(r"\|[^|]*\|[^|]*\|[^|]*\|$", cells, line)
     readme.write_text(TABLE.sub(lambda _: "\n".join(lines), text))
+    update_syllabus(course_folder() / "notebooks" / "TEACHING.md")
+
+
+def update_syllabus(page: Path) -> None:
+    """Write the minutes of each week's notebooks into the rows of the teaching page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for index, line in enumerate(lines):
+        names = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", line)
+        if names and line.startswith("|"):
+            read = [nbformat.read(page.parent / name, as_version=4) for name in names]
+            minutes = sum(map(reading_minutes, read))
+            lines[index] = MINUTES.sub(f"about {minutes} minutes", line, count=1)
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")

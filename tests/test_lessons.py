@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from albert_edu.notebooks import MINUTES, reading_minutes
+from albert_edu.notebooks import MINUTES, reading_minutes, update_syllabus
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -116,3 +116,34 @@ def define(source: str, scope: dict) -> None:
                 exec(compile(ast.Module([node], []), "<cell>", "exec"), scope)
             except NameError:
                 pass  # made of something that the notebook computes
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Each term with the number of the notebook that introduces it."""
+    rows = re.findall(r"^\| ([^|$]+?) \|.*\| (\d\d) \|$", (ROOT / "notebooks" / "GLOSSARY.md").read_text(), re.MULTILINE)
+    assert len(rows) > 80
+    return rows
+
+
+@pytest.mark.parametrize("path", ROAD, ids=name)
+def test_a_notebook_uses_the_terms_that_the_glossary_says_it_introduces(path):
+    text = " ".join(" ".join(source_of(path, "markdown")).lower().replace("-", " ").split())
+    terms = [term for term, number in glossary() if number == path.name[:2]]
+    missing = [term for term in terms for part in term.lower().split(", ") if part.replace("-", " ") not in text]
+    assert terms or path.name.startswith("00")
+    assert not missing
+
+
+def test_no_term_is_in_the_glossary_twice():
+    terms = [term for term, _ in glossary()]
+    assert len(terms) == len(set(terms))
+
+
+def test_the_teaching_page_adds_up_the_minutes_of_its_notebooks(tmp_path):
+    page = ROOT / "notebooks" / "TEACHING.md"
+    for path in (*(ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"), page):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    update_syllabus(tmp_path / page.name)
+    assert (tmp_path / page.name).read_text() == page.read_text()
+    taught = re.findall(r"\]\((\d\d)_", page.read_text())
+    assert all(taught.count(f"{number:02}") == 2 for number in range(13)), "each notebook once in both syllabuses"
