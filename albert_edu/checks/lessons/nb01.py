@@ -1,0 +1,90 @@
+"""Cards of notebook 01: the number of cuts of a word, WordPiece, rows that an optimizer moves."""
+
+from collections.abc import Callable, Iterator
+
+import torch
+
+from albert_edu.checks.engine import Case, Draw, card
+
+
+def count_cuts(word: str, vocabulary: set[str]) -> int:
+    """``count_cuts(word, vocabulary) -> int``: in how many ways tokens of the set ``vocabulary``
+    spell the word. The empty word has one cut, and a word that no tokens spell has 0."""
+    cuts = [1]  # cuts[end] is the number of cuts of word[:end]
+    for end in range(1, len(word) + 1):
+        cuts.append(sum(cuts[start] for start in range(end) if word[start:end] in vocabulary))
+    return cuts[-1]
+
+
+def _words(draw: Draw) -> Iterator[Case]:
+    word = "".join(draw.numpy.permutation([*"abcdefghij"])[:8])
+    tokens = {*word, word, *(word[i : i + n] for n in (2, 3) for i in draw.integers(0, 6, 3))}
+    yield Case("counts the cuts of a word", (word, tokens), 3.0)
+    yield Case("counts the 2^50 cuts of a word of 100 letters", ("on" * 50, {"o", "n", "on"}), 2.0)
+    yield Case("gives 1 for the empty word", ("", tokens))
+    yield Case("gives 0 where a letter has no token", (word + "z", tokens))
+
+
+check_count_cuts = card("01.1", count_cuts, _words, {
+    "giving the empty prefix 0 cuts; it has one, the empty cut": "[1] => [0]",
+    "counting the last tokens, not the cuts in front of them": "sum(cuts[start] for => sum(1 for",
+    "stopping one letter before the end": "len(word) + 1 => len(word)",
+})  # fmt: skip
+
+
+def wordpiece(word: str, vocabulary: set[str]) -> list[str]:
+    """``wordpiece(word, vocabulary) -> list[str]``: the tokens of BERT's WordPiece. From the left,
+    always the longest token that fits; a token inside the word is in the set with ## in front, and
+    is returned so. If no token fits somewhere, the whole word is ["[UNK]"]."""
+    tokens, start = [], 0
+    while start < len(word):
+        mark = "##" if start else ""
+        ends = [n for n in range(start + 1, len(word) + 1) if mark + word[start:n] in vocabulary]
+        if not ends:
+            return ["[UNK]"]
+        tokens.append(mark + word[start : max(ends)])
+        start = max(ends)
+    return tokens
+
+
+def _marked(draw: Draw) -> Iterator[Case]:
+    word, k = "".join(draw.numpy.permutation([*"abcdefghij"])), draw.integer(3, 6)
+    inside = {"##" + part for part in (*word, word[k : k + 2], word[k - 1 : k + 1])}
+    tokens = inside | {word[:k], word[:1], word[k : k + 3]}
+    yield Case("takes the longest token that fits, from the left", (word, tokens), 3.0)
+    yield Case("gives one [UNK] for a word that cannot be finished", (word + "!", tokens), 2.0)
+
+
+check_wordpiece = card("01.2", wordpiece, _marked, {
+    "taking the shortest token that fits": ("max(ends)]) => min(ends)])", "= max => = min"),
+    "looking inside the word for tokens without ##": '"##" if start else "" => ""',
+    "returning the tokens without ##": "append(mark + => append(",
+    "keeping the tokens in front of a place where none fits": '["[UNK]"] => [*tokens, "[UNK]"]',
+})  # fmt: skip
+
+
+def moved_rows(make: Callable) -> set[int]:
+    """``moved_rows(make) -> set[int]``: ``make(parameters)`` returns an optimizer. It makes a step
+    on the squared entries of row 1 of an ``nn.Embedding(6, 2)``, then a step on those of row 4. The
+    answer is the set of rows that the second step has changed."""
+    table = torch.nn.Embedding(6, 2)
+    optimizer = make(table.parameters())
+    for row in (1, 4):
+        before = table.weight.detach().clone()
+        optimizer.zero_grad()
+        table(torch.tensor([row])).square().sum().backward()
+        optimizer.step()
+    return set((table.weight != before).any(1).nonzero().flatten().tolist())
+
+
+def _optimizers(draw: Draw) -> Iterator[Case]:
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):  # the seed draws the table
+        yield Case(f"finds the rows that {kind.__name__} moves", (lambda p, k=kind: k(p, lr=0.1),))
+
+
+check_moved_rows = card("01.6", moved_rows, _optimizers, {
+    "keeping the weight without .clone(), so that it moves too": ".detach().clone() => .detach()",
+    "a new optimizer for each step": "table(torch => optimizer = make([table.weight]); table(torch",
+    "leaving out zero_grad(), or comparing with the weight before both steps": ".zero_grad() => ",
+    "returning the rows that have a gradient": "weight != before => weight.grad != 0",
+})  # fmt: skip
