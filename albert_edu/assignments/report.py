@@ -10,7 +10,9 @@ from nbgrader.api import Gradebook
 
 from albert_edu.assignments.grade import plain
 
-REASON = re.compile(r"^ *likely: +(.+)$", re.MULTILINE)
+REASON = re.compile(
+    r"^(?: *likely: +|\w+: (?=not answered yet,))(not answered yet(?=,)|.+)", re.MULTILINE
+)
 # Lines that may try to cheat, and often do not: a person reads them.
 SUSPICIOUS = re.compile(
     r"check_\w+ *=|def check_|albert_edu\.\w+|\bReport\b|^ *torch\.[\w.]+ *="
