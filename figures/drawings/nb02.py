@@ -21,15 +21,13 @@ def one_layer():
     assert attention + feed_forward + 2 * norm == count_parameters(config).encoder
     drawing = canvas(
         566, "One layer with its two residual connections",
-        f"From top to bottom. The input, of shape B S H with H = {H}, goes into a box, multi-head "
-        f"attention, with {attention:,} parameters. A second line, the residual connection, leads "
-        f"around the box. Both meet in a circle with a plus sign. Below it is a box, LayerNorm, "
-        f"with {norm:,} parameters. The result goes into a box, feed-forward block, which is H to "
-        f"4H, GELU, 4H to H, with {feed_forward:,} parameters. Again a residual connection leads "
-        f"around the box to a plus sign, a LayerNorm with {norm:,} parameters follows, and the "
-        f"output has the shape B S H. Every arrow carries B S H. A brace beside attention says "
-        f"tokens exchange information; a brace beside the feed-forward block says each token on "
-        f"its own.")
+        f"From top to bottom: the input, then a box, multi-head attention, with {attention:,} "
+        f"parameters. A second line, the residual, leads around the box. Both meet in a plus sign, "
+        f"and a LayerNorm with {norm:,} parameters follows. Below is a box, feed-forward block, H "
+        f"to 4H, GELU, 4H to H, with {feed_forward:,} parameters, again with a residual around it, "
+        f"a plus sign and a LayerNorm with {norm:,} parameters. Every arrow carries B S H, with H "
+        f"= {H}. A brace beside attention says tokens exchange information; a brace beside the "
+        f"feed-forward block says each token on its own.")
     x, side, left, width = 330, 520, 215, 230
     text(drawing, x, 18, "hidden states", weight="bold")
     blocks = (("multi-head attention", f"{attention:,} parameters"),

@@ -80,16 +80,15 @@ def one_head():
     powers = [round(math.exp(score)) for score in SCORES[t]]
     parts = [[float(WEIGHTS[t, j] * v) for v in V[j]] for j in range(S)]
     columns = "; ".join(
-        f"token {j + 1} has key {pair(K[j])}, score {SCORES[t, j]:.2f}, exponential {powers[j]}, "
-        f"weight {powers[j]}/{sum(powers)} = {fraction(WEIGHTS[t, j])}, value {pair(V[j])}, "
-        f"product "
-        f"{pair(parts[j])}" for j in range(S))
+        f"token {j + 1}: {pair(K[j])}, {SCORES[t, j]:.2f}, {powers[j]}, "
+        f"{powers[j]}/{sum(powers)} = {fraction(WEIGHTS[t, j])}, {pair(V[j])}, {pair(parts[j])}"
+        for j in range(S))
     drawing = canvas(
         536, "One head by hand: the output for token 3",
-        f"At the top is the query of token {t + 1}, (a, a). Arrows lead from it to three columns, "
-        f"one for each token. Each column lists six boxes from top to bottom: key, score, "
-        f"exponential, softmax weight, value, and weight times value. {columns}. Arrows from the "
-        f"three products meet at the bottom in a plus sign, and the output is {pair(OUTPUT[t])}.")
+        f"At the top is the query of token {t + 1}, (a, a). Arrows lead from it to three columns of "
+        f"six boxes: key, score, exponential, softmax weight, value, and weight times value. "
+        f"{columns}. Arrows from the three products meet at the bottom in a plus sign, and the "
+        f"output is {pair(OUTPUT[t])}.")
     xs, top, step, tall = (232, 372, 512), 108, 58, 34
     box(drawing, 297, 16, 150, 36, STATE, f"q_{{{t + 1}}} = (a, a)", 17)
     text(drawing, 458, 34, f"a = √2 · ln 2 = {SCALE:.2f}", SMALL, anchor="start")
@@ -128,12 +127,11 @@ def attention_matrix():
     multiples = (SCORES / math.log(2)).round().int().tolist()
     drawing = canvas(
         392, "Attention for all tokens as two matrix products",
-        f"Upper row: the matrix Q of S rows and D columns times the transposed K of D rows and S "
-        f"columns, divided by the square root of D, gives the S by S scores, in multiples of ln 2: "
-        f"{multiples}. An arrow, softmax of each row, leads down to the lower row: the S by S "
-        f"weights {shares}, darker where the weight is larger, times V of S rows and D columns, "
-        f"equals the output of S rows and D columns: {', '.join(pair(row) for row in OUTPUT)}. The "
-        f"third row of the output is the one computed by hand.".replace("'", ""))
+        f"Upper row: the S by D matrix Q times the D by S matrix K transposed, divided by the square "
+        f"root of D, gives the S by S scores, in multiples of ln 2: {multiples}. An arrow, softmax "
+        f"of each row, leads down to the lower row: the S by S weights {shares}, darker where the "
+        f"weight is larger, times the S by D matrix V equals the S by D output: "
+        f"{', '.join(pair(row) for row in OUTPUT)}.".replace("'", ""))
     cell, top, low = (44, 32), 58, 258
     darker = [[float(w) for w in row] for row in WEIGHTS]
     parts = ((28, top, "Q", 2, in_units(Q), "S D"), (190, top, "K^{T}", 3, K.T.tolist(), "D S"),
