@@ -127,8 +127,8 @@ def attention_matrix():
     multiples = (SCORES / math.log(2)).round().int().tolist()
     drawing = canvas(
         392, "Attention for all tokens as two matrix products",
-        f"Upper row: the S by D matrix Q times the D by S matrix K transposed, divided by the square "
-        f"root of D, gives the S by S scores, in multiples of ln 2: {multiples}. An arrow, softmax "
+        f"Upper row: the S by D matrix Q times the D by S matrix K transposed, divided by the "
+        f"square root of D, gives the S by S scores, in multiples of ln 2: {multiples}. An arrow, softmax "
         f"of each row, leads down to the lower row: the S by S weights {shares}, darker where the "
         f"weight is larger, times the S by D matrix V equals the S by D output: "
         f"{', '.join(pair(row) for row in OUTPUT)}.".replace("'", ""))
