@@ -85,8 +85,8 @@ def one_head():
         for j in range(S))
     drawing = canvas(
         536, "One head by hand: the output for token 3",
-        f"At the top is the query of token {t + 1}, (a, a). Arrows lead from it to three columns of "
-        f"six boxes: key, score, exponential, softmax weight, value, and weight times value. "
+        f"At the top is the query of token {t + 1}, (a, a). Arrows lead from it to three columns "
+        f"of six boxes: key, score, exponential, softmax weight, value, and weight times value. "
         f"{columns}. Arrows from the three products meet at the bottom in a plus sign, and the "
         f"output is {pair(OUTPUT[t])}.")
     xs, top, step, tall = (232, 372, 512), 108, 58, 34
@@ -128,9 +128,9 @@ def attention_matrix():
     drawing = canvas(
         392, "Attention for all tokens as two matrix products",
         f"Upper row: the S by D matrix Q times the D by S matrix K transposed, divided by the "
-        f"square root of D, gives the S by S scores, in multiples of ln 2: {multiples}. An arrow, softmax "
-        f"of each row, leads down to the lower row: the S by S weights {shares}, darker where the "
-        f"weight is larger, times the S by D matrix V equals the S by D output: "
+        f"square root of D, gives the S by S scores, in multiples of ln 2: {multiples}. An arrow, "
+        f"softmax of each row, leads down to the lower row: the S by S weights {shares}, darker "
+        f"where the weight is larger, times the S by D matrix V equals the S by D output: "
         f"{', '.join(pair(row) for row in OUTPUT)}.".replace("'", ""))
     cell, top, low = (44, 32), 58, 258
     darker = [[float(w) for w in row] for row in WEIGHTS]
