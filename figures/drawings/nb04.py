@@ -52,40 +52,45 @@ def twelve_and_one():
 
 def gradients_meet():
     """The gradient of a shared weight is the sum of the gradients of its applications."""
-    w, x, uses = 2, 1, 3
-    states = [x * w**i for i in range(uses + 1)]
+    w, b, x, uses = 3, 1, 1, 3
+    states = [x]
+    for _ in range(uses):
+        states.append(w * states[-1] + b)
     upstream = [w**(uses - i) for i in range(1, uses + 1)]
     parts = [states[i] * upstream[i] for i in range(uses)]
-    weight = torch.tensor(float(w), requires_grad=True)
-    (weight * (weight * (weight * x))).backward()
+    weight, h = torch.tensor(float(w), requires_grad=True), x
+    for _ in range(uses):
+        h = weight * h + b
+    h.backward()
     assert sum(parts) == weight.grad
     total = " + ".join(map(str, parts)) + f" = {sum(parts)}"
     words = " ".join(f"Application {i + 1}: input {states[i]}, upstream gradient {upstream[i]}, "
                      f"product {parts[i]}." for i in range(uses))
     drawing = canvas(
         440, "The gradients of three applications meet in one weight",
-        f"Top row, left to right: the input {x} is multiplied by w = {w} three times, which gives "
-        f"{', '.join(map(str, states[1:]))}. Below, dashed and from right to left: the upstream "
-        f"gradients {', '.join(map(str, upstream[::-1]))}. {words} Three dashed arrows lead from "
-        f"the products into one box at the bottom, the weight w, whose gradient is {total}.")
+        f"Top row, left to right: the input {x} is multiplied by w = {w} and {b} is added, three "
+        f"times, which gives {', '.join(map(str, states[1:]))}. Below, dashed and from right to "
+        f"left: the upstream gradients {', '.join(map(str, upstream[::-1]))}, each {w} times the "
+        f"one before. {words} Three dashed arrows lead from the products into one box at the "
+        f"bottom, the weight w, whose gradient is {total}.")
     circles, boxes = [42 + 172 * i for i in range(4)], [128 + 172 * i for i in range(3)]
     forward, back, card = 84, 178, 254
-    text(drawing, 20, 20, "forward: multiply by w three times", anchor="start", weight="bold")
+    text(drawing, 20, 20, f"forward: multiply by w = {w} and add {b}, three times", anchor="start",
+         weight="bold")
     for i, (centre, state) in enumerate(zip(circles, states, strict=True)):
-        name = {0: "x", uses: "y"}.get(i, f"h_{{{i}}}")
         circle(drawing, centre, forward, 22, STATE, state)
-        text(drawing, centre, forward - 36, name)
+        text(drawing, centre, forward - 36, f"h_{{{i}}}")
     for i, centre in enumerate(boxes):
         arrow(drawing, [(circles[i] + 22, forward), (centre - 34, forward)])
         arrow(drawing, [(centre + 34, forward), (circles[i + 1] - 22, forward)])
-        box(drawing, centre - 34, forward - 20, 68, 40, WEIGHT, f"w = {w}", 16)
+        box(drawing, centre - 34, forward - 20, 68, 40, WEIGHT, f"× {w} + {b}", 16)
     text(drawing, 20, back - 44, "backward: upstream gradients", anchor="start", weight="bold")
     for i in range(uses):
         circle(drawing, circles[i + 1], back, 22, GRADIENT, upstream[i], dashed=True)
         if i:
             arrow(drawing, [(circles[i + 1] - 22, back), (circles[i] + 22, back)], GRADIENT,
                   dashed=True)
-            text(drawing, boxes[i], back - 16, "times w", SMALL)
+            text(drawing, boxes[i], back - 16, f"times {w}", SMALL)
     text(drawing, 20, card - 24, "gradient of each application: input times upstream gradient",
          anchor="start", weight="bold")
     for i, centre in enumerate(boxes):
