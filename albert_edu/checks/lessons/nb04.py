@@ -29,7 +29,7 @@ check_block_order = card("L04.1", block_order, _orders, {
     "dealing out the blocks in turn, which is a cycle": "i * M // L => i % M",
     "taking M for the length of a group (i // M)": "i * M // L => i // M",
     "reversing every second round instead of the last one":
-        "blocks[L - M:] = blocks[L - M:][::-1] => blocks = ((blocks[:M] + blocks[:M][::-1]) * L)[:L]",
+        "blocks[L - M:] = blocks[L - M:][::-1] => blocks = ((blocks[:M] + blocks[:M][::-1])*L)[:L]",
     "reversing all rounds": "blocks[L - M:] = blocks[L - M:][::-1] => blocks = blocks[::-1]",
 })  # fmt: skip
 
