@@ -35,7 +35,12 @@ class Question:
     items: int = 0  # examples of the one test sample that all seeds share
     history: str = ""  # second looks, replaced records, known prototypes
     profile: str = ""  # the profile that decides, where the one with most seeds should not
-    family: str = "planned"  # the plan it stands in; "recorded" is what was recorded before the rules existed
+    family: str = "planned"  # its plan; "recorded" is what was recorded before the rules existed
+
+    @property
+    def experiment(self) -> str:
+        """The name of the experiment that the question belongs to."""
+        return self.key.split(".")[0]
 
 
 class Compared(NamedTuple):

@@ -12,10 +12,10 @@ from statistics import fmean
 from albert_edu.paper import measures
 from albert_edu.paper.claims import Claim, comparison
 from albert_edu.paper.counts import counted_rows
+from albert_edu.paper.published import DATA
 from albert_edu.paper.speed import speeds
 from albert_edu.paper.sweep import DEFAULTS, Measure, Run
 
-DATA = Path(__file__).parent / "data"
 PROFILES = ("quick", "laptop", "gpu")  # minutes a table on two cores; longer; one card
 MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
 OTHER_WAYS = {"counted_rows": counted_rows, "speeds": speeds}  # results that need no training
