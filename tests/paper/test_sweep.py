@@ -192,7 +192,8 @@ def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
 
 def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
     monkeypatch.undo()
+    monkeypatch.setenv("ALBERT_EDU_PROCESSES", "1")
     run = Run("SOP", **SHORT)
-    (alone,) = sweep([run], order_cross, tmp_path / "processes", processes=1)
+    (alone,) = sweep([run], order_cross, tmp_path / "processes")
     (here,) = [order_cross(*run.train()[:2], run)]
     assert {name: alone[name] for name in here} == here
