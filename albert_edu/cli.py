@@ -138,9 +138,9 @@ def run_reproduce(options) -> None:
         stop.start()
     if options.experiment:
         from albert_edu.paper.experiments import run_experiment
-        from albert_edu.paper.plan import EXPERIMENTS, PLANNED
+        from albert_edu.paper.plan import ALL
 
-        all_of_them = [name for name, planned in (EXPERIMENTS | PLANNED).items() if options.profile in planned.budgets]
+        all_of_them = [name for name, planned in ALL.items() if options.profile in planned.budgets]
         for name in all_of_them if options.experiment == "all" else [options.experiment]:
             kept = Path("figures") if options.record else options.runs
             print(run_experiment(name, options.profile, kept, options.runs, options.device))

@@ -4,6 +4,7 @@ The command line's ``inspect`` and ``fill`` are these functions.
 """
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.similarity import layer_similarity
@@ -45,22 +46,18 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
     Raises ValueError for a text without a token.
     """
     tokens, room = tokenizer.encode(text), sequence_length - 2
+    if not tokens:
+        raise ValueError("there is no token in the text.")
     rows = [
-        [tokenizer.cls_id, *tokens[start : start + room], tokenizer.sep_id]
+        torch.tensor([tokenizer.cls_id, *tokens[start : start + room], tokenizer.sep_id])
         for start in range(0, len(tokens), room)
     ]
-    if not rows:
-        raise ValueError("there is no token in the text.")
-    token_ids = torch.full((len(rows), max(map(len, rows))), tokenizer.pad_id)
-    attention_mask = torch.zeros_like(token_ids)
-    for i, row in enumerate(rows):
-        token_ids[i, : len(row)] = torch.tensor(row)
-        attention_mask[i, : len(row)] = 1
-    nothing = torch.zeros(len(rows), 1, dtype=torch.long)
-    no_order = torch.full((len(rows),), IGNORE)
+    token_ids = pad_sequence(rows, batch_first=True, padding_value=tokenizer.pad_id)
+    segment_ids, no_labels = torch.zeros_like(token_ids), torch.full((len(rows), 1), IGNORE)
     return PretrainingBatch(
-        token_ids, torch.zeros_like(token_ids), attention_mask, nothing, nothing + IGNORE, no_order
-    )
+        token_ids, segment_ids, attention_mask=(token_ids != tokenizer.pad_id).long(),
+        masked_positions=segment_ids[:, :1], masked_labels=no_labels, order_labels=no_labels[:, 0],
+    )  # fmt: skip
 
 
 def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE) -> str:

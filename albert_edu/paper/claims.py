@@ -1,10 +1,11 @@
-"""From seeds to a verdict: what a claim says about rows of results, and whether the results bear it out.
+"""From seeds to a verdict: what a claim says about rows of results, and whether they bear it out.
 
-A criterion is a list of comparisons written down before the runs. Rows share their seeds, and with them their batches, so a
-comparison of two rows looks at the difference seed by seed.
+A criterion is a list of comparisons written down before the runs. Rows share their seeds, and with
+them their batches, so a comparison of two rows looks at the difference seed by seed.
 """
 
 import math
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from typing import Literal, NamedTuple
 
 Verdict = Literal["reproduced", "not at this scale", "contradicted", "not recorded yet"]
 
-# Student's t, 97.5% point, by degrees of freedom (any table of it); beyond, the last one: a little wide.
-T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 11: 2.20, 12: 2.18, 13: 2.16,
-     14: 2.14, 15: 2.13}  # fmt: skip
+# Student's t, 97.5% point, by degrees of freedom; beyond, the last one: a little wide.
+T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23,
+     11: 2.20, 12: 2.18, 13: 2.16, 14: 2.14, 15: 2.13}  # fmt: skip
 
 
 class Mean(NamedTuple):
@@ -50,7 +51,8 @@ def cell(result: dict, column: str) -> float:
 
 @dataclass(frozen=True)
 class Less:
-    """The claim that ``low`` has a smaller value of ``column`` than ``high``, by more than ``by``; each a row or a number."""
+    """The claim that ``low`` has a smaller value of ``column`` than ``high``, by more than
+    ``by``; each a row or a number."""
 
     column: str
     low: str | float
@@ -59,20 +61,24 @@ class Less:
 
     def __str__(self) -> str:
         least = f" {'-' if self.by > 0 else '+'} {abs(self.by):g}" if self.by else ""
-        low, high = (side if isinstance(side, str) else f"{side:.3g}" for side in (self.low, self.high))
+        low, high = (side if isinstance(side, str) else f"{side:.3g}"
+                     for side in (self.low, self.high))  # fmt: skip
         return f"{self.column}: {low} < {high}{least}"
 
     def difference(self, results: Sequence[dict]) -> Mean:
         """high - low - by, seed by seed; positive bears the claim out."""
         sides = [self._by_seed(results, side) for side in (self.low, self.high)]
-        seeds = [seed for seed in (sides[0] or sides[1]) if all(not side or seed in side for side in sides)]
+        seeds = [seed for seed in (sides[0] or sides[1])
+                 if all(not side or seed in side for side in sides)]  # fmt: skip
         if not seeds:
             raise ValueError(f"no seed has results for both sides of '{self}'.")
-        low, high = ([side.get(seed, fixed) for seed in seeds] for side, fixed in zip(sides, (self.low, self.high), strict=True))
+        low, high = ([side.get(seed, fixed) for seed in seeds]
+                     for side, fixed in zip(sides, (self.low, self.high), strict=True))  # fmt: skip
         return mean([b - a - self.by for a, b in zip(low, high, strict=True)])
 
     def verdict(self, results: Sequence[dict], exact: bool = False) -> Verdict:
-        """Reproduced or contradicted when the interval lies on one side of 0, else not decided at this scale."""
+        """Reproduced or contradicted when the interval lies on one side of 0, else not
+        decided at this scale."""
         found = self.difference(results)
         if not exact and abs(found.value) <= found.half:
             return "not at this scale"
@@ -81,15 +87,18 @@ class Less:
     def _by_seed(self, results: Sequence[dict], side: str | float) -> dict[int, float]:
         if not isinstance(side, str):
             return {}
-        found = {result["seed"]: cell(result, self.column) for result in results if result["row"] == side}
+        found = {result["seed"]: cell(result, self.column)
+                 for result in results if result["row"] == side}  # fmt: skip
         if not found:
-            raise ValueError(f"no result has the row {side!r}; there are {', '.join(sorted({r['row'] for r in results}))}.")
+            raise ValueError(
+                f"no result has the row {side!r}; there are "
+                f"{', '.join(sorted({r['row'] for r in results}))}.")  # fmt: skip
         return found
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper that our runs can test, where it stands, and what was asked of the runs before they were done.
+    """A sentence of the paper that our runs can test, and what was asked of them beforehand.
 
     ``exact`` marks what is counted and not trained: one value decides.
     """
@@ -102,7 +111,8 @@ class Claim:
     def verdict(self, results: Sequence[dict]) -> Verdict:
         """Not recorded yet where a row of the criterion has no run."""
         rows = {result["row"] for result in results}
-        if any(isinstance(side, str) and side not in rows for part in self.criterion for side in (part.low, part.high)):
+        sides = {side for part in self.criterion for side in (part.low, part.high)}
+        if any(isinstance(side, str) and side not in rows for side in sides):
             return "not recorded yet"
         return judge(self.criterion, results, self.exact)
 
@@ -121,20 +131,20 @@ class Near:
         return f"{self.column}: {self.low} = {self.high} +- {self.within:g}"
 
 
+COMPARISON = re.compile(r"(.+?): (.+) ([<=]) (.+?)(?: (\+-|\+|-) (\S+))?")
+
+
 def comparison(text: str) -> Less | Near:
-    """The comparison that ``str`` of it shows.
+    """Return the comparison that ``str`` of it shows.
 
     >>> comparison("loss: a < b + 0.02").by, comparison("accuracy: NSP = 0.5 +- 0.05").within
     (-0.02, 0.05)
     """
-    column, sides = text.split(": ", 1)
-    if " +- " in sides:
-        (low, high), within = sides.rsplit(" +- ", 1)[0].split(" = "), float(sides.rsplit(" +- ", 1)[1])
-        return Near(column, _side(low), _side(high), within)
-    low, high = sides.split(" < ")
-    words = high.split(" ")
-    by = -float(f"{words[-2]}{words[-1]}") if len(words) > 2 and words[-2] in "+-" else 0.0
-    return Less(column, _side(low), _side(" ".join(words[:-2]) if by else high), by)
+    column, low, relation, high, sign, margin = COMPARISON.fullmatch(text).groups()
+    sides = _side(low), _side(high)
+    if relation == "=":
+        return Near(column, *sides, float(margin))
+    return Less(column, *sides, by=-float(sign + margin) if sign else 0.0)
 
 
 def _side(text: str) -> str | float:

@@ -1,121 +1,93 @@
-"""Do an experiment of the plan: train and measure what is not done yet, and write the record that the report is made of."""
+"""Do an experiment of the plan: train and measure what is not done yet, and write its record."""
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
-from albert_edu.paper.claims import Claim
-from albert_edu.paper.plan import DATA, EXPERIMENTS, PLANNED
+from albert_edu.paper.plan import ALL, Experiment
 from albert_edu.paper.provenance import last_commit_of, provenance, write_json
-from albert_edu.paper.sweep import Measure, Run, recorded_run, result_file, sweep
+from albert_edu.paper.published import DATA
+from albert_edu.paper.sweep import read_result, recorded_run, result_file, sweep
 from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pick_device
 
 
-def run_experiment(name: str, profile: str, figures: Path, runs: Path, device: str | None = None) -> Path:
-    """Do the runs that are not done, and write them with their provenance to ``figures/results/NAME_PROFILE.json``.
+def run_experiment(
+    name: str, profile: str, figures: Path, runs: Path, device: str | None = None
+) -> Path:
+    """Do the runs that are not done, first the pilots, then every row at its rate with every seed.
 
-    Raises ValueError when there is no such experiment or profile, and when the record that is there was made under
-    another plan: a criterion stays as it was before its runs.
+    The record ``figures/results/NAME_PROFILE.json`` is written when this is interrupted, too. It
+    holds every finished run, so a later sitting, perhaps on another machine, goes on from it.
+    Raises ValueError when there is no such experiment or profile, and when the record that is there
+    was made under another plan: a plan stays as it was before its runs.
     """
-    every = EXPERIMENTS | PLANNED
-    if name not in every:
-        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(every)}.")
-    if profile not in every[name].budgets:
-        raise ValueError(f"{name} has no profile {profile!r}; it has {', '.join(every[name].budgets)}.")
-    if name in PLANNED and not every[name].instead:
-        return _run_planned(name, profile, figures, runs, device)
-    experiment = every[name]
+    if name not in ALL:
+        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(ALL)}.")
+    experiment = ALL[name]
+    if profile not in experiment.budgets:
+        profiles = ", ".join(experiment.budgets)
+        raise ValueError(f"{name} has no profile {profile!r}; it has {profiles}.")
+    path, folder = figures / "results" / f"{name}_{profile}.json", runs / "sweeps"
+    before = json.loads(path.read_text()) if path.exists() else {}
+    if _planned_otherwise(before, experiment):
+        raise ValueError(f"{path} was recorded under another plan. A plan stays as it was before "
+                         "its runs: give the new one a name of its own.")  # fmt: skip
+    record = {"experiment": name, "profile": profile, "plan": experiment.section,
+              "plan_commit": last_commit_of(DATA / f"{experiment.family}.toml")}  # fmt: skip
+    command = f"reproduce --experiment {name} --profile {profile}"
     if experiment.instead:
-        results, settings = experiment.instead(profile, device), {}
-    else:
-        wanted = experiment.runs(profile)
-        results, settings = sweep(wanted, experiment.measure, runs / "sweeps", device), _common(wanted)
-        if measured_with := getattr(experiment.measure, "settings", None):
-            settings["measured with"] = measured_with
-    record = {
-        "experiment": name, "profile": profile, "claims": [_as_judged(claim, results) for claim in experiment.claims],
-        "note": experiment.note, "settings": settings, "runs": results,
-        "provenance": _provenance(name, profile, results, device),
-    }  # fmt: skip
-    record |= {"plan": experiment.section} if name in PLANNED else {}
-    path = figures / "results" / f"{name}_{profile}.json"
-    before = json.loads(path.read_text())["claims"] if path.exists() else []
-    criteria = {claim["claim"]: claim["criterion"] for claim in before}
-    if changed := [claim["claim"] for claim in record["claims"]
-                   if criteria.get(claim["claim"], claim["criterion"]) != claim["criterion"]]:  # fmt: skip
-        raise ValueError(f"{path} was recorded with another criterion for {changed}. A criterion stays as it was before its "
-                         "runs: give the new one a claim of its own.")  # fmt: skip
-    write_json(path, record)
-    return path
-
-
-def _run_planned(name: str, profile: str, figures: Path, runs: Path, device: str | None) -> Path:
-    """First the pilots, then every row at its rate with every seed.
-
-    The record is written when this is interrupted, too. It holds every finished run, so a later sitting, perhaps on
-    another machine, goes on from it.
-    """
-    experiment, folder = PLANNED[name], runs / "sweeps"
-    measure, path = experiment.measure, figures / "results" / f"{name}_{profile}.json"
-    record = json.loads(path.read_text()) if path.exists() else {"plan": experiment.section, "pilots": [], "runs": []}
-    if record["plan"] != experiment.section:
-        raise ValueError(f"{path} was recorded under another plan. A plan stays as it was before its runs: give the new one "
-                         "a name of its own.")  # fmt: skip
-    for result in (*record["pilots"], *record["runs"]):
-        if not (finished := result_file(folder, recorded_run(result), measure)).exists():
+        results = experiment.instead(profile, device)
+        origin = _provenance(command, results, device)
+        write_json(path, record | {"runs": results, "provenance": origin})
+        return path
+    measure, pilots, evaluation = experiment.measure, experiment.pilots(profile), ()
+    known = before["pilots"] + before["runs"] if "plan" in before else []
+    for result in known:  # older results do not say where they come from
+        finished = result_file(folder, recorded_run(result), measure)
+        if not finished.exists():
             write_json(finished, result)
-    pilots, evaluation = experiment.pilots(profile), ()
     rates: dict[str, float] = {}
     try:
         rates = experiment.tuned_rates(sweep(pilots, measure, folder, device)) if pilots else {}
         evaluation = experiment.runs(profile, rates)
         sweep(evaluation, measure, folder, device)
     finally:
-        done = {part: _finished(wanted, measure, folder) for part, wanted in (("pilots", pilots), ("runs", evaluation))}
-        write_json(path, {
-            "experiment": name, "profile": profile, "plan": experiment.section,
-            "plan_commit": last_commit_of(DATA / f"{experiment.family}.toml"), "rates": rates,
-            "planned_runs": len(experiment.runs(profile)), "planned_pilots": len(pilots), **done,
-            "provenance": _provenance(name, profile, done["pilots"] + done["runs"], device),
+        done = {part: [read_result(folder, run, measure) for run in wanted
+                       if result_file(folder, run, measure).exists()]
+                for part, wanted in (("pilots", pilots), ("runs", evaluation))}  # fmt: skip
+        write_json(path, record | {
+            "rates": rates, "planned_runs": len(experiment.runs(profile)),
+            "planned_pilots": len(pilots), **done,
+            "provenance": _provenance(command, done["pilots"] + done["runs"], device),
         })  # fmt: skip
     return path
 
 
 def prepare_texts(profile: str = "gpu") -> None:
-    """Fill the cache with every text and vocabulary of a profile, so that its folder can travel to a machine without them."""
-    for experiment in (EXPERIMENTS | PLANNED).values():
+    """Fill the cache with every text of a profile, so that it can travel to another machine."""
+    for experiment in ALL.values():
         for run in experiment.runs(profile) if profile in experiment.budgets else ():
             text = run.text()
             for part in (run.vocabulary or run.corpus).split("+"):
                 prepare(part, tokenizer=text.tokenizer)
 
 
-def _finished(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
-    files = [(run, result_file(folder, run, measure)) for run in runs]
-    return [json.loads(file.read_text()) | {"row": run.row} for run, file in files if file.exists()]
+def _planned_otherwise(record: dict, experiment: Experiment) -> bool:
+    """Whether a record has another plan; records older than the rules hold their criteria alone."""
+    if "claims" not in record:
+        return record.get("plan", experiment.section) != experiment.section
+    criteria = {claim["claim"]: claim["criterion"] for claim in record["claims"]}
+    return criteria != {claim.text: list(map(str, claim.criterion)) for claim in experiment.claims}
 
 
-def _provenance(name: str, profile: str, results: Sequence[dict], device: str | None) -> dict:
+def _provenance(command: str, results: Sequence[dict], device: str | None) -> dict:
     """Where, when and with what the runs were done, perhaps on several machines."""
-    seconds, seeds = sum(run.get("seconds", 0) for run in results), sorted({run["seed"] for run in results})
-    record = provenance(f"reproduce --experiment {name} --profile {profile}", seconds, seeds, pick_device(device))
-    for part in ("device", "commit", "date"):
-        record[part] = "; ".join(sorted({run[part] for run in results if part in run})) or record[part]
-    record["versions"]["torch"] = "; ".join(sorted({run["torch"] for run in results if "torch" in run})) or torch.__version__
+    seeds = sorted({run["seed"] for run in results})
+    seconds = sum(run.get("seconds", 0) for run in results)
+    record = provenance(command, seconds, seeds, pick_device(device))
+    for place, part in ((record, "device"), (record, "commit"), (record, "date"),
+                        (record["versions"], "torch")):  # fmt: skip
+        parts = sorted({run[part] for run in results if part in run})
+        place[part] = "; ".join(parts) or place[part]
     return record
-
-
-def _as_judged(claim: Claim, results: Sequence[dict]) -> dict:
-    """The claim as it stood when the record was written."""
-    criterion = [str(part) for part in claim.criterion]
-    return {"claim": claim.text, "source": claim.source, "criterion": criterion, "verdict": claim.verdict(results)}
-
-
-def _common(runs: Sequence[Run]) -> dict:
-    """The settings that all runs have in common."""
-    every = [dataclasses.asdict(run) for run in runs]
-    return {name: value for name, value in every[0].items() if all(other[name] == value for other in every)}

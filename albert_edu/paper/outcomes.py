@@ -1,16 +1,19 @@
-"""From recorded runs to an outcome a referee would sign: paired, with controls, equivalence, and many looks paid for.
+"""From recorded runs to an outcome a referee would sign.
 
-The rules stand at the top of ``data/planned.toml``; ``tests/paper/recompute.py`` computes every outcome again without us.
+Comparisons are paired, have controls, test equivalence, and pay for many looks. The rules stand at
+the top of ``data/planned.toml``; ``tests/paper/recompute.py`` computes every outcome without us.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from albert_edu.paper.claims import Less, Mean, Near, T, cell
+from albert_edu.paper.claims import Less, Mean, Near, T, cell, mean
 
 Scope = Literal["exact", "same question", "small-scale analogue", "other setting"]
 OWN_SCALE = ("exact", "same question")  # only these can be reproduced or contradicted
@@ -20,7 +23,7 @@ LEVEL, MOST_STUCK = 0.05, 0.25
 
 @dataclass(frozen=True)
 class Question:
-    """A claim of the paper as our runs are judged on it, and what was fixed about that beforehand."""
+    """A claim of the paper as our runs are judged on it, and what was fixed beforehand."""
 
     key: str  # EXPERIMENT.NAME
     text: str
@@ -31,7 +34,7 @@ class Question:
     quote: str = ""  # the paper's sentence
     differs: str = ""  # how our experiment differs from it
     control: tuple[Less | Near, ...] = ()  # what must hold for the runs to show anything
-    stuck: float = 0.0  # where runs do not name their copy baseline: a loss from here on counts as stuck
+    stuck: float = 0.0  # a loss from here on is stuck, where runs do not name their baseline
     items: int = 0  # examples of the one test sample that all seeds share
     history: str = ""  # second looks, replaced records, known prototypes
     profile: str = ""  # the profile that decides, where the one with most seeds should not
@@ -47,7 +50,7 @@ class Compared(NamedTuple):
     """One comparison on a set of runs: high - low - by over pairs of seeds without a stuck run."""
 
     difference: Mean
-    p: float  # two-sided, that there is no difference (for "no difference" claims: that there is one)
+    p: float  # two-sided, that there is no difference (of a ``Near``: that there is one)
     p_equal: float  # two one-sided tests, that the difference is ``least`` or larger
     positive: int  # pairs in favour of the claim
     stuck_pairs: int
@@ -58,117 +61,115 @@ class Compared(NamedTuple):
 class Outcome(NamedTuple):
     """What the runs say about a question, after the correction for all questions of its family."""
 
-    word: str  # agrees, opposes, no difference larger than m, undecided, void, not finished, not run
+    word: str  # agrees, opposes, no difference ..., undecided, void ..., not finished ..., not run
     parts: tuple[Compared, ...]
     p: float  # corrected
 
 
 def tail(t: float, freedom: int) -> float:
-    """The chance that Student's t is larger than ``t``.
+    """Return the chance that Student's t is larger than ``t``.
 
     >>> round(tail(2.262, 9), 4)
     0.025
     """
-    if math.isinf(t):
-        return 0.0 if t > 0 else 1.0
-    start = math.atan(abs(t) / math.sqrt(freedom))  # t = sqrt(freedom) tan(angle): the density becomes a power of a cosine
+    # With t = sqrt(freedom) tan(angle) the density becomes a power of a cosine.
+    start = math.atan(abs(t) / math.sqrt(freedom))
     angles = start + (np.arange(4000) + 0.5) / 4000 * (math.pi / 2 - start)
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
-    upper = float(scale * np.mean(np.cos(angles) ** (freedom - 1)) * (math.pi / 2 - start))
+    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    density = math.exp(log_scale) / math.sqrt(math.pi) * np.cos(angles) ** (freedom - 1)
+    upper = float(np.mean(density) * (math.pi / 2 - start))
     return upper if t > 0 else 1 - upper
 
 
 def compare(part: Less | Near, runs: Sequence[dict], question: Question) -> Compared:
-    """Compare two rows, or a row with a number, seed by seed."""
-    sides = [{run["seed"]: run for run in runs if run["row"] == side} if isinstance(side, str) else None
-             for side in (part.low, part.high)]  # fmt: skip
-    seeds = sorted(set.intersection(*(set(side) for side in sides if side is not None)))
+    """Compare two rows, or a row with a number, seed by seed. Raises ValueError without a seed."""
+    rows = {side: {run["seed"]: run for run in runs if run["row"] == side}
+            for side in (part.low, part.high) if isinstance(side, str)}  # fmt: skip
+    seeds = sorted(set.intersection(*map(set, rows.values())))
     if not seeds:
         raise ValueError(f"no seed has results for both sides of '{part}'.")
 
-    def value(side, fixed, seed):
-        return fixed if side is None else cell(side[seed], part.column)
+    def value(side: str | float, seed: int) -> float:
+        return cell(rows[side][seed], part.column) if side in rows else side
 
-    differences, clean = [], []
-    for seed in seeds:
-        low, high = (value(side, fixed, seed) for side, fixed in zip(sides, (part.low, part.high), strict=True))
-        differences.append(high - low - part.by)
-        clean.append(not any(is_stuck(side[seed], question) for side in sides if side is not None))
-    shares = [np.mean([is_stuck(run, question) for run in side.values()]) for side in sides if side is not None]
-    kept = [difference for difference, whole in zip(differences, clean, strict=True) if whole]
-    error = _test_error(part, [side for side in sides if side is not None], question.items)
-    mean, with_stuck = (seed_interval(values, error) for values in (kept or differences, differences))
+    differences = [value(part.high, seed) - value(part.low, seed) - part.by for seed in seeds]
+    stuck = [any(is_stuck(row[seed], question) for row in rows.values()) for seed in seeds]
+    kept = [difference for difference, bad in zip(differences, stuck, strict=True) if not bad]
+    shares = [fmean(is_stuck(run, question) for run in row.values()) for row in rows.values()]
+    error = 0.0  # the rows' accuracies are taken as independent, which is wide
+    for row in rows.values() if question.items else ():
+        accuracy = fmean(cell(run, part.column) for run in row.values())
+        error += accuracy * (1 - accuracy) / question.items
+    mean = seed_interval(kept or differences, error)
     least = margin(part, question)
-    p_equal = max(_p(mean, -least), _p(mean, least, upper=False))
-    p = p_equal if isinstance(part, Near) else 2 * min(_p(mean, 0.0), _p(mean, 0.0, upper=False))
-    return Compared(mean, min(1.0, p), p_equal, sum(value > 0 for value in kept), len(differences) - len(kept),
-                    float(max(shares)), with_stuck)  # fmt: skip
+    p_equal = max(_p(mean, -least), _p(mean, least, side=-1))
+    p = p_equal if isinstance(part, Near) else 2 * min(_p(mean, 0.0), _p(mean, 0.0, side=-1))
+    return Compared(
+        mean, min(1.0, p), p_equal, sum(difference > 0 for difference in kept), sum(stuck),
+        max(shares), seed_interval(differences, error),
+    )  # fmt: skip
 
 
 def margin(part: Less | Near, question: Question) -> float:
-    """The difference that would matter in a comparison."""
+    """Return the difference that would matter in a comparison."""
     return part.within if isinstance(part, Near) else question.least
 
 
 def is_stuck(run: dict, question: Question) -> bool:
-    """Whether a run never learnt to read: its held-out loss is not below what copying and frequencies give."""
+    """Whether a run's held-out loss is not below what copying and frequencies give."""
     baseline = run.get("copy_baseline", question.stuck)
     column = LOSS if LOSS in run else "sotu.masked_token_loss" if "sotu" in run else ""
     return bool(baseline and column) and cell(run, column) >= baseline
 
 
 def seed_interval(values: Sequence[float], error: float = 0.0) -> Mean:
-    """Mean and 95% interval over seeds; ``error`` is the variance that a test sample shared by all seeds adds."""
-    n = len(values)
-    if n < 2:
-        return Mean(float(np.mean(values)), math.inf, n)
-    return Mean(float(np.mean(values)), T.get(n - 1, T[15]) * math.sqrt(np.var(values, ddof=1) / n + error), n)
+    """Return the mean over seeds; ``error`` is the variance that a shared test sample adds."""
+    half = math.hypot(mean(values).half, _t(len(values)) * math.sqrt(error))
+    return Mean(float(np.mean(values)), half, len(values))
 
 
-def _test_error(part: Less | Near, sides: Sequence[Mapping[int, dict]], items: int) -> float:
-    """Binomial variance of the accuracies on a test sample of ``items``; rows are taken as independent, which is wide."""
-    means = [np.mean([cell(run, part.column) for run in side.values()]) for side in sides]
-    return sum(mean * (1 - mean) / items for mean in means) if items else 0.0
+def _t(n: int) -> float:
+    """The 97.5% point of Student's t for n seeds."""
+    return T.get(n - 1, T[15])
 
 
-def _p(mean: Mean, bound: float, upper: bool = True) -> float:
-    """One-sided p value that the true mean is not above (``upper``), or not below, a bound."""
+def _p(mean: Mean, bound: float, side: int = 1) -> float:
+    """One-sided p value that the true mean is not above a bound (``side`` -1: not below it)."""
     if math.isinf(mean.half):
         return 1.0
-    distance = (mean.value - bound) * (1 if upper else -1)
-    error = mean.half / T.get(mean.n - 1, T[15])
-    return tail(distance / error if error else math.copysign(math.inf, distance) if distance else 0.0, mean.n - 1)
+    distance = (mean.value - bound) * side
+    error = mean.half / _t(mean.n)
+    if not error:
+        return 0.5 if not distance else float(distance < 0)
+    return tail(distance / error, mean.n - 1)
 
 
 def holm(values: Mapping[str, float]) -> dict[str, float]:
-    """Holm's corrected p values.
+    """Return Holm's corrected p values, the smallest first.
 
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'c': 0.06, 'b': 0.06}
     """
-    corrected, largest = {}, 0.0
-    for rank, (name, p) in enumerate(sorted(values.items(), key=lambda item: item[1])):
-        largest = max(largest, min(1.0, (len(values) - rank) * p))
-        corrected[name] = largest
-    return corrected
+    names = sorted(values, key=values.get)
+    steps = (min(1.0, (len(names) - rank) * values[name]) for rank, name in enumerate(names))
+    return dict(zip(names, itertools.accumulate(steps, max), strict=True))
 
 
 def judge_family(
     questions: Sequence[Question], runs: Mapping[str, Sequence[dict]], unfinished: Mapping[str, str]
 ) -> dict[str, Outcome]:
-    """The outcome of every question of a family; ``unfinished`` says why some have none yet."""
-    parts = {q.key: tuple(compare(part, runs[q.key], q) for part in q.criterion)
-             for q in questions if q.key not in unfinished}  # fmt: skip
-    seeded = [q for q in questions if q.scope != "exact"]
-    p = {q.key: max((part.p for part in parts[q.key]), default=1.0) if q.key in parts else 1.0 for q in seeded}
-    corrected = holm(p)
-    outcomes = {}
+    """Return the outcome of every question of a family; ``unfinished`` says why some have none."""
+    compared, p = {}, {}
     for q in questions:
-        if q.key in unfinished:
-            outcomes[q.key] = Outcome(unfinished[q.key], (), 1.0)
-        else:
-            word = _word(q, parts[q.key], runs[q.key], corrected.get(q.key, 0.0))
-            outcomes[q.key] = Outcome(word, parts[q.key], corrected.get(q.key, 0.0))
+        if q.key not in unfinished:
+            compared[q.key] = tuple(compare(part, runs[q.key], q) for part in q.criterion)
+        if q.scope != "exact":
+            p[q.key] = max((part.p for part in compared.get(q.key, ())), default=1.0)
+    corrected = {q.key: 0.0 for q in questions} | holm(p)
+    outcomes = {key: Outcome(reason, (), 1.0) for key, reason in unfinished.items()}
+    for q in (q for q in questions if q.key in compared):
+        word = _word(q, compared[q.key], runs[q.key], corrected[q.key])
+        outcomes[q.key] = Outcome(word, compared[q.key], corrected[q.key])
     return outcomes
 
 
@@ -194,7 +195,7 @@ def _word_of_part(part: Less | Near, compared: Compared, least: float, p: float)
     if isinstance(part, Near):
         if p < LEVEL:
             return "agrees"
-        outside = min(_p(difference, part.within), _p(difference, -part.within, upper=False))
+        outside = min(_p(difference, part.within), _p(difference, -part.within, side=-1))
         return "opposes" if outside < LEVEL else "undecided"
     if not part.by and compared.p_equal < LEVEL:
         return f"no difference larger than {least:g}"

@@ -11,7 +11,8 @@ from typing import NamedTuple, get_args
 
 from albert_edu.paper.claims import Claim, Verdict, comparison
 from albert_edu.paper.outcomes import Outcome, Question, judge_family
-from albert_edu.paper.plan import DATA, EXPERIMENTS, PLANNED, PROFILES, Experiment
+from albert_edu.paper.plan import ALL, EXPERIMENTS, PROFILES, Experiment
+from albert_edu.paper.published import DATA
 
 # The verdicts of criteria recorded before the rules; notebooks 09 and 12 judge by them.
 *_, OPEN = VERDICTS = get_args(Verdict)
@@ -59,60 +60,50 @@ class Report(NamedTuple):
         return {question.key: question for entry in self.entries for question in entry.questions}
 
 
-def read_report(figures: Path, plans: Mapping[str, Experiment] = EXPERIMENTS | PLANNED) -> Report:
+def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:
     """Read every record and judge every question; each plan's file is a family for Holm."""
     entries = tuple(_entry(figures, name, plan) for name, plan in plans.items())
     outcomes: dict[str, Outcome] = {}
     for family in dict.fromkeys(plan.family for plan in plans.values()):
-        questions, runs, unfinished = [], {}, {}
-        for entry in entries:
-            for question in (question for question in entry.questions if question.family == family):
-                questions.append(question)
-                record = entry.records.get(entry.deciding(question))
-                if reason := why_unfinished(record):
-                    unfinished[question.key] = reason
-                else:
-                    runs[question.key] = record["runs"]
-        outcomes |= judge_family(questions, runs, unfinished)
+        members = [(entry, question) for entry in entries for question in entry.questions
+                   if question.family == family]  # fmt: skip
+        records = {q.key: entry.records.get(entry.deciding(q)) for entry, q in members}
+        reasons = {key: why_unfinished(record) for key, record in records.items()}
+        unfinished = {key: reason for key, reason in reasons.items() if reason}
+        runs = {key: record["runs"] for key, record in records.items() if not reasons[key]}
+        outcomes |= judge_family([question for _, question in members], runs, unfinished)
     headline = tomllib.loads((DATA / "headline.toml").read_text(encoding="utf-8"))
     return Report(entries, outcomes, **headline)
 
 
 def entries(figures: Path) -> list[Entry]:
-    """The experiments recorded before the rules, as notebooks 09 and 12 read them."""
+    """Return the experiments recorded before the rules, as notebooks 09 and 12 read them."""
     return [_entry(figures, name, plan) for name, plan in EXPERIMENTS.items()]
 
 
 def _entry(figures: Path, name: str, plan: Experiment) -> Entry:
-    return Entry(name, plan, _records(figures, name, plan), _questions(name, plan))
-
-
-def _records(figures: Path, name: str, plan: Experiment) -> dict[str, dict]:
-    results = figures / "results"
-    paths = {profile: results / f"{name}_{profile}.json" for profile in PROFILES if profile in plan.budgets}
-    return {profile: json.loads(path.read_text()) for profile, path in paths.items()
-            if path.exists()}  # fmt: skip
+    paths = {profile: figures / "results" / f"{name}_{profile}.json" for profile in plan.budgets}
+    records = {profile: json.loads(paths[profile].read_text()) for profile in PROFILES
+               if profile in paths and paths[profile].exists()}  # fmt: skip
+    return Entry(name, plan, records, _questions(name, plan))
 
 
 def _questions(name: str, plan: Experiment) -> tuple[Question, ...]:
     section = plan.section
+    parts, common = section["claims"], {"source": section.get("source", ""), "family": plan.family}
     if "judged" in section:
-        parts = enumerate(section["assess"], start=1)
-        judged = {str(number): section["judged"] | part for number, part in parts}
-    else:
-        judged = section["claims"]
-    common = {"source": section.get("source", ""), "family": plan.family}
-    return tuple(_question(f"{name}.{key}", common | part) for key, part in judged.items())
-
-
-def _question(key: str, part: dict) -> Question:
-    criteria = {field: tuple(map(comparison, part.get(field, ())))
-                for field in ("criterion", "control")}  # fmt: skip
-    return Question(key=key, **part | criteria)
+        numbered = enumerate(section["assess"], start=1)
+        parts = {str(number): section["judged"] | part for number, part in numbered}
+    questions = []
+    for key, part in parts.items():
+        criteria = {field: tuple(map(comparison, part.get(field, ())))
+                    for field in ("criterion", "control")}  # fmt: skip
+        questions.append(Question(key=f"{name}.{key}", **common | part | criteria))
+    return tuple(questions)
 
 
 def why_unfinished(record: dict | None) -> str:
-    """Why a record has no outcome yet; empty when it has."""
+    """Return why a record has no outcome yet, or ""."""
     if record is None:
         return "not run"
     finished, planned = len(record["runs"]), record.get("planned_runs", 0)

@@ -10,32 +10,26 @@ import dataclasses
 import json
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image
 
-from albert_edu.analysis.counting import closed_form, count_parameters
+from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.inspect import fill
 from albert_edu.analysis.plots import figure1, parameter_bars, save
 from albert_edu.analysis.similarity import layer_similarity
-from albert_edu.config import AlbertConfig
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.paper.measures import order_cross
 from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, train_member
 from albert_edu.paper.pool import run_all
 from albert_edu.paper.provenance import ROOT, provenance, write_json
-from albert_edu.paper.published import TABLES
+from albert_edu.paper.published import CONFIGS, TABLES
 from albert_edu.paper.sweep import Run, do_run, read_result
 from albert_edu.paper.templates import render
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
 
-# Every published size, under its name in the paper's Table 1 (BERT-xlarge: in early versions only).
-SIZES = {
-    "BERT-base": "bert-base", "BERT-large": "bert-large", "BERT-xlarge": "bert-xlarge",
-    "ALBERT-base": "albert-base-v2", "ALBERT-large": "albert-large-v2",
-    "ALBERT-xlarge": "albert-xlarge-v2", "ALBERT-xxlarge": "albert-xxlarge-v2",
-}  # fmt: skip
 # Table 5 in miniature. The corpus has topics that are easy to see, and negatives come from another
 # topic, as they do in real text: then NSP can be solved without the order of sentences.
 ORDER_RUNS = {
@@ -76,7 +70,10 @@ def reproduce(
     record = measure_pair(pair, folder)
     write_json(folder / "results" / f"figure1_{profile}.json", record)
     (folder / "README.md").write_text(model_card(record))
-    draw_pair(record, folder / f"figure1_{profile}.png")
+    trained, untrained = ([member[key] for member in record["members"].values()]
+                          for key in ("similarity", "similarity_untrained"))  # fmt: skip
+    title = "The last steps turn a vector by {:.0f} degrees (shared) and {:.0f} (separate layers)"
+    draw_pair(trained, title, folder / f"figure1_{profile}.png", untrained)
     order = {name: read_result(folder, run, order_cross) for name, run in order_runs.items()}
     page = folder / "report.html"
     values = {
@@ -105,26 +102,24 @@ def picture(path: Path) -> tuple[str, str]:
 def parameter_table(folder: Path) -> dict:
     """Count every published size exactly; write the counts as JSON, Markdown and PNG.
 
-    Raises RuntimeError when a count is not that of the closed formula.
+    The paper's number is that of Table 1; BERT-xlarge is in early versions only.
     """
-    began, rows = time.perf_counter(), []
-    for name, preset in SIZES.items():
-        config = AlbertConfig.named(preset)
-        count = count_parameters(config)
-        if count != closed_form(config):
-            raise RuntimeError(f"{name}: the counted parameters differ from the closed formula.")
-        table = TABLES["early-main" if name == "BERT-xlarge" else "1"]
+    began, rows, parts = time.perf_counter(), [], []
+    for name in TABLES["early-main"].column("model"):
+        count = count_parameters(CONFIGS["early-main", name])
+        final = (name,) in TABLES["1"].keys
         rows.append({
             "model": name, **dataclasses.asdict(count), "without_pooler": count.without_pooler,
             "total": count.total, "with_heads": count.with_heads,
-            "paper_millions": table.value("params", name),
+            "paper_millions": TABLES["1" if final else "early-main"].value("params", name),
         })  # fmt: skip
+        if final:
+            embeddings = count.embeddings + count.projection
+            parts.append((name, {"embeddings": embeddings, "encoder": count.encoder,
+                                 "pooler": count.pooler}))  # fmt: skip
     record = {"rows": rows, "provenance": provenance("reproduce", time.perf_counter() - began, [])}
     write_json(folder / "results" / "parameter_counts.json", record)
     (folder / "parameter_counts.md").write_text(render("parameter_counts.md", rows=rows))
-    parts = [(row["model"], {"embeddings": row["embeddings"] + row["projection"],
-                             "encoder": row["encoder"], "pooler": row["pooler"]})
-             for row in rows if row["model"] != "BERT-xlarge"]  # fmt: skip
     total = {row["model"]: row["total"] for row in rows}
     ratio = total["BERT-large"] / total["ALBERT-large"]
     title = (f"BERT-large has {ratio:.0f} times the parameters of ALBERT-large, "
@@ -134,16 +129,14 @@ def parameter_table(folder: Path) -> dict:
     return record
 
 
-def draw_pair(record: dict, path: Path) -> None:
-    """Draw Figure 1 from the record of a pair, with the untrained pair as a control."""
-    trained, untrained = ([record["members"][member][key] for member in MEMBERS]
-                          for key in ("similarity", "similarity_untrained"))  # fmt: skip
-    last = [curves["angle_degrees"][-1] for curves in trained]
-    verb = "smaller" if last[0] < last[1] else "no smaller"
-    title = (f"The last steps of the shared layer are {verb} than those of separate layers "
-             f"({last[0]:.0f} and {last[1]:.0f} degrees)")  # fmt: skip
+def draw_pair(curves: list[dict], title: str, path: Path, untrained: Sequence[dict] = ()) -> None:
+    """Draw Figure 1 of a pair, perhaps with the untrained pair as a control.
+
+    ``title`` has two fields, for the angles at which the members end.
+    """
+    last = [curve["angle_degrees"][-1] for curve in curves]
     names = tuple(LABELS[member] for member in MEMBERS)
-    figure, alt = figure1(*trained, names, title, untrained=untrained)
+    figure, alt = figure1(*curves, names, title.format(*last), untrained=untrained)
     save(figure, path, alt)
 
 
@@ -160,11 +153,8 @@ def look_at_shipped(folder: Path) -> dict:
     )
     curves = [layer_similarity(load_pretrained(name)[0], stream.batch(0)).as_lists()
               for name in ("laptop", "laptop-unshared")]  # fmt: skip
-    last = [curve["angle_degrees"][-1] for curve in curves]
-    title = (f"On real text the shipped pair ends at {last[0]:.0f} degrees (shared) "
-             f"and {last[1]:.0f} (separate)")  # fmt: skip
-    figure, alt = figure1(*curves, tuple(LABELS[member] for member in MEMBERS), title)
-    save(figure, folder / "figure1_shipped.png", alt)
+    title = "On real text the shipped pair ends at {:.0f} degrees (shared) and {:.0f} (separate)"
+    draw_pair(curves, title, folder / "figure1_shipped.png")
     record, minutes = ROOT / "figures" / "results" / "figure1_laptop.json", 0
     if record.exists():
         seconds = json.loads(record.read_text())["members"]["albert"]["training_seconds"]

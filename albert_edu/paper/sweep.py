@@ -26,7 +26,7 @@ from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
 from albert_edu.training.pretrain import NonFiniteLoss, pick_device
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
-from albert_edu.training.stages import Stage, TrainedStages, train_stages
+from albert_edu.training.stages import Stage, train_stages
 
 
 class Trained(NamedTuple):
@@ -129,31 +129,28 @@ class Run:
         """Train it, or go on with it; checkpoints lie in ``folder``."""
         text = self.text()
         config = self.model_config(len(text.tokenizer))
-        stages = self.stages(config)
-        trained = self._train(text, config, stages, folder, device, describe=describe)
-        history, seconds = trained.history, trained.seconds
+        parts = [(config, self.stages(config), folder)]
         if self.then:
-            steps, dropout = (dict(self.then)[name] for name in ("steps", "dropout"))
-            config = config.replace(hidden_dropout=dropout, attention_dropout=dropout)
-            model = AlbertForPretraining(config)
-            model.load_state_dict(trained.model.state_dict())
-            before = sum(stage.steps for stage in stages)
-            last = [Stage(config.num_layers, steps, self.learning_rate)]
-            folder = folder and folder / "then"
-            trained = self._train(text, config, last, folder, device, warm_start=model, skip=before)
-            seconds += trained.seconds
-            for record in trained.history.records:
-                history.add(record | {"step": before + record["step"]})
-        losses = zip(*history.column("masked_token_loss"), strict=True)
-        curve = [(step, round(loss, 4)) for step, loss in losses]
-        return Trained(trained.model.eval(), text, curve, seconds)
-
-    def _train(self, text, config, stages, folder, device, **options) -> TrainedStages:
-        return train_stages(
-            config, stages,
-            lambda stage, skip: self.stream(text, skip=skip, **self._shape(stage)),
-            lambda stage: self.settings(stage, device), folder, device, **options,
-        )  # fmt: skip
+            steps, rate = (dict(self.then)[name] for name in ("steps", "dropout"))
+            later = config.replace(hidden_dropout=rate, attention_dropout=rate)
+            last = Stage(config.num_layers, steps, self.learning_rate)
+            parts.append((later, [last], folder and folder / "then"))
+        model, curve, seconds, done = None, [], 0.0, 0
+        for config, stages, place in parts:
+            if model:  # the same weights in a model with the other dropout
+                weights, model = model.state_dict(), AlbertForPretraining(config)
+                model.load_state_dict(weights)
+            model, history, elapsed = train_stages(
+                config, stages,
+                lambda stage, skip: self.stream(text, skip=skip, **self._shape(stage)),
+                lambda stage: self.settings(stage, device), place, device,
+                warm_start=model, skip=done, describe=describe,
+            )  # fmt: skip
+            losses = zip(*history.column("masked_token_loss"), strict=True)
+            curve += [(done + step, round(loss, 4)) for step, loss in losses]
+            seconds += elapsed
+            done += sum(stage.steps for stage in stages)
+        return Trained(model.eval(), text, curve, seconds)
 
     def _shape(self, stage: Stage) -> dict[str, int]:
         """The shape of a stage's batches; every step reads as many tokens, at whatever length."""

@@ -10,7 +10,7 @@ from albert_edu.paper import experiments as module
 from albert_edu.paper import measures
 from albert_edu.paper.claims import cell, comparison
 from albert_edu.paper.experiments import run_experiment
-from albert_edu.paper.plan import EXPERIMENTS, PLANNED, Experiment, Profile
+from albert_edu.paper.plan import ALL, EXPERIMENTS, PLANNED, Experiment, Profile
 
 ROWS = {"shallow": {"H": 32, "L": 1, "E": 32}, "deep": {"H": 32, "L": 2, "E": 32, "chain": [1], "rate_of": "shallow"}}
 
@@ -44,7 +44,7 @@ def test_the_rate_with_the_lowest_mean_pilot_loss_is_used_and_lent_to_rows_that_
 
 def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(measures, "MEASURED", 2)
-    monkeypatch.setitem(PLANNED, "tiny", tiny((20, 21), (101,)))
+    monkeypatch.setitem(ALL, "tiny", tiny((20, 21), (101,)))
     done = []
 
     def sweep(runs, measure, folder, device):
@@ -69,7 +69,7 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
 
 
 def test_a_record_made_under_another_plan_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setitem(PLANNED, "tiny", tiny((20,), (101,)))
+    monkeypatch.setitem(ALL, "tiny", tiny((20,), (101,)))
     module.write_json(tmp_path / "results" / "tiny_laptop.json", {"plan": {"rows": {}}, "pilots": [], "runs": []})
     with pytest.raises(ValueError, match="another plan"):
         run_experiment("tiny", "laptop", tmp_path, tmp_path)
@@ -112,7 +112,7 @@ def test_what_is_planned_for_a_card_runs_at_toy_size_on_a_core(name, tmp_path, m
     settings = {name: value for name, value in settings.items() if name not in ("vocab_size", "vocabulary")}
     rows = {row: {name: value for name, value in changes.items() if name != "corpus"} for row, changes in rows.items()}
     small = dataclasses.replace(experiment, rows=rows, budgets={"gpu": Profile((20,), settings)})
-    monkeypatch.setitem(PLANNED, name, small)
+    monkeypatch.setitem(ALL, name, small)
     record = json.loads(run_experiment(name, "gpu", tmp_path, tmp_path, "cpu").read_text())
     assert len(record["runs"]) == record["planned_runs"] == len(rows)
     for claim in experiment.section["claims"].values():

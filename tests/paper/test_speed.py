@@ -12,7 +12,7 @@ def test_a_step_of_more_tokens_repeats_the_passes_and_not_the_update(monkeypatch
     moments = accumulate(cycle((1, 2, 8)))  # before a step, behind its passes, behind its update
     monkeypatch.setattr(speed, "_now", lambda card: next(moments))
     monkeypatch.setattr(speed, "SIZES", TINY)
-    monkeypatch.setattr(speed, "PLANS", {"quick": (1, 2, 1, 2, 16, 1), "laptop": (1, 2, 1, 2, 16, 16)})
+    monkeypatch.setattr(speed, "PLANS", {"quick": speed.Timing(1, 2, 1, 2, 16, 1), "laptop": speed.Timing(1, 2, 1, 2, 16, 16)})
     quick, laptop = speed.speeds("quick"), speed.speeds("laptop")
     assert {run["tokens_per_second"] for run in quick} == {round(2 * 16 / (2 + 8), 1)}
     assert {run["tokens_per_second"] for run in laptop} == {round(16 * 2 * 16 / (16 * 2 + 8), 1)}

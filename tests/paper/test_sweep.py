@@ -12,7 +12,7 @@ from albert_edu.paper import sweep as module
 from albert_edu.paper.claims import Claim, Less
 from albert_edu.paper.experiments import run_experiment
 from albert_edu.paper.measures import downstream, layer_steps, order_cross, scores_by_domain
-from albert_edu.paper.plan import EXPERIMENTS, Experiment, Profile
+from albert_edu.paper.plan import ALL, EXPERIMENTS, Experiment, Profile
 from albert_edu.paper.sweep import Run, Trained, sweep
 from albert_edu.training import stages
 from albert_edu.training.pretrain import NonFiniteLoss
@@ -100,13 +100,13 @@ def test_the_order_cross_reads_three_tasks_in_two_ways(corpus, tmp_path):
         assert task["accuracy"] == pytest.approx(sum(task["recall"]) / 2, abs=1e-3), "classes are balanced"
 
 
-def test_an_experiment_leaves_a_record_with_its_claims_and_provenance(tmp_path, monkeypatch):
+def test_an_experiment_leaves_a_record_with_its_plan_and_provenance(tmp_path, monkeypatch):
     rows = {"SOP": {}, "NSP, other topics": {"objective": "nsp"}}
     short = dataclasses.replace(EXPERIMENTS["table5"], rows=rows, budgets={"quick": Profile((0,), SHORT)})
-    monkeypatch.setitem(EXPERIMENTS, "table5", short)
+    monkeypatch.setitem(ALL, "table5", short)
     record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path, "auto").read_text())
-    assert [claim["verdict"] for claim in record["claims"]] == ["not at this scale"] * 2, "one seed decides nothing"
-    assert record["settings"]["steps"] == 4 and record["provenance"]["seeds"] == [0]
+    assert record["plan"] == short.section and record["planned_runs"] == len(record["runs"]) == 2
+    assert {run["steps"] for run in record["runs"]} == {4} and record["provenance"]["seeds"] == [0]
     assert [run["row"] for run in record["runs"]] == list(rows)
     with pytest.raises(ValueError, match="no experiment 'table9'; there are"):
         run_experiment("table9", "quick", tmp_path, tmp_path)
@@ -118,13 +118,19 @@ def test_a_criterion_may_not_change_under_its_record(tmp_path, monkeypatch):
     rows = {"a": {}, "b": {"objective": "none"}}
     claim = Claim("a is less.", "Table 3", (Less("norm", "a", "b"),))
     planned = Experiment("Is it?", (claim,), "norm", rows, weight_norm, {"quick": Profile((0,), SHORT)})
-    monkeypatch.setitem(EXPERIMENTS, "small", planned)
-    before = run_experiment("small", "quick", tmp_path, tmp_path).read_text()
+    monkeypatch.setitem(ALL, "small", planned)
+    path = run_experiment("small", "quick", tmp_path, tmp_path)
+    old = json.loads(path.read_text())  # as records were written before plans were kept in them
+    del old["plan"]
+    path.write_text(json.dumps(old | {"claims": [{"claim": claim.text, "criterion": list(map(str, claim.criterion))}]}))
+    before = path.read_text()
     looser = dataclasses.replace(claim, criterion=(Less("norm", "a", "b", by=-1.0),))
-    monkeypatch.setitem(EXPERIMENTS, "small", dataclasses.replace(planned, claims=(looser,)))
-    with pytest.raises(ValueError, match=r"another criterion for .'a is less.'."):
+    monkeypatch.setitem(ALL, "small", dataclasses.replace(planned, claims=(looser,)))
+    with pytest.raises(ValueError, match="recorded under another plan"):
         run_experiment("small", "quick", tmp_path, tmp_path)
-    assert (tmp_path / "results" / "small_quick.json").read_text() == before
+    assert path.read_text() == before
+    monkeypatch.setitem(ALL, "small", planned)
+    assert json.loads(run_experiment("small", "quick", tmp_path, tmp_path).read_text())["plan"] == planned.section
 
 
 def test_a_row_says_where_it_departs_from_its_profile():
