@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import torch
 
+from albert_edu.checks.comparing import same
+
 
 class Unusable(TypeError):
     """What was returned cannot be judged; the message says why."""
@@ -20,8 +22,8 @@ def tensor(value, *shape: int) -> torch.Tensor:
     try:
         found = torch.as_tensor(value).detach().cpu()
     except Exception:
-        kind = type(value).__name__
-        raise Unusable(f"you return {kind}, not a tensor; is the return missing?") from None
+        cure = "is the return missing?" if value is None else "are its rows of one length?"
+        raise Unusable(f"you return {type(value).__name__}, not a tensor; {cure}") from None
     if shape:
         need(found.shape == shape, f"the shape is {tuple(found.shape)}, not {shape}")
     return found
@@ -62,3 +64,24 @@ def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
     traced = isinstance(value, torch.Tensor) and value.requires_grad
     need(traced, "the result carries no gradient: .item(), .detach(), .data or NumPy cut it off")
     return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
+
+
+def unreached(module: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
+    """The shapes of the float inputs and the parameters that no gradient reaches."""
+    inputs = [x.requires_grad_() if x.is_floating_point() else x for x in inputs]
+    leaves = [x for x in inputs if x.is_floating_point()] + list(module.parameters())
+    value = module(*(x.clone() if x.is_floating_point() else x for x in inputs))
+    if not value.requires_grad:
+        return [tuple(leaf.shape) for leaf in leaves]
+    found = torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True, allow_unused=True)
+    return [tuple(leaf.shape) for leaf, gradient in zip(leaves, found, strict=True) if not gradient.any()]
+
+
+def by_seed(run: Callable[[int], object]) -> bool:
+    """True if chance comes from the given seed alone; Unusable, with the reason, if not."""
+    first, again, other = run(5), run(5), run(6)
+    need(same(first, again), "the same seed gives another result: chance comes from np.random or "
+                             "random, not from `rng`")
+    need(not same(first, other), "another seed gives the same result: is a generator made inside, "
+                                 "with a seed of its own?")
+    return True

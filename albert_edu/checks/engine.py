@@ -66,6 +66,8 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
     ``pure`` says that the text forbids to change the inputs.
     """
     title = re.sub("(?<!^)(?=[A-Z])", "_", reference.__name__).lower()
+    signature = " ".join((reference.__doc__ or "").split("``")[1:2])
+    asked_for = f"asked for is {' '.join(signature.split())}"
 
     def outcomes_of(implementation: Callable, seed: int) -> list:
         return [_seeded(seed, functools.partial(_outcome, implementation, case))
@@ -98,7 +100,7 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
             texts = ("", "", "")
             if not held[i]:
                 named = _nearest(i, alike, held, outcomes)
-                reason = named or _reason(outcomes[i], right[i], case)
+                reason = named or _reason(outcomes[i], right[i], case, asked_for)
                 texts = brief(right[i]), brief(outcomes[i]) + gap(outcomes[i], right[i]), reason
             report.properties.append(Property(case.name, held[i], case.weight, *texts))
         if pure:
@@ -182,7 +184,7 @@ def _nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes
     return max(fits, key=fits.get, default="")
 
 
-def _reason(got, expected, case: Case) -> str:
+def _reason(got, expected, case: Case, asked_for: str) -> str:
     if not isinstance(got, Raised):
         if got is None and expected is not None:
             return "you return None; is the return missing?"
@@ -203,22 +205,19 @@ def _reason(got, expected, case: Case) -> str:
         return "a tensor far larger than it need be?"
     if isinstance(got.error, NotImplementedError):
         return NOT_BEGUN
-    return _where(got.error)
+    return _where(got.error) or f"{asked_for}; is the return missing?"
 
 
 def _where(error: BaseException) -> str:
-    """The last line of the answer's own code on the way to the error, never ours."""
+    """The last line of the answer's own code on the way to the error, never ours; "" without one."""
     ours = os.path.dirname(os.path.dirname(__file__))
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [
-        frame
-        for frame in frames
-        if not frame.filename.startswith((ours, "<frozen"))
-        and "site-packages" not in frame.filename
-        and not frame.filename.endswith(".pyx")
-    ]
-    if theirs:
-        return f"in {theirs[-1].name}, line {theirs[-1].lineno}: {theirs[-1].line}"
-    if isinstance(error, TypeError):
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((ours, "<frozen")) and not _installed(frame.filename):
+            return f"in {frame.name}, line {frame.lineno}: {frame.line}"
+    if isinstance(error, TypeError) and "positional argument" in str(error):
         return "it cannot be called like this; look at the arguments in the exercise"
     return ""
+
+
+def _installed(filename: str) -> bool:
+    return "site-packages" in filename or filename.endswith(".pyx")

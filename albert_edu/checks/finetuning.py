@@ -1,210 +1,209 @@
-"""Checks of notebook 11: a head for classes, and how texts and pairs of texts become rows."""
+"""Cards of notebook 11: a head for classes, and how texts and pairs of texts become rows."""
 
-import copy
-import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
 
-from albert_edu.checks.report import brief
-from albert_edu.checks.trial import Trial, exercise, same
+from albert_edu.checks.asking import made, numbers_of, shapes, tensor, unreached
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 
-@exercise("11.4")
-def check_classification_head(answer, trial: Trial) -> None:
-    """``Head(hidden_size, num_labels, dropout)``, an nn.Module: ``head(pooled[B,H]) -> logits[B,C]``. In training, a number of the
-    pooled vector is dropped with the probability ``dropout``, and those that stay are scaled up; then one linear map with a bias,
-    nn.Linear(H, C). ``pooled`` has been through a dense layer and tanh already, and the loss takes logits."""
-    H, C, p = int(trial.randint(6, 10, 1)), int(trial.randint(3, 6, 1)), 0.1 * int(trial.randint(2, 5, 1))
-    head = trial.call(answer, H, C, p, name="takes hidden_size, num_labels and dropout")
-    trial.need("is an nn.Module", isinstance(head, nn.Module), "write a class with nn.Module as its base", got=brief(head))
-    x = trial.randn(4, H).tanh()
-    trial.call(head, x, name="takes pooled[B,H]")  # a lazy module knows its sizes only now
-    weights = list(head.parameters())
-    found = sorted(tuple(weight.shape) for weight in weights)
-    reason = f"there are weights of shape {found}; pooled has had its dense layer and tanh: one nn.Linear(H, C) is left"
-    trial.need("has one linear map with a bias", found == sorted([(C,), (C, H)]), reason)
-    with torch.no_grad():
-        for weight in weights:
-            weight.copy_(trial.randn(*weight.shape))
-    W, b = sorted((weight.detach().clone().float() for weight in weights), key=lambda weight: -weight.ndim)
-    head.eval()
-    got = _logits(trial, head, x, C)
-    right = x @ W.T + b
-    mapped = trial.equal("maps pooled to logits", got, right, {
-        "applying softmax, which the loss applies again": right.softmax(-1),
-        "applying log_softmax, which the loss applies again": right.log_softmax(-1),
-        "applying a sigmoid": right.sigmoid(),
-        "applying tanh to the logits, which then cannot be sure of anything": right.tanh(),
-        "applying tanh to pooled, which has been through tanh already": x.tanh() @ W.T + b,
-        "applying ReLU to pooled, which throws half of it away": x.relu() @ W.T + b,
-        "applying GELU to pooled": nn.functional.gelu(x) @ W.T + b,
-        "normalising pooled": nn.functional.layer_norm(x, (H,)) @ W.T + b,
-        "returning the class instead of its scores": right.argmax(-1),
-    }, weight=3, reason="dropping in eval mode too? F.dropout needs training=self.training")  # fmt: skip
-    leaf = x.clone().requires_grad_()
-    value = trial.call(head, leaf, name="lets autograd through")
-    traced = isinstance(value, Tensor) and value.requires_grad
-    reached = traced and torch.autograd.grad(value.sum(), leaf, allow_unused=True)[0] is not None
-    trial.true("lets the encoder learn", reached, "no gradient reaches pooled: is there a detach() or no_grad()?")
-    reason = "dropout is still on in eval mode: use nn.Dropout, or F.dropout with training=self.training"
-    trial.true("says the same twice in eval mode", same(_logits(trial, head, x, C), got), reason)
-    head.train()
-    one = W[:1].sign() * (0.5 + x[:1].abs())  # all numbers pull the first score the same way, so dropping shows
-    noisy = _logits(trial, head, one.expand(6000, H), C).double()
-    zeros, centre, spread = (noisy == 0).double().mean().item(), one @ W.T + b, (one * W).square().sum(1).double()
-    trial.true("drops numbers of pooled in training", bool(noisy.std(0).max() > 1e-6), "nothing is dropped in training mode", 2.0)
-    reason = "what stays is not scaled up by 1 / (1 - p), so that eval mode sees other sizes"
-    reason = "the scores are dropped, not numbers of pooled: dropout comes before the map" if zeros > 0.05 else reason
-    close = bool(((noisy.mean(0) - centre).abs() < 0.05 * spread.sqrt()).all()) and zeros < 0.05
-    trial.true("says the same on average in training mode", close, reason if mapped else "")
-    ratio = float((noisy.var(0) / spread).mean())  # p / (1 - p) times what the dropped numbers contribute
-    trial.equal("drops with the probability that was asked for", ratio / (1 + ratio), p, {
-        "taking the probability to keep for that to drop": 1 - p,
-        "always taking 0.1, whatever is asked for": 0.1,
-        "always taking 0.5, the default of nn.Dropout": 0.5,
-        "dropping nothing": 0.0,
-        "dropping without scaling up": p * (1 - p) / (1 + p * (1 - p)),
-    }, atol=0.02)  # fmt: skip
+class ClassificationHead(nn.Module):
+    """``Head(hidden_size, num_labels, dropout)``, an nn.Module: ``head(pooled[B,H]) ->
+    logits[B,C]``. In training, a number of the pooled vector is dropped with the probability
+    ``dropout``, and those that stay are scaled up; then one linear map with a bias, nn.Linear(H, C).
+    ``pooled`` has been through a dense layer and tanh already, and the loss takes logits. A dropout
+    below 0, or of 1 and more, is a ValueError when the head is made."""
+
+    def __init__(self, hidden_size: int, num_labels: int, dropout: float):
+        super().__init__()
+        if not 0 <= dropout < 1:
+            raise ValueError(f"a dropout of {dropout} is not in [0, 1)")
+        self.drop = nn.Dropout(dropout)
+        self.map = nn.Linear(hidden_size, num_labels)
+
+    def forward(self, pooled: Tensor) -> Tensor:
+        x = self.drop(pooled)
+        return self.map(x)
 
 
-def _logits(trial: Trial, head: nn.Module, x: Tensor, C: int) -> Tensor:
-    got = trial.call(head, x, name="takes pooled[B,H]")
-    if not isinstance(got, Tensor) or got.shape not in {(len(x), C), (len(x),)}:
-        reason = "one score for each class; is the return missing?"
-        trial.need(f"returns logits of shape {(len(x), C)}", False, reason, got=brief(got))
-    return got.detach()
+def _pooled(draw: Draw) -> Iterator[Case]:
+    H, C, p = draw.integer(6, 10), draw.integer(3, 6), 0.1 * draw.integer(2, 5)
+    sizes, seed, x = (H, C, p), draw.integer(1, 10**6), draw.randn(4, H).tanh()
+    W, b = numbers_of((C, H), seed), numbers_of((C,), seed)
+    one = W[:1].sign() * (0.5 + x[:1].abs())  # all numbers pull the first score the same way
+    spread = (one * W).square().sum(1).sqrt()
+
+    def weights(answer, *sizes):
+        return shapes(made(answer, *sizes, seed=seed))
+
+    def logits(answer, sizes, x):
+        return tensor(made(answer, *sizes, seed=seed)(x), len(x), C)
+
+    def trained(answer, sizes, x):
+        return tensor(made(answer, *sizes, seed=seed).train()(x), len(x), C).double()
+
+    def lost(answer, sizes, x):
+        return unreached(made(answer, *sizes, seed=seed), x)
+
+    def twice(answer, sizes, x):
+        head = made(answer, *sizes, seed=seed)
+        return torch.equal(head(x), head(x))
+
+    def drops(answer, sizes, x):
+        return bool(trained(answer, sizes, x).std(0).max() > 1e-6)
+
+    def average(answer, sizes, x):
+        """How far the mean scores are from those of eval mode, and the share of zeros."""
+        noisy = trained(answer, sizes, x)
+        shift = (noisy.mean(0) - (one @ W.T + b)[0]) / spread
+        return torch.cat([shift, (noisy == 0).double().mean()[None]])
+
+    def probability(answer, sizes, x):
+        """p / (1 - p) times what the dropped numbers contribute is the scores' variance."""
+        ratio = float((trained(answer, sizes, x).var(0) / spread.square()).mean())
+        return ratio / (1 + ratio)
+
+    many = one.expand(6000, H)
+    yield Case("has one linear map with a bias", sizes, 1.0, weights, reason=(
+        "pooled has had its dense layer and tanh: one nn.Linear(H, C) is left"))
+    yield Case("maps pooled to logits", (sizes, x), 3.0, logits)
+    yield Case("lets the encoder learn", (sizes, x), 1.0, lost, reason=(
+        "no gradient reaches the tensors of these shapes: is there a detach() or no_grad()?"))
+    yield Case("says the same twice in eval mode", (sizes, x), 1.0, twice, reason=(
+        "dropout is still on in eval mode: use nn.Dropout, or F.dropout with training=self.training"))
+    yield Case("drops numbers of pooled in training", (sizes, many), 2.0, drops, reason=(
+        "nothing is dropped in training mode"))
+    yield Case("says the same on average in training mode", (sizes, many), 1.0, average, 0.06)
+    yield Case("drops with the probability that was asked for", (sizes, many), 1.0, probability, 0.03)
+    yield Case("drops nothing for a dropout of 0", ((H, C, 0.0), x), 1.0, trained)
+    for dropout in (1.0, -0.1):
+        yield Case(f"refuses a dropout of {dropout}", (H, C, dropout), 0.5,
+                   lambda answer, *sizes: answer(*sizes) is not None,
+                   reason="raise a ValueError when the head is made")
 
 
-@exercise("11.5")
-def check_pair_layout(answer, trial: Trial) -> None:
-    """``layout(pairs, S) -> token_ids, segment_ids, attention_mask``, each [N,S]. ``pairs`` is a list of N pairs (a, b) of lists of
-    ids; b is None for a single text. A row is [CLS] A [SEP] B [SEP], or [CLS] A [SEP], and padding. [CLS] is 2, [SEP] 3, padding 0.
-    The segment is 1 from the first piece of B to its [SEP], else 0; the mask is 1 on pieces, 0 on padding. What is too long loses
-    pieces from the end of the longer text, one by one; of B if both are equally long."""
-    S = 2 * int(trial.randint(7, 10, 1))  # even: then one of two equally long texts keeps a piece more
-    few, many = int(trial.randint(2, 4, 1)), int(trial.randint(12, 16, 1)) + S
-    fits, lengths = (few + 2, few), [(many, few), (few, many), (many + 3, many), (many, many), (S - 3 - few, few)]
-    alone = [(few + 1, None), (S - 2, None), (many, None), (few, 0)]  # an empty B is not a missing one
-    short, cut, single = (_draw(trial, sizes) for sizes in ([fits], lengths, alone))
-    got = _three(trial, answer, short, S)
-    ids, segments, mask = laid = _rows(short, S)
-    trial.equal("lays out a pair that fits", got[0], ids, {
-        "leaving out the [SEP] between A and B": _rows(short, S, middle=[])[0],
-        "leaving out [CLS]": torch.cat([ids[:, 1:], torch.full((1, 1), PAD)], 1),
-        "padding in front of the row": ids.roll(S - int(mask.sum()), 1),
-        "padding between A and B": _rows(short, S, gap=True)[0],
-    }, weight=2)  # fmt: skip
-    n = sum(fits) + 3
-    trial.equal("says which segment a piece is of", got[1], segments, {
-        "giving the first [SEP] to B": _segments(S, fits[0] + 1, n),
-        "giving the last [SEP] to A": _segments(S, fits[0] + 2, n - 1),
-        "giving padding the segment 1": _segments(S, fits[0] + 2, S),
-        "giving everything the segment 0": _segments(S, 0, 0),
-        "giving B the segment 0 and A the segment 1": _segments(S, 0, fits[0] + 2),
-        "counting segments from 1": 1 + segments,
-    }, weight=2)  # fmt: skip
-    trial.equal("masks the padding", got[2], mask, {
-        "attending to padding": torch.ones(1, S), "turning the mask upside down": 1 - mask,
-        "masking B as well": _segments(S, 0, fits[0] + 2),
-    }, weight=2)  # fmt: skip
-    good = same(list(got), list(laid))
-    got = _three(trial, answer, cut, S)
-    cuts = trial.equal("cuts the end of the longer text", got[0], _rows(cut, S)[0], {
-        mistake: _rows(cut, S, cut=rule)[0] for mistake, rule in CUTS.items()
-    } | {"cutting the finished row, which loses its last [SEP]": _cut_at_last(cut, S)[0]}, weight=3)  # fmt: skip
-    reason = "say where B begins in what is left, not in what was there before" if good and cuts else ""
-    segments_and_mask = torch.stack(_rows(cut, S)[1:])
-    trial.equal("keeps segments and mask right where it cuts", torch.stack(got[1:]), segments_and_mask, reason=reason)
-    got = _three(trial, answer, single, S)
-    trial.equal("lays out single texts", torch.stack(got), torch.stack(_rows(single, S)), {
-        "setting a second [SEP] behind a single text": torch.stack(_rows([(a, []) for a, _ in single], S)),
-        "leaving room for a second [SEP] behind a single text": torch.stack(_rows([(a[: S - 3], b) for a, b in single], S)),
-        "cutting the finished row, which loses its last [SEP]": torch.stack(_cut_at_last(single, S)),
-        "cutting the front": torch.stack(_rows([(a[-(S - 2) :], b) for a, b in single], S)),
-    }, weight=2)  # fmt: skip
+DROP, MAP = "self.drop(pooled) => ", "return self.map(x) => "
+check_classification_head = card("11.4", ClassificationHead, _pooled, {
+    "applying softmax, which the loss applies again": MAP + "return self.map(x).softmax(-1)",
+    "applying log_softmax, which the loss applies again": MAP + "return self.map(x).log_softmax(-1)",
+    "applying tanh to the logits, which then cannot be sure of anything":
+        MAP + "return self.map(x).tanh()",
+    "applying tanh to pooled, which has been through tanh already": DROP + "self.drop(pooled.tanh())",
+    "applying ReLU to pooled, which throws half of it away": DROP + "self.drop(pooled.relu())",
+    "normalising pooled": DROP + "nn.functional.layer_norm(pooled, pooled.shape[1:])",
+    "returning the class instead of its scores": MAP + "return self.map(x).argmax(-1)",
+    "adding a second pooler, as RoBERTa's head has: one nn.Linear(H, C) is left":
+        "self.drop = => self.dense = nn.Linear(hidden_size, hidden_size)\n        self.drop =",
+    "leaving out the bias: one nn.Linear(H, C) is left": "num_labels) => num_labels, bias=False)",
+    "making two classes, whatever num_labels is: one nn.Linear(H, C) is left":
+        "nn.Linear(hidden_size, num_labels) => nn.Linear(hidden_size, 2)",
+    "detaching pooled, so that the encoder never learns: is there a detach()?":
+        DROP + "self.drop(pooled.detach())",
+    "dropping nothing": DROP + "pooled",
+    "dropout is still on in eval mode": DROP + "nn.functional.dropout(pooled, self.drop.p)",
+    "the scores are dropped, not numbers of pooled: dropout comes before the map":
+        (DROP + "pooled", MAP + "return self.drop(self.map(x))"),
+    "dropping without scaling up: what stays is not scaled up by 1 / (1 - p)":
+        MAP + "return self.map(x * (1 - self.drop.p) if self.training else x)",
+    "taking the probability to keep for that to drop": "nn.Dropout(dropout) => nn.Dropout(1 - dropout)",
+    "always taking 0.1, whatever is asked for": "nn.Dropout(dropout) => nn.Dropout(0.1)",
+    "allowing a dropout of 1, at which nothing is left to learn from": "dropout < 1 => dropout <= 1",
+    "making a function: write a class with nn.Module as its base":
+        lambda H, C, dropout: lambda pooled: nn.Linear(H, C)(pooled),
+})
 
 
-def _longest_first(a: int, b: int, room: int) -> tuple[slice, slice]:
-    while a + b > room:
-        a, b = (a - 1, b) if a > b else (a, b - 1)
-    return slice(0, a), slice(0, b)
-
-
-def _half_each(a: int, b: int, room: int) -> tuple[slice, slice]:
-    return slice(0, room // 2), slice(0, room - room // 2)
-
-
-def _halves(a: int, b: int, room: int, larger: int = 1) -> tuple[slice, slice]:
-    """Half of the room for each text, if both do not fit; the ``larger`` of 0 and 1 gets the place left over."""
-    rest = room - room // 2
-    return (slice(0, rest), slice(0, room // 2))[:: 1 - 2 * larger] if a + b > room else (slice(0, a), slice(0, b))
-
-
-def _in_proportion(a: int, b: int, room: int) -> tuple[slice, slice]:
-    keep = min(a, room * a // (a + b)) if a + b > room else a
-    return slice(0, keep), slice(0, room - keep)
-
-
-def _from_the_front(a: int, b: int, room: int) -> tuple[slice, slice]:
-    first, second = _longest_first(a, b, room)
-    return slice(a - first.stop, a), slice(b - second.stop, b)
-
-
-def _of_a_if_equal(a: int, b: int, room: int) -> tuple[slice, slice]:
-    return tuple(reversed(_longest_first(b, a, room)))
-
-
-CUTS = {  # what they keep of two texts of these lengths
-    "cutting the front, not the end": _from_the_front,
-    "cutting A alone": lambda a, b, room: (slice(0, max(0, room - b)), slice(0, room)),
-    "cutting B alone": lambda a, b, room: (slice(0, min(a, room)), slice(0, max(0, room - a))),
-    "giving each text one half of the room": _half_each,
-    "giving each text one half of the room where they do not fit": _halves,
-    "giving each text one half of the room where they do not fit, and A the place left over": functools.partial(_halves, larger=0),
-    "cutting both in proportion": _in_proportion,
-    "cutting A where both are equally long": _of_a_if_equal,
-    "keeping a place more free than [CLS] and two [SEP] need": lambda a, b, room: _longest_first(a, b, room - 1),
-}
-
-
-def _draw(trial: Trial, lengths: Sequence[tuple[int, int | None]]) -> list[tuple[list[int], list[int] | None]]:
-    texts = [[None if n is None else trial.randint(5, 99, n).tolist() for n in pair] for pair in lengths]
-    return [(a, b) for a, b in texts]
-
-
-def _rows(pairs: Sequence, S: int, cut=_longest_first, middle: Sequence[int] = (SEP,), gap: bool = False) -> tuple[Tensor, ...]:
-    """Ids, segments and mask as they should be, or with a mistake."""
+def pair_layout(pairs: Sequence[tuple], S: int) -> tuple[Tensor, Tensor, Tensor]:
+    """``layout(pairs, S) -> token_ids, segment_ids, attention_mask``, each [N,S]. ``pairs`` is a
+    list of N pairs (a, b) of lists of ids; b is None for a single text. A row is [CLS] A [SEP] B
+    [SEP], or [CLS] A [SEP], and padding. [CLS] is 2, [SEP] 3, padding 0. The segment is 1 from the
+    first token of B to its [SEP], else 0; the mask is 1 on tokens, 0 on padding. What is too long
+    loses tokens from the end of the longer text, one by one; of B if both are equally long. The
+    caller's lists stay as they are."""
     rows = []
     for a, b in pairs:
-        first, second = cut(len(a), len(b), S - 3) if b is not None else (slice(0, S - 2), slice(0))
-        head, tail = [CLS, *a[first], *(middle if b is not None else [SEP])], [] if b is None else [*b[second], SEP]
-        free = S - len(head) - len(tail)
-        ids = [*head, *[PAD] * free, *tail] if gap else [*head, *tail, *[PAD] * free]
-        rows.append((ids[:S], ([0] * len(head) + [1] * len(tail) + [0] * free)[:S], ([1] * (S - free) + [0] * free)[:S]))
-    return tuple(torch.tensor(list(part)) for part in zip(*rows, strict=True))
+        n, m = len(a), 0 if b is None else len(b)
+        room = S - (2 if b is None else 3)
+        while n + m > room:
+            if n > m:
+                n -= 1
+            else:
+                m -= 1
+        head = [CLS, *a[:n], SEP]
+        tail = [] if b is None else [*b[:m], SEP]
+        padding = [PAD] * (S - len(head) - len(tail))
+        segments = [0] * len(head) + [1] * len(tail)
+        mask = [1] * len(segments)
+        rows.append((head + tail + padding, segments + padding, mask + padding))
+    ids, segments, mask = (torch.tensor(part) for part in zip(*rows, strict=True))
+    return ids, segments, mask
 
 
-def _cut_at_last(pairs: Sequence, S: int) -> tuple[Tensor, ...]:
-    return tuple(part[:, :S] for part in _rows(pairs, 100))
+def _pairs(draw: Draw) -> Iterator[Case]:
+    S = 2 * draw.integer(7, 10)  # even: then one of two equally long texts keeps a token more
+    few, many = draw.integer(2, 4), draw.integer(12, 16) + S
+    long = [(many, few), (few, many), (many + 3, many), (many, many), (S - 3 - few, few)]
+    single = [(few + 1, None), (S - 2, None), (many, None), (few, 0)]  # an empty B is not None
+
+    def texts(lengths):
+        return [tuple(n if n is None else draw.integers(5, 99, n).tolist() for n in pair)
+                for pair in lengths]
+
+    def rows(*which):
+        def ask(answer, pairs, S):
+            parts = [tensor(part, len(pairs), S).long() for part in answer(pairs, S)]
+            return torch.stack([parts[i] for i in which])
+
+        return ask
+
+    short, cut = texts([(few + 2, few)]), texts(long)
+    yield Case("lays out a pair that fits", (short, S), 2.0, rows(0))
+    yield Case("says which segment a token is of", (short, S), 2.0, rows(1))
+    yield Case("masks the padding", (short, S), 2.0, rows(2))
+    yield Case("cuts the end of the longer text", (cut, S), 3.0, rows(0))
+    yield Case("keeps segments and mask right where it cuts", (cut, S), 1.0, rows(1, 2))
+    yield Case("lays out single texts and an empty B", (texts(single), S), 2.0, rows(0, 1, 2))
 
 
-def _segments(S: int, begin: int, end: int) -> Tensor:
-    return ((torch.arange(S) >= begin) & (torch.arange(S) < end)).long()[None]
-
-
-def _three(trial: Trial, answer, pairs: Sequence, S: int) -> tuple[Tensor, ...]:
-    answered = trial.call(answer, copy.deepcopy(pairs), S, name="takes pairs and S")
-    try:
-        parts = [torch.as_tensor(part if not isinstance(part, list | tuple) else [list(map(int, row)) for row in part])
-                 for part in answered]  # fmt: skip
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        parts = []
-    whole = len(parts) == 3 and all(part.shape == (len(pairs), S) for part in parts)
-    shapes = [tuple(part.shape) for part in parts]
-    if not whole:
-        reason = "ids, segment ids and mask, all S long; is the return missing, or is a row not padded or not cut?"
-        trial.need(f"returns three things of shape {(len(pairs), S)}", False, reason, got=str(shapes or brief(answered)))
-    return tuple(part.detach().cpu().long() for part in parts)
+CUT = "while n + m > room: => "
+SEGMENTS = "[0] * len(head) + [1] * len(tail) => "
+check_pair_layout = card("11.5", pair_layout, _pairs, {
+    "leaving out the [SEP] between A and B": "head = [CLS, *a[:n], SEP] => head = [CLS, *a[:n]]",
+    "leaving out [CLS]": "[CLS, *a[:n], SEP] => [*a[:n], SEP]",
+    "padding in front of the row":
+        "head + tail + padding, segments + padding, mask + padding => padding + head + tail, padding + "
+        "segments, padding + mask",
+    "leaving out the padding: a row is not padded": "[PAD] * (S - len(head) - len(tail)) => []",
+    "giving the first [SEP] to B": SEGMENTS + "[0] * (len(head) - 1) + [1] * (len(tail) + 1)",
+    "giving the last [SEP] to A": SEGMENTS + "[0] * len(head) + ([1] * len(tail) + [0])[1:]",
+    "giving padding the segment 1": "segments + padding, => segments + [1] * len(padding),",
+    "giving everything the segment 0": SEGMENTS + "[0] * (len(head) + len(tail))",
+    "counting segments from 1": SEGMENTS + "[1] * len(head) + [2] * len(tail)",
+    "say where B begins in what is left, not in what was there before":
+        SEGMENTS + "([0] * (len(a) + 2) + [1] * S)[: len(head) + len(tail)]",
+    "attending to padding": "mask + padding => mask + [1] * len(padding)",
+    "turning the mask upside down": "mask + padding => [0] * len(mask) + [1] * len(padding)",
+    "cutting the front, not the end": ("a[:n] => a[len(a) - n :]", "b[:m] => b[len(b) - m :]"),
+    "cutting A alone": "if n > m => if n > 0",
+    "cutting B alone": "if n > m => if m == 0",
+    "giving each text one half of the room": CUT + "n, m = min(n, room // 2), min(m, room - room // 2)\n"
+                                                   "        while n + m > room:",
+    "giving each text one half of the room where they do not fit":
+        CUT + "if n + m > room:\n            n, m = min(n, room // 2), min(m, room - room // 2)\n"
+              "        while n + m > room:",
+    "cutting both in proportion":
+        CUT + "if n + m > room:\n            n, m = room * n // (n + m), room - room * n // (n + m)\n"
+              "        while n + m > room:",
+    "cutting A where both are equally long": "if n > m => if n >= m",
+    "keeping a place more free than [CLS] and two [SEP] need": "else 3) => else 4)",
+    "cutting the finished row, which loses its last [SEP]":
+        (CUT + "while False:", "torch.tensor(part) => torch.tensor([row[:S] for row in part])"),
+    "setting a second [SEP] behind a single text":
+        ("(2 if b is None else 3) => 3", "[] if b is None else [*b[:m], SEP] => [*(b or [])[:m], SEP]"),
+    "leaving room for a second [SEP] behind a single text": "(2 if b is None else 3) => 3",
+    "taking an empty B for none": "b is None => not b",
+    "the caller's data are changed: work on a copy": "n -= 1 => n -= 1\n                a.pop()",
+}, pure=True)

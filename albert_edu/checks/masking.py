@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from albert_edu.checks.asking import need
+from albert_edu.checks.asking import by_seed, need
 from albert_edu.checks.engine import Case, Draw, card
 
 
@@ -168,17 +168,6 @@ def _rows(draw: Draw) -> Iterator[Case]:
         lambda seed: _choose(answer, seed, maskable, starts)))  # fmt: skip
     nothing = np.zeros((2, 6), bool)
     yield Case("masks nothing where there is no word", (5, nothing, ~nothing), 1.0, _choose)
-
-
-def by_seed(run: Callable[[int], np.ndarray]) -> bool:
-    """True if chance comes from the given seed alone; Unusable, with the reason, if not."""
-    first, again, other = run(5), run(5), run(6)
-    need(np.array_equal(first, again), "the same seed gives another result: chance comes from "
-         "np.random or random, not from `rng`")  # fmt: skip
-    need(not np.array_equal(first, other), "another seed gives the same result: is a generator "
-                                           "made "
-         "inside, with a seed of its own?")  # fmt: skip
-    return True
 
 
 def _pushed_together(rng, maskable, starts, n, rate) -> np.ndarray:

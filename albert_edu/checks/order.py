@@ -1,172 +1,250 @@
-"""Checks of notebook 06: pairs of segments that only their order tells apart."""
+"""Card of notebook 06: pairs of segments that only their order tells apart."""
 
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from albert_edu.checks.trial import Trial, exercise
+from albert_edu.checks.asking import by_seed, need
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.text.tokenizer import CLS, SEP
 
-ROOM = 26  # pieces of a row; long enough for several sentences, too short for a whole document
-CACHE_VERSION = "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding, and the segment ids beside them"
+LENGTH = 26  # tokens of a row; long enough for several sentences, too short for a whole document
+TRIPLES = 300
 
 
-@exercise("06.3")
-def check_order_pairs(answer, trial: Trial) -> None:
-    """``make_pairs(documents, length, n, rng) -> n triples (ids, segment_ids, label)``. A document is a list of sentences, each a
-    list of ids. Draw with the NumPy Generator ``rng``: a run of neighbouring whole sentences of one document, at least two, that
-    with [CLS] (2) and two [SEP] (3) takes at most ``length`` ids, and a cut between any two of them. Ids are [CLS] A [SEP] B
-    [SEP], without padding; segment ids are 0 up to the first [SEP] and 1 after it. Label 0: as in the text; 1: the two segments
-    exchanged. n is even, and exactly half of the labels are 1. ValueError if no two neighbouring sentences fit."""
-    documents = _library_of(trial)
-    n = 300
-
-    def ask(seed=5):
-        got = trial.call(answer, documents, ROOM, n, np.random.default_rng(seed), name="takes documents, length, n and rng")
-        rows = _triples(got)
-        if rows is None or len(rows) != n:
-            told = "is the return missing?" if got is None else "each is (ids, segment_ids, label), lists of whole numbers"
-            told = told if rows is None else f"you return {len(rows)}"
-            trial.need(f"returns {n} triples", False, told)
-        return rows
-
-    rows = ask()
-    where = _places(documents)
-    laid = [row for row in rows if _is_laid_out(row[0], where)]
-    empty = any(ids[:2] == [CLS, SEP] or ids[-2:] == [SEP, SEP] for ids, *_ in rows)
-    told = "a segment is empty: a run has two sentences or more, and the cut falls between two" if empty else CACHE_VERSION
-    trial.need("lays out [CLS] A [SEP] B [SEP]", len(laid) == n, told)
-    pairs = [_Pair(ids[1 : ids.index(SEP)], ids[ids.index(SEP) + 1 : -1], label) for ids, _, label in rows]
-    trial.true("stays within the length", all(len(ids) <= ROOM for ids, *_ in rows), "the three special pieces need room too")
-    follows = [where[b[0]] < where[a[0]] if where[a[0]].document == where[b[0]].document else label == 1 for a, b, label in pairs]
-    reason = "" if len({*follows}) > 1 else "the label changes, and the text does not: exchange the segments"
-    trial.equal("says 0 for pairs in order and 1 for exchanged ones", [label for *_, label in rows], [int(x) for x in follows], {
-        "labelling the other way round: 0 is in order": [1 - x for x in follows],
-        "labelling all pairs 0": [0] * n,
-        "labelling all pairs 1": [1] * n,
-    }, weight=3, reason=reason)  # fmt: skip
-    a_and_b = [(len(pair.a) + 2, len(pair.b) + 1) for pair in pairs]
-    by_place = [[0] * a + [1] * b for a, b in a_and_b]
-    trial.equal("gives the first place segment 0 and the second 1", [segments for _, segments, _ in rows], by_place, {
-        "letting the segment ids travel with the text: they name the label": [
-            [int(x)] * a + [int(not x)] * b for x, (a, b) in zip(follows, a_and_b, strict=True)],
-        "laying out the segment ids before the exchange, with the lengths of A and B as they were": [
-            [0] * (b + 1) + [1] * (a - 1) if x else [0] * a + [1] * b for x, (a, b) in zip(follows, a_and_b, strict=True)],
-        "giving the first [SEP] to B": [[0] * (a - 1) + [1] * (b + 1) for a, b in a_and_b],
-        "giving the last [SEP] to A": [[0] * a + [1] * (b - 1) + [0] for a, b in a_and_b],
-        "giving both segments 0": [[0] * (a + b) for a, b in a_and_b],
-        "counting segments from 1": [[1] * a + [2] * b for a, b in a_and_b],
-    }, weight=2)  # fmt: skip
-    trial.true("takes whole sentences", not (torn := _why_torn(pairs, where)), torn, weight=2)
-    lone = {d for d, document in enumerate(documents) if len(document) == 1}
-    reason = "a document of one sentence stands in a pair: it has no order; leave it out"
-    met = {where[segment[0]].document for pair in pairs for segment in pair[:2]}
-    trial.true("makes no pair of one sentence", not lone & met, reason, weight=2)
-    trial.true("pairs neighbours", not (apart := _why_no_neighbours(pairs, where)), apart, weight=2)
-    counts = [[len({where[piece].sentence for piece in segment}) for segment in (pair.a, pair.b)] for pair in pairs]
-    several = max(a for a, _ in counts) > 1 and max(b for _, b in counts) > 1
-    trial.true("makes segments of several sentences", several, "one sentence against the next: a segment is a run of sentences")
-    first = [(a < b) == bool(label) for (a, b), (*_, label) in zip(counts, rows, strict=True) if a != b]
-    silent = len(first) < 30 or abs(np.mean(first) - 0.5) < 0.2
-    trial.true("cuts so that the lengths do not name the label", silent,
-               "one segment is always the longer one, so that its place is the answer; cut at any boundary, at random")  # fmt: skip
-    ones = sum(label for *_, label in rows)
-    trial.equal("deals out exactly half of the labels", ones, n // 2, reason="a coin for each pair gives half on average only")
-    moved, stuck = rows != ask(), rows == ask(seed=6)
-    reason = "the same seed gives other pairs: chance comes from elsewhere" if moved else "another seed gives the same pairs"
-    trial.true("takes its chance from `rng`", not moved and not stuck, reason)
-    lonely, rng = [[document[0]] for document in documents], np.random.default_rng(0)
-    refused = trial.refuses(answer, lonely, ROOM, 4, rng, name="refuses what has no pair")
-    trial.true("refuses documents of one sentence", refused, "there is no order to ask about: a ValueError is due")
+def order_pairs(documents: Sequence, length: int, n: int, rng: np.random.Generator) -> list[tuple]:
+    """``make_pairs(documents, length, n, rng) -> n triples (ids, segment_ids, label)``. A document
+    is a list of sentences, each a list of ids. Draw with the NumPy Generator ``rng``: a run of
+    neighbouring whole sentences, at least two, that with [CLS] (2) and two [SEP] (3) takes at most
+    ``length`` ids, and a cut between any two of them. Every document that has such a run gives
+    pairs, and runs may be as long as fits. Ids are [CLS] first [SEP] second [SEP], without padding;
+    segment ids are 0 up to the first [SEP] and 1 after it. Label 0 keeps the order of the text,
+    label 1 swaps the two segments. n is even, and exactly half of the labels are 1. ValueError if
+    no two neighbouring sentences fit."""
+    runs = [
+        document[start:end]
+        for document in documents
+        for start in range(len(document))
+        for end in range(start + 2, len(document) + 1)
+        if sum(map(len, document[start:end])) + 3 <= length
+    ]
+    if not runs:
+        raise ValueError("no two neighbouring sentences fit")
+    triples = []
+    for label in rng.permutation(np.arange(n) % 2).tolist():
+        run = runs[rng.integers(len(runs))]
+        cut = rng.integers(1, len(run))
+        early, late = [*chain(*run[:cut])], [*chain(*run[cut:])]
+        a, b = (late, early) if label else (early, late)
+        ids = [CLS, *a, SEP, *b, SEP]
+        segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
+        triples.append((ids, segments, label))
+    return triples
 
 
 class _Place(NamedTuple):
-    """Where a piece stands, and whether it begins or ends its sentence."""
+    """Where a token stands: the number of its document, its sentence, and its place in that."""
 
     document: int
-    position: int
     sentence: int
-    begins: bool
-    ends: bool
+    token: int
 
 
-class _Pair(NamedTuple):
-    """The pieces in the first and in the second place, and the label."""
+def _documents(draw: Draw) -> list[list[list[int]]]:
+    """Documents in which no token occurs twice, so that a token tells where it comes from.
 
-    a: list[int]
-    b: list[int]
-    label: int
-
-
-def _library_of(trial: Trial) -> list[list[list[int]]]:
-    """Documents in which no two pieces are alike, so that a piece tells where it comes from. One has a single sentence, in one
-    stands a sentence that fits with none of its neighbours, and three begin with two that miss the length by one."""
-    lengths = [trial.numpy.integers(2, 7, int(trial.numpy.integers(5, 9))).tolist() for _ in range(6)]
-    lengths[0][2] = ROOM - 3
-    for one in lengths[1:4]:
-        one[:2] = 12, 12  # with three special pieces, one more than there is room for
-    lengths = [lengths[k] for k in trial.numpy.permutation(6)]
+    One has a single sentence, in one stands a sentence that fits with none of its neighbours, and
+    three begin with two sentences that miss the length by one.
+    """
+    rng = draw.numpy
+    lengths = [rng.integers(2, 7, rng.integers(5, 9)).tolist() for _ in range(6)]
+    lengths[0][2] = LENGTH - 3
+    for document in lengths[1:4]:
+        document[:2] = 12, 12
+    lengths = [lengths[k] for k in rng.permutation(6)]
     lengths.insert(3, [8])
-    names = iter((trial.numpy.permutation(sum(map(sum, lengths))) + 5).tolist())
+    names = iter((rng.permutation(sum(map(sum, lengths))) + 5).tolist())
     return [[[next(names) for _ in range(length)] for length in document] for document in lengths]
 
 
-def _places(documents: list[list[list[int]]]) -> dict[int, _Place]:
-    found = {}
-    for d, document in enumerate(documents):
-        position = 0
-        for s, sentence in enumerate(document):
-            for k, piece in enumerate(sentence):
-                found[piece] = _Place(d, position, s, k == 0, k == len(sentence) - 1)
-                position += 1
-    return found
+def _questions(draw: Draw) -> Iterator[Case]:
+    documents = _documents(draw)
+    places = {token: _Place(d, s, k) for d, document in enumerate(documents)
+              for s, sentence in enumerate(document) for k, token in enumerate(sentence)}
+    lone = {d for d, document in enumerate(documents) if len(document) == 1}
+
+    def rows_of(answer, documents, seed=5):
+        triples = answer(documents, LENGTH, TRIPLES, np.random.default_rng(seed))
+        rows = [([*map(int, ids)], [*map(int, segments)], int(label))
+                for ids, segments, label in triples]
+        need(len(rows) == TRIPLES, f"you return {len(rows)} triples, not {TRIPLES}")
+        return rows
+
+    def pairs_of(answer, documents):
+        """The places of the tokens of the two segments, and the label, for each triple."""
+        pairs = []
+        for ids, _, label in rows_of(answer, documents):
+            special = [place for place in ids if place not in places]
+            need(special == [CLS, SEP, SEP] and ids[0] == CLS and ids[-1] == SEP,
+                 "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding")
+            middle = ids.index(SEP)
+            need(1 < middle < len(ids) - 2, "a segment is empty: the cut falls between two sentences")
+            segments = ids[1:middle], ids[middle + 1 : -1]
+            pairs.append((*([places[token] for token in segment] for segment in segments), label))
+        return pairs
+
+    def laid_out(answer, documents):
+        return len(pairs_of(answer, documents))
+
+    def longest(answer, documents):
+        most = max(len(ids) for ids, *_ in rows_of(answer, documents))
+        need(most <= LENGTH, "the three special tokens need room too")
+        need(most > 0.8 * LENGTH, "the runs stop far below `length`: they may be as long as fits")
+        return True
+
+    def labels(answer, documents):
+        """Whether all labels are right, the share that is right, and the share of ones."""
+        right, ones = [], []
+        for a, b, label in pairs_of(answer, documents):
+            swapped = b[0] < a[0] if a[0].document == b[0].document else label
+            right.append(swapped == label)
+            ones.append(label)
+        return [all(right), float(np.mean(right)), float(np.mean(ones))]
+
+    def segments(answer, documents):
+        """The segment ids that occur on [CLS], A, [SEP], B and [SEP], for either label."""
+        found = [[set() for _ in range(5)] for _ in range(2)]
+        for ids, segment_ids, label in rows_of(answer, documents):
+            need(len(ids) == len(segment_ids), "give a segment id for each id")
+            a = ids.index(SEP)
+            edges = 0, 1, a, a + 1, len(ids) - 1, len(ids)
+            for part, (start, end) in zip(found[label], pairwise(edges), strict=True):
+                part.update(segment_ids[start:end])
+        return [[sorted(part) for part in parts] for parts in found]
+
+    def is_whole(segment):
+        start, end = segment[0][:2], segment[-1][:2]
+        return segment == [place for place in places.values() if start <= place[:2] <= end]
+
+    def whole(answer, documents):
+        torn = set()
+        for a, b, _ in pairs_of(answer, documents):
+            early, late = sorted([a, b])
+            need(early[-1][:2] != late[0][:2], "the cut between the two segments falls inside a sentence")
+            if not is_whole(b) and a[0].token == b[0].token == 0:
+                torn.add("row")
+            elif not is_whole(late) and is_whole(early) and late[0].token == 0:
+                torn.add("later")
+            elif not is_whole(a) or not is_whole(b):
+                torn.add("any")
+        need(torn != {"row"}, "the end of the row is cut off: a sentence that does not fit must stay "
+                              "out whole")
+        need(torn != {"row", "later"}, "the run is cut before the swap: the unfinished sentence is "
+             "always the later one's and names the order")
+        need(not torn, "tokens are taken off the segments: a sentence that does not fit must stay out "
+                       "whole")
+        return True
+
+    def neighbours(answer, documents):
+        for a, b, _ in pairs_of(answer, documents):
+            early, late = sorted([a, b])
+            need(not {early[0].document, late[0].document} & lone, "a document of one sentence stands "
+                 "in a pair: it has no order; leave it out")
+            need(early[0].document == late[0].document, "a segment of another document: that is NSP's "
+                 "negative, and topic tells it")
+            need(late[0].sentence <= early[-1].sentence + 1, "sentences are left out between the two "
+                                                             "segments")
+            need(late[0] > early[-1], "the two segments share tokens: the second begins where the "
+                                      "first ends")
+        return True
+
+    def lengths(answer, documents):
+        """Whether both segments can have several sentences, and the lengths do not tell the label."""
+        rows = [[len({place.sentence for place in segment}) for segment in pair[:2]] + [pair[2]]
+                for pair in pairs_of(answer, documents)]
+        a, b, label = np.array(rows).T
+        need(min(max(a), max(b)) > 1, "one sentence against the next: a segment is a run of sentences")
+        agree = ((a < b) == label)[a != b]
+        need(len(agree) < 30 or abs(agree.mean() - 0.5) < 0.2, "one segment is always the longer one, "
+             "so that its place is the answer; cut at any boundary, at random")
+        return True
+
+    def sources(answer, documents):
+        return sorted({place.document for a, b, _ in pairs_of(answer, documents) for place in a + b})
+
+    def ones(answer, documents):
+        return [sum(label for *_, label in rows_of(answer, documents, seed)) for seed in (5, 6, 7)]
+
+    yield Case("lays out [CLS] A [SEP] B [SEP]", (documents,), 1.0, laid_out)
+    yield Case("uses the length and stays within it", (documents,), 2.0, longest)
+    yield Case("says 0 for pairs in order and 1 for swapped ones", (documents,), 3.0, labels, 0.1)
+    yield Case("gives the first place segment 0 and the second 1", (documents,), 2.0, segments)
+    yield Case("takes whole sentences", (documents,), 2.0, whole)
+    yield Case("pairs neighbours", (documents,), 3.0, neighbours)
+    yield Case("draws from every document that has a pair", (documents,), 1.0, sources,
+               reason="pairs come from some documents only: draw from all that have one")
+    yield Case("cuts anywhere, so that the lengths do not name the label", (documents,), 2.0, lengths)
+    yield Case("deals out exactly half of the labels", (documents,), 1.0, ones,
+               reason="a coin for each pair gives half on average only")
+    yield Case("takes its chance from `rng`", (documents,), 1.0, lambda answer, documents: by_seed(
+        lambda seed: rows_of(answer, documents, seed)))
+    yield Case("refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0,
+               rows_of, reason="there is no order to ask about: a ValueError is due")
 
 
-def _triples(answered) -> list[tuple[list[int], list[int], int]] | None:
-    try:
-        return [([int(i) for i in ids], [int(i) for i in segments], int(label)) for ids, segments, label in answered]
-    except (TypeError, ValueError, RuntimeError):
-        return None
-
-
-def _is_laid_out(ids: list[int], where: dict[int, _Place]) -> bool:
-    if len(ids) < 5 or ids[0] != CLS or ids[-1] != SEP or ids.count(SEP) != 2:
-        return False
-    return ids[1] != SEP and ids[-2] != SEP and all(piece in where or piece == SEP for piece in ids[1:])
-
-
-def _in_text_order(pair: _Pair, where: dict[int, _Place]) -> list[list[_Place]]:
-    return sorted([where[piece] for piece in segment] for segment in pair[:2])
-
-
-def _why_torn(pairs: list[_Pair], where: dict[int, _Place]) -> str:
-    """What is wrong with the ends of the segments; nothing if all are whole sentences."""
-    torn = []
-    for pair in pairs:
-        early, late = _in_text_order(pair, where)
-        if any(y.position != x.position + 1 for segment in (early, late) for x, y in pairwise(segment)):
-            return "pieces inside a segment are missing, twice there or moved"
-        if not early[-1].ends and not late[0].begins and late[0].position == early[-1].position + 1:
-            return "the cut between the two segments falls inside a sentence"
-        if not all(segment[0].begins and segment[-1].ends for segment in (early, late)):
-            torn.append((early[0].begins and early[-1].ends and late[0].begins, where[pair.b[-1]].ends))
-    if not torn:
-        return ""
-    if all(late_end_alone for late_end_alone, _ in torn) and any(second_ends for _, second_ends in torn):
-        return "the chunk is cut before the exchange: the unfinished sentence is always the later one's and names the order"
-    if np.mean([second_ends for _, second_ends in torn]) < 0.2:
-        return "the end of the row is cut off: a sentence that does not fit must stay out whole"
-    return "pieces are taken off the segments: a sentence that does not fit must stay out whole"
-
-
-def _why_no_neighbours(pairs: list[_Pair], where: dict[int, _Place]) -> str:
-    if any(where[pair.a[0]].document != where[pair.b[0]].document for pair in pairs):
-        return "a segment of another document: that is NSP's negative, and topic tells it"
-    for pair in pairs:
-        early, late = _in_text_order(pair, where)
-        if late[0].sentence > early[-1].sentence + 1:
-            return "sentences are left out between the two segments"
-        if late[0].position <= early[-1].position:
-            return "the two segments share pieces: the second begins where the first ends"
-    return ""
+SEGMENTS = "[0] * (len(a) + 2) + [1] * (len(b) + 1) => "
+LAY_OUT = "ids = [CLS, *a, SEP, *b, SEP] => "
+ONE_TOO_MANY = "sum(map(len, document[start:end])) + 3 <= => sum(map(len, document[start:end - 1])) + 3 <"
+check_order_pairs = card("06.3", order_pairs, _questions, {
+    "labelling the other way round: 0 is in order": "segments, label) => segments, 1 - label)",
+    "the label changes, and the text does not: swap the segments":
+        "(late, early) if label else (early, late) => early, late",
+    "labelling all pairs 0": "segments, label) => segments, 0)",
+    "letting the segment ids travel with the text: they name the label":
+        SEGMENTS + "[label] * (len(a) + 2) + [1 - label] * (len(b) + 1)",
+    "laying out the segment ids before the swap, with the lengths of A and B as they were":
+        SEGMENTS + "[0] * (len(early) + 2) + [1] * (len(late) + 1)",
+    "giving the first [SEP] to B": SEGMENTS + "[0] * (len(a) + 1) + [1] * (len(b) + 2)",
+    "giving both segments 0": SEGMENTS + "[0] * len(ids)",
+    "the run is cut before the swap: the unfinished sentence is always the later one's and names "
+    "the order": (ONE_TOO_MANY, "a, b = (late => late = late[: length - 3 - len(early)]\n"
+                                "        a, b = (late"),
+    "the end of the row is cut off: a sentence that does not fit must stay out whole":
+        (ONE_TOO_MANY, LAY_OUT + "a = a[: length - 4]\n        b = b[: length - 3 - len(a)]\n"
+                                 "        ids = [CLS, *a, SEP, *b, SEP]"),
+    "tokens are taken off the segments: a sentence that does not fit must stay out whole":
+        (ONE_TOO_MANY, LAY_OUT + "while len(a) + len(b) > length - 3:\n"
+                                 "            (a if len(a) > len(b) else b).pop(rng.integers(2) - 1)\n"
+                                 "        ids = [CLS, *a, SEP, *b, SEP]"),
+    "the cut between the two segments falls inside a sentence":
+        "a, b = (late => early, late = [*early, late[0]], late[1:]\n        a, b = (late",
+    "the three special tokens need room too": "+ 3 <= length => + 2 <= length",
+    "the runs stop far below `length`: they may be as long as fits":
+        "+ 3 <= length => + 3 <= length / 2",
+    "a document of one sentence stands in a pair: it has no order; leave it out":
+        "for document in documents\n => for document in (d if d[1:] else [d[0][:4], d[0][4:]] for d "
+        "in documents)\n",
+    "a segment of another document: that is NSP's negative, and topic tells it":
+        "a, b = (late => late = runs[rng.integers(len(runs))][0] if label else late\n"
+        "        a, b = (late",
+    "sentences are left out between the two segments": "[*chain(*run[cut:])] => run[-1]",
+    "pairs come from some documents only: draw from all that have one":
+        "for document in documents\n => for document in documents[:1]\n",
+    "one sentence against the next: a segment is a run of sentences":
+        "run = runs[rng.integers(len(runs))] => run = runs[rng.integers(len(runs))][:2]",
+    "one segment is always the longer one, so that its place is the answer; cut at any boundary, "
+    "at random": "rng.integers(1, len(run)) => len(run) // 2",
+    "a coin for each pair gives half on average only":
+        "rng.permutation(np.arange(n) % 2) => rng.integers(0, 2, n)",
+    "a segment is empty: the cut falls between two sentences":
+        "rng.integers(1, len(run)) => 0",
+    "leaving out the last [SEP]":
+        (LAY_OUT + "ids = [CLS, *a, SEP, *b]", SEGMENTS + "[0] * (len(a) + 2) + [1] * len(b)"),
+    "another seed gives the same result: is a generator made inside, with a seed of its own?":
+        lambda documents, length, n, rng: order_pairs(
+            documents, length, n, np.random.default_rng(1)),
+    "returning nothing where no two neighbouring sentences fit: a ValueError is due":
+        'raise ValueError("no two neighbouring sentences fit") => return []',
+})

@@ -1,100 +1,134 @@
-"""Check of notebook 06: what a straight line can read from frozen features."""
+"""Card of notebook 06: what a straight line can read from frozen features."""
 
-import math
+from collections.abc import Iterator
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
-from albert_edu.analysis.probes import linear_probe, recall
-from albert_edu.checks.trial import Trial, exercise
+from albert_edu.checks.asking import need
+from albert_edu.checks.engine import Case, Draw, card
 
-
-@exercise("06.5")
-def check_linear_probe(answer, trial: Trial) -> None:
-    """``probe(features[N,D], labels[N], test_features[M,D], test_labels[M]) -> accuracy, recalls``: standardise with the mean and
-    the spread of the training features, fit a logistic regression with a bias on them (labels 0 to C-1; no penalty, or a weak
-    one), and score it on the test features, which it has not seen. ``accuracy`` is the share of right answers, ``recalls`` the C
-    shares of right answers within each true class, NaN for a class that the test does not have."""
-    (x, y), (tx, told) = _clusters(trial, 120, 0.8), _clusters(trial, 90, 0.3)
-    for cluster in (0, 1):  # one in twelve is mislabelled in each cluster, so that no line is perfect on the training part
-        y[(x[:, 0] > 3).long().eq(cluster).nonzero()[::12, 0]] = 1 - cluster
-    # Each point is there twice, with the noise turned round, so that the best line looks at the first feature alone.
-    x, y = torch.cat([x, x * torch.tensor([1.0, -1.0, -1.0, -1.0])]), torch.cat([y, y])
-    tx[(told == 0).nonzero()[:12, 0], 0] = 2.2  # beyond the training part's mean, 1.2, and still nearer to 0 than to 6
-    ty = torch.where(torch.arange(len(tx)) % int(trial.randint(3, 5, 1)) == 1, 1 - told, told)
-    tx[:, 2] = 3.0 * ty - 1.5  # in the test this feature tells the label, in the training it is noise
-
-    def ask(*parts, C=2, name="takes features, labels, test features and test labels"):
-        got = _scores(trial.call(answer, *parts, name=name), C)
-        if got is None:
-            told = "is it made for two classes only?" if C > 2 else "is the return missing?"
-            trial.need("returns accuracy and recalls", False, f"a number and a sequence of {C} are asked for; {told}")
-        return got
-
-    right = _scores(recall(torch.eye(2)[told], ty), 2)
-    z, z_test = ((part - part.mean(0)) / part.std(0) for part in (x, tx))
-    values = {
-        "scoring on the training part": linear_probe(x, y, x, y),
-        "fitting on the test part": linear_probe(tx, ty, tx, ty),
-        "fitting on both parts": linear_probe(torch.cat([x, tx]), torch.cat([y, ty]), tx, ty),
-        "standardising the test with its own mean and spread": linear_probe(z, y, z_test, ty),
-    }
-    values["leaving out the bias: the line goes through the mean"] = recall(torch.eye(2)[(tx[:, 0] > x[:, 0].mean()).long()], ty)
-    mistakes = {mistake: _scores(value, 2) for mistake, value in values.items()}
-    accuracy, recalls = right
-    precision = [float((ty[told == c] == c).double().mean()) for c in (0, 1)]
-    got = ask(x, y, tx, ty)
-    trial.equal("scores on the test what was fitted on the training part", got[0], accuracy, {
-        **{mistake: value[0] for mistake, value in mistakes.items()},
-        "averaging the recalls; the accuracy counts each answer once": sum(recalls) / 2,
-        "counting the wrong answers": 1 - accuracy,
-        "counting right answers instead of dividing by their number": accuracy * len(ty),
-        "answering in percent": 100 * accuracy,
-    }, weight=3, atol=0.006)  # fmt: skip
-    trial.equal("gives the recall of each class", got[1], recalls, {
-        **{mistake: value[1] for mistake, value in mistakes.items()},
-        "dividing by how often a class was answered (that is precision)": precision,
-        "dividing by all answers": [float(((told == c) & (ty == c)).double().mean()) for c in (0, 1)],
-        "exchanging the classes": recalls[::-1],
-        "giving the accuracy for both classes": [accuracy, accuracy],
-    }, weight=3, atol=0.006)  # fmt: skip
-    stretch, shift = torch.tensor([1e-4, 1.0, 1.0, 50.0]), torch.tensor([0.01, -3.0, 0.0, 40.0])
-    scaled = ask(x * stretch + shift, y, tx * stretch + shift, ty)
-    reason = "features in other units give other answers: standardise each with the training part's mean and spread"
-    trial.equal("does not care in which units the features are", scaled, got, atol=0.006, reason=reason, weight=2)
-    flat, flat_test = (torch.cat([part, torch.full((len(part), 1), 0.5)], 1) for part in (x, tx))
-    constant = ask(flat, y, flat_test, ty, name="survives a feature that never changes")
-    reason = "its spread is 0, and 0 / 0 is not a number: divide by at least something small"
-    trial.equal("is not moved by a feature that never changes", constant, got, atol=0.006, reason=reason)
-    side, drift = torch.arange(240) % 2, 1.5 * trial.randn(240).clamp(-2, 2)
-    both = torch.stack([2.0 * side - 1 + drift, drift], 1)  # alike, and their difference tells the label
-    slow = ask(both[:160], side[:160], both[160:], side[160:], name="survives two features that are much alike")[0]
-    reason = "a line that is still on its way: take more steps, or longer ones"
-    trial.equal("takes steps until the answers stay", slow, 1.0, atol=0.006, reason=reason)
-    lone = ask(x, y, tx[ty == 1], ty[ty == 1], name="survives a test of one class")[1]
-    trial.true("gives NaN for a class that the test does not have", math.isnan(lone[0]),
-               "0 would say that all were missed, and none was there")  # fmt: skip
-    other = ask(x, y, tx[ty == 0], ty[ty == 0], name="survives a test without the last class")[1]
-    trial.true("takes the number of classes from the training labels", math.isnan(other[1]),
-               "the last class has no test row: its recall is NaN")  # fmt: skip
-    corners = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
-    y3, ty3 = (trial.randint(0, 3, size) for size in (90, 60))
-    x3, tx3 = (corners[labels] + trial.randn(len(labels), 2) / 2 for labels in (y3, ty3))
-    three = ask(x3, y3, tx3, ty3, C=3, name="survives three classes")
-    trial.equal("tells three classes apart", three, (1.0, [1.0] * 3), atol=0.006, reason="is it made for two classes only?")
+STEP = 0.006  # less than one answer in 120
 
 
-def _clusters(trial: Trial, N: int, share: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two clusters, at 0 and 6 of the first feature, and their numbers; the other three features are noise."""
-    labels = torch.from_numpy(trial.numpy.permutation((torch.arange(N) >= share * N).long().numpy()))
-    features = trial.randn(N, 4)
+def linear_probe(features: Tensor, labels: Tensor, test_features: Tensor, test_labels: Tensor) -> tuple:
+    """``probe(features[N,D], labels[N], test_features[M,D], test_labels[M]) -> accuracy, recalls``:
+    standardise all features with the mean and the spread of the training features, fit a logistic
+    regression with a bias on the training part (labels 0 to C-1; no penalty, or a weak one whose
+    weight is at most a thousandth of the mean loss's), and score it on the test part. ``accuracy``
+    is the share of right answers, ``recalls`` the C shares of right answers within each true class,
+    NaN for a class that the test does not have."""
+    x, y, tx, ty = features, labels, test_features, test_labels
+    C = int(y.max()) + 1
+    mean, spread = x.mean(0), x.std(0).clamp(min=1e-6)
+    x, tx = (x - mean) / spread, (tx - mean) / spread
+    x, tx = F.pad(x, (0, 1), value=1.0), F.pad(tx, (0, 1), value=1.0)
+    w = torch.zeros(x.shape[1], C)
+    for _ in range(300):
+        w -= x.T @ ((x @ w).softmax(1) - F.one_hot(y, C)) / len(x)
+    said = (tx @ w).argmax(1)
+    right = (said == ty).double()
+    accuracy = right.mean().item()
+    recalls = [right[ty == c].mean().item() for c in range(C)]
+    return accuracy, recalls
+
+
+def _clusters(draw: Draw, N: int, share: float) -> tuple[Tensor, Tensor]:
+    """Two clusters, at 0 and 6 of the first feature, and their numbers; the other three features
+    are noise."""
+    labels = torch.from_numpy(draw.numpy.permutation((torch.arange(N) >= share * N).long().numpy()))
+    features = draw.randn(N, 4)
     features[:, 0] = 6 * labels + 0.25 * features[:, 0].clamp(-2, 2)
     return features, labels
 
 
-def _scores(answered, C: int) -> tuple[float, list[float]] | None:
-    try:
-        accuracy, recalls = answered
-        found = float(accuracy), [float(one) for one in recalls]
-    except (TypeError, ValueError, RuntimeError):
-        return None
-    return found if len(found[1]) == C else None
+def _features(draw: Draw) -> Iterator[Case]:
+    (x, y), (tx, told) = _clusters(draw, 120, 0.8), _clusters(draw, 90, 0.3)
+    for cluster in (0, 1):  # one in twelve is mislabelled, so that no line is perfect in training
+        y[(x[:, 0] > 3).long().eq(cluster).nonzero()[::12, 0]] = 1 - cluster
+    # Each point is there twice, with the noise turned round: the best line sees the first feature.
+    x, y = torch.cat([x, x * torch.tensor([1.0, -1.0, -1.0, -1.0])]), torch.cat([y, y])
+    tx[(told == 0).nonzero()[:12, 0], 0] = 2.2  # beyond the training mean, and nearer to 0 than to 6
+    ty = torch.where(torch.arange(len(tx)) % draw.integer(3, 5) == 1, 1 - told, told)
+    tx[:, 2] = 3.0 * ty - 1.5  # in the test this feature tells the label, in training it is noise
+    stretch, shift = torch.tensor([1e-4, 1.0, 1.0, 50.0]), torch.tensor([0.01, -3.0, 0.0, 40.0])
+    flat, flat_test = (F.pad(part, (0, 1), value=0.5) for part in (x, tx))
+    side, drift = torch.arange(240) % 2, 1.5 * draw.randn(240).clamp(-2, 2)
+    both = torch.stack([2.0 * side - 1 + drift, drift], 1)  # their difference tells the label
+    far = tx.clone()
+    far[(told == 1).nonzero()[:3, 0], 0] = 1e10  # three rows on the right side, beyond all others
+    corners = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
+    y3, ty3 = draw.integers(0, 3, 90), draw.integers(0, 3, 60)
+    x3, tx3 = (corners[labels] + draw.randn(len(labels), 2) / 2 for labels in (y3, ty3))
+
+    def ask(answer, *parts):
+        accuracy, recalls = answer(*parts)
+        C = int(parts[1].max()) + 1
+        need(len(recalls) == C, f"{len(recalls)} recalls for {C} classes of the training labels")
+        return [float(accuracy), [float(recall) for recall in recalls]]
+
+    def accuracy(answer, *parts):
+        return ask(answer, *parts)[0]
+
+    def recalls(answer, *parts):
+        return ask(answer, *parts)[1]
+
+    yield Case("scores on the test what was fitted on the training part", (x, y, tx, ty), 3.0,
+               accuracy, STEP)
+    yield Case("gives the recall of each class", (x, y, tx, ty), 3.0, recalls, STEP)
+    yield Case("does not care in which units the features are",
+               (x * stretch + shift, y, tx * stretch + shift, ty), 2.0, ask, STEP,
+               "features in other units give other answers: standardise each with the training "
+               "part's mean and spread")
+    yield Case("is not moved by a feature that never changes", (flat, y, flat_test, ty), 1.0, ask,
+               STEP, "its spread is 0, and 0 / 0 is not a number: divide by at least something small")
+    yield Case("takes mean and spread from the training part alone", (x, y, far, ty), 1.0, ask, STEP,
+               "three test rows lie far away, and every other answer turns: standardise with the "
+               "training part's mean and spread")
+    yield Case("takes steps until the answers stay",
+               (both[:160], side[:160], both[160:], side[160:]), 1.0, accuracy, STEP,
+               "a line that is still on its way: take more steps, or longer ones")
+    yield Case("gives NaN for a class that the test does not have",
+               (x, y, tx[ty == 1], ty[ty == 1]), 1.0, recalls, STEP,
+               "0 would say that all were missed, and none was there")
+    yield Case("takes the number of classes from the training labels",
+               (x, y, tx[ty == 0], ty[ty == 0]), 1.0, recalls, STEP,
+               "the last class has no test row: its recall is NaN")
+    yield Case("tells three classes apart", (x3, y3, tx3, ty3), 1.0, ask, STEP,
+               "is it made for two classes only?")
+
+
+PARTS = "x, y, tx, ty = features, labels, test_features, test_labels => "
+STANDARD = "x, tx = (x - mean) / spread, (tx - mean) / spread => "
+check_linear_probe = card("06.5", linear_probe, _features, {
+    "scoring on the training part": PARTS + "x, y, tx, ty = features, labels, features, labels",
+    "fitting on the test part":
+        PARTS + "x, y, tx, ty = test_features, test_labels, test_features, test_labels",
+    "fitting on both parts": PARTS + "tx, ty = test_features, test_labels\n"
+                                     "    x, y = torch.cat([features, tx]), torch.cat([labels, ty])",
+    "standardising the test with its own mean and spread":
+        "(tx - mean) / spread => (tx - tx.mean(0)) / tx.std(0).clamp(min=1e-6)",
+    "standardising with the mean and spread of both parts together":
+        "x.mean(0), x.std(0) => torch.cat([x, tx]).mean(0), torch.cat([x, tx]).std(0)",
+    "not standardising, so that features in other units give other answers": STANDARD,
+    "centring alone, so that features in other units give other answers":
+        STANDARD + "x, tx = x - mean, tx - mean",
+    "0 / 0 is not a number: the spread of a feature may be 0": ".clamp(min=1e-6) => ",
+    "leaving out the bias: the line goes through the mean": "value=1.0 => value=0.0",
+    "a line that is still on its way: take more steps, or longer ones": "range(300) => range(2)",
+    "dividing by how often a class was answered (that is precision)": "right[ty == c] => right[said == c]",
+    "dividing by all answers":
+        "right[ty == c].mean().item() => (right * (ty == c)).mean().item()",
+    "swapping the classes": "return accuracy, recalls => return accuracy, recalls[::-1]",
+    "averaging the recalls; the accuracy counts each answer once":
+        "return accuracy, => return sum(recalls) / C,",
+    "giving the accuracy for both classes": "return accuracy, recalls => return accuracy, [accuracy] * C",
+    "answering in percent": "return accuracy, => return 100 * accuracy,",
+    "giving 0 for an absent class: 0 would say that all were missed, and none was there":
+        "return accuracy, recalls => return accuracy, [r if r == r else 0.0 for r in recalls]",
+    "taking the number of classes from the test labels": "int(y.max()) => int(ty.max())",
+    "telling one class from all others: is it made for two classes only?":
+        "int(y.max()) + 1 => 2\n    y, ty = y.clamp(max=1), ty.clamp(max=1)",
+    "returning the accuracy alone": "return accuracy, recalls => return accuracy",
+})

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from albert_edu.checks.asking import need
+from albert_edu.checks.asking import by_seed, need
 from albert_edu.checks.engine import Case, Draw, card
-from albert_edu.checks.masking import by_seed
 from albert_edu.text.tokenizer import MASK
 
 

@@ -1,22 +1,38 @@
-"""Checks of notebook 11: from the characters of an answer to pieces, and from scores of pieces back to an answer."""
+"""Cards of notebook 11: from the characters of an answer to tokens, and from scores back to one."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from albert_edu.checks.report import brief
-from albert_edu.checks.trial import Trial, exercise
+from albert_edu.checks.asking import need, tensor
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.text.masking import IGNORE
 
-NONE = (IGNORE, IGNORE)
-LONGEST = 30
+
+def span_labels(question: Sequence[int], characters: Sequence[tuple[int, int]], start: int, text: str,
+                S: int) -> tuple[int, int] | None:
+    """``labels(question, characters, start, text, S) -> (first, last)``: where in [CLS] question
+    [SEP] context [SEP] the answer's first and last token stand. ``question`` is a list of ids;
+    ``characters`` has for each token of the context (from, to), the characters [from, to) that it
+    stands for. The answer ``text`` begins at character ``start`` of the context; its tokens are those
+    that share a character with it. Without an answer ``text`` is "" and ``start`` -1: then
+    (-100, -100). The row is cut to S with its last [SEP] kept; where not all of an answer's tokens
+    are left, or it has none, the result is None."""
+    if not text:
+        return IGNORE, IGNORE
+    end = start + len(text)
+    inside = [i for i, (b, e) in enumerate(characters) if b < end and e > start]
+    before = len(question) + 2
+    if not inside or before + inside[-1] > S - 2:
+        return None
+    return before + inside[0], before + inside[-1]
 
 
-class Asked(NamedTuple):
-    """What check_span_labels gives to an answer."""
+class _Example(NamedTuple):
+    """What span_labels is given."""
 
     question: list[int]
     characters: list[tuple[int, int]]
@@ -25,226 +41,186 @@ class Asked(NamedTuple):
     S: int
 
 
-@exercise("11.6")
-def check_span_labels(answer, trial: Trial) -> None:
-    """``labels(question, characters, start, text, S) -> (first, last)``: where in [CLS] question [SEP] context [SEP] the answer's
-    first and last piece stand. ``question`` is a list of ids; ``characters`` has for each piece of the context (from, to), the
-    characters [from, to) that it stands for. The answer ``text`` begins at character ``start`` of the context; its pieces are those
-    that share a character with it. Without an answer ``text`` is "" and ``start`` -1: then (-100, -100). The row is cut to S with
-    its last [SEP] kept; where not all of an answer's pieces are left, the result is None."""
-    cases = [_asked(trial, at_the_end=i % 2 == 1) for i in range(6)]
-    right = _all(trial, answer, cases, "finds the first and the last piece", {
-        "counting from the context's first piece; [CLS] question [SEP] stand before it": lambda asked: _found(asked, before=0),
-        "adding the question's length without [CLS] and [SEP]": lambda asked: _found(asked, before=len(asked.question)),
-        "adding [CLS] and the question, but not the [SEP] between": lambda asked: _found(asked, before=len(asked.question) + 1),
-        "giving one past the last piece": lambda asked: _found(asked, past=1),
-        "taking the piece behind the answer as well: the character at start + len(text) is not of it":
-            lambda asked: _found(asked, behind=1),
-        "taking the pieces before and behind the answer as well, whose characters end or begin where it does not":
-            lambda asked: _found(asked, behind=1, ahead=1),
-        "stopping one character early, so that a last piece of one letter is lost":
-            lambda asked: _found(asked._replace(text=asked.text[:-1])),
-        "giving characters instead of pieces": lambda asked: (asked.start, asked.start + len(asked.text) - 1),
-        "giving the number of pieces instead of the last one": _counted,
-        "giving the first piece twice": lambda asked: (_found(asked)[0],) * 2,
-    }, weight=3)  # fmt: skip
-    inside = [_asked(trial, shorter=1) for _ in range(4)]
-    reason = "an answer may begin or end inside a piece: '1859' in '(1859).'; take every piece that shares a character with it"
-    _all(trial, answer, inside, "takes a piece that the answer only touches", {
-        "taking only pieces that lie wholly within the answer": _whole_only,
-    }, reason if right else "")  # fmt: skip
-    reason = "pieces of a word whose length was changed all stand for the whole word: take all of them"
-    together = [_asked(trial, together=True) for _ in range(3)]
-    _all(trial, answer, together, "takes all pieces of a word that they share", {}, reason if right else "")
-    nothing = [cases[0]._replace(start=-1, text=""), cases[1]._replace(start=-1, text="")]
-    _all(trial, answer, nothing, "gives (-100, -100) where there is no answer", {
-        "pointing at [CLS], as BERT does; here a loss ignores -100 and another head says 'no answer'": lambda asked: (0, 0),
-        "returning None, as for an answer that was cut off": lambda asked: None,
-        "giving -1": lambda asked: (-1, -1),
-    }, weight=2)  # fmt: skip
-    ends = [_found(asked)[1] for asked in cases]
-    cut = [asked._replace(S=end + room) for asked, end in zip(cases, ends, strict=True) for room in (1, 2, -1)]
-    _all(trial, answer, cut, "gives None where the answer is cut off, and only there", {
-        "ending an answer at the edge where it is cut off": _at_the_edge,
-        "ending an answer at the edge, having looked in what is left of the context only":
-            lambda asked: _at_the_edge(asked) if _found(asked)[0] <= asked.S - 2 else None,
-        "taking an answer that was cut off for none, which teaches the wrong thing": lambda asked: _within(asked) or NONE,
-        "giving places behind the end of the row": _found,
-        "forgetting that the last [SEP] needs a place": lambda asked: _within(asked, room=1),
-        "leaving one place too many free": lambda asked: _within(asked, room=3),
-    }, weight=2, reason="is a whole answer kept that just fits?" if right else "")  # fmt: skip
-
-
-def _asked(trial: Trial, at_the_end: bool = False, shorter: int = 0, together: bool = False) -> Asked:
-    """A context of some words of one to three pieces, without blanks before some of them, and an answer of some pieces."""
+def _example(draw: Draw, at_the_end: bool = False, shorter: int = 0, together: bool = False) -> _Example:
+    """A context of words of one to three tokens, without blanks before some of them, and an answer
+    of some tokens; ``together``: the tokens of a word all stand for the whole word."""
     characters, at = [], 0
-    for word in range(int(trial.randint(9, 12, 1))):
+    for word in range(draw.integer(9, 12)):
         at += word % 2  # a blank before every second word
-        lengths = trial.randint(2, 5, int(trial.randint(1, 4, 1))).tolist()
-        if together:  # the word's pieces all stand for the whole word
-            characters += [(at, at + sum(lengths))] * len(lengths)
-            at += sum(lengths)
-        else:
-            for n in lengths:
-                characters.append((at, at + n))
-                at += n
-    characters += [(at, at + 1), (at + 1, at + 2), (at + 2, at + 4)]  # two pieces of one letter: off-by-one errors show
-    first = int(trial.randint(1, 4, 1))
-    blanks = [i for i in range(first + 2, len(characters) - 3) if characters[i][1] < characters[i + 1][0]]
-    last = len(characters) - 2 if at_the_end else blanks[0]
-    begin, end = characters[first][0] + shorter, characters[last][1] - shorter
-    question = trial.randint(5, 99, int(trial.randint(3, 7, 1))).tolist()
-    return Asked(question, characters, begin, "x" * (end - begin), 90)
+        lengths = draw.integers(2, 5, draw.integer(1, 4)).tolist()
+        for n in lengths:
+            characters.append((at, at + sum(lengths)) if together else (at, at + n))
+            at += 0 if together else n
+        at += sum(lengths) if together else 0
+    characters += [(at, at + 1), (at + 1, at + 2), (at + 2, at + 4)]  # off-by-one errors show
+    first = draw.integer(1, 4)
+    blanks = _blanks(characters)
+    last = len(characters) - 2 if at_the_end else next(i for i in blanks if i >= first + 2)
+    start, end = characters[first][0] + shorter, characters[last][1] - shorter
+    question = draw.integers(5, 99, draw.integer(3, 7)).tolist()
+    return _Example(question, characters, start, "x" * (end - start), 90)
 
 
-def _found(asked: Asked, before: int | None = None, past: int = 0, behind: int = 0, ahead: int = 0) -> tuple[int, int]:
-    """The answer's places, whatever S is, or with a mistake."""
-    start, end = asked.start - ahead, asked.start + len(asked.text) + behind
-    inside = [i for i, (b, e) in enumerate(asked.characters) if b < end and e > start]
-    before = len(asked.question) + 2 if before is None else before
-    return before + inside[0], before + inside[-1] + past
+def _blanks(characters: Sequence[tuple[int, int]]) -> list[int]:
+    """The tokens before a blank."""
+    return [i for i in range(len(characters) - 3) if characters[i][1] < characters[i + 1][0]]
 
 
-def _counted(asked: Asked) -> tuple[int, int]:
-    first, last = _found(asked)
-    return first, last - first + 1
+def _examples(draw: Draw) -> Iterator[Case]:
+    examples = [_example(draw, at_the_end=i % 2 == 1) for i in range(6)]
+    nothing = [example._replace(start=-1, text="") for example in examples[:2]]
+    cut, blank = [], []
+    for example in examples:
+        _, last = span_labels(*example)
+        cut += [example._replace(S=last + room) for room in (1, 2, -1)]
+        at = example.characters[_blanks(example.characters)[0]][1]
+        blank += [example._replace(start=at, text=" "), example._replace(start=at, text=" x")]
+
+    def ask(answer, *examples):
+        found = [answer(*example) for example in examples]
+        return [None if one is None else [int(place) for place in one] for one in found]
+
+    def some(answer, *examples):
+        found = ask(answer, *examples)
+        need(found != [None] * len(found), "all results are None; is the return missing?")
+        return found
+
+    yield Case("finds the first and the last token", tuple(examples), 3.0, some)
+    yield Case("takes a token that the answer only touches",
+               tuple(_example(draw, shorter=1) for _ in range(4)), 1.0, ask, reason=(
+                   "an answer may begin or end inside a token: '1859' in '(1859).'; take every token "
+                   "that shares a character with it"))
+    yield Case("takes all tokens of a word that they share",
+               tuple(_example(draw, together=True) for _ in range(3)), 1.0, ask, reason=(
+                   "tokens of a word whose length was changed all stand for the whole word: take all"))
+    yield Case("gives (-100, -100) where there is no answer", tuple(nothing), 2.0, ask)
+    yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, ask,
+               reason="is a whole answer kept that just fits?")
+    yield Case("gives None for a blank, which is in no token", tuple(blank), 1.0, ask)
 
 
-def _whole_only(asked: Asked) -> tuple[int, int]:
-    end, before = asked.start + len(asked.text), len(asked.question) + 2
-    inside = [i for i, (b, e) in enumerate(asked.characters) if b >= asked.start and e <= end]
-    return before + inside[0], before + inside[-1]
+SHARED, RESULT = "b < end and e > start => ", "return before + inside[0], before + inside[-1] => "
+check_span_labels = card("11.6", span_labels, _examples, {
+    "counting from the context's first token; [CLS] question [SEP] stand before it":
+        "before = len(question) + 2 => before = 0",
+    "adding the question's length without [CLS] and [SEP]": "len(question) + 2 => len(question)",
+    "adding [CLS] and the question, but not the [SEP] between": "len(question) + 2 => len(question) + 1",
+    "giving one past the last token": RESULT + "return before + inside[0], before + inside[-1] + 1",
+    "taking the token behind the answer as well: the character at start + len(text) is not of it":
+        SHARED + "b <= end and e > start",
+    "taking the tokens before and behind the answer as well": SHARED + "b <= end and e >= start",
+    "stopping one character early, so that a last token of one letter is lost":
+        SHARED + "b < end - 1 and e > start",
+    "giving characters instead of tokens": RESULT + "return start, end - 1",
+    "giving the number of tokens instead of the last one":
+        RESULT + "return before + inside[0], len(inside)",
+    "giving the first token twice": RESULT + "return before + inside[0], before + inside[0]",
+    "taking only tokens that lie wholly within the answer": SHARED + "b >= start and e <= end",
+    "looking for tokens that begin and end exactly where the answer does: it may begin inside of one":
+        SHARED + "b == start or e == end",
+    "taking the first token that ends there: tokens of a word whose length was changed all stand for "
+    "the whole word": RESULT + "return before + inside[0], before + next(i for i in inside if "
+                               "characters[i][1] >= end or i == inside[-1])",
+    "pointing at [CLS], as BERT does; here a loss ignores -100 and another head says 'no answer'":
+        "IGNORE, IGNORE => 0, 0",
+    "returning None, as for an answer that was cut off": "return IGNORE, IGNORE => return None",
+    "giving -1 where there is no answer; the loss ignores -100": "IGNORE, IGNORE => -1, -1",
+    "ending an answer at the edge where it is cut off": (
+        "before + inside[-1] > S - 2 => before + inside[0] > S - 2",
+        RESULT + "return before + inside[0], min(before + inside[-1], S - 2)"),
+    "taking an answer that was cut off for none, which teaches the wrong thing":
+        "return None => return IGNORE, IGNORE",
+    "giving places behind the end of the row": "before + inside[-1] > S - 2 => False",
+    "forgetting that the last [SEP] needs a place": "S - 2 => S - 1",
+    "leaving one place too many free": "S - 2 => S - 3",
+    "looking for the first of no tokens: an answer of a blank alone is None": "not inside or => ",
+})
 
 
-def _within(asked: Asked, room: int = 2) -> tuple[int, int] | None:
-    """The answer's places, or None if the last piece is not followed by a place for [SEP]."""
-    if not asked.text:
-        return NONE
-    first, last = _found(asked)
-    return (first, last) if last <= asked.S - room else None
-
-
-def _at_the_edge(asked: Asked) -> tuple[int, int]:
-    first, last = _found(asked)
-    return first, min(last, asked.S - 2)
-
-
-def _all(trial: Trial, answer, cases: Sequence[Asked], name: str, mistakes: dict[str, Callable], reason: str = "",
-         weight: float = 1.0) -> bool:  # fmt: skip
-    got = []
-    for asked in cases:
-        answered = trial.call(answer, *asked, name=name)
-        try:
-            got.append(None if answered is None else tuple(int(place) for place in answered))
-        except (TypeError, ValueError, OverflowError, RuntimeError):
-            trial.need("returns two places or None", False, "first and last are asked for", got=brief(answered))
-    if got == [None] * len(got):
-        reason = "is the return missing?"
-    values = {mistake: [value(asked) for asked in cases] for mistake, value in mistakes.items()}
-    return trial.equal(name, got, [_within(asked) for asked in cases], values, weight, reason=reason)
-
-
-@exercise("11.7")
-def check_best_span(answer, trial: Trial) -> None:
-    """``best_span(start[B,S], end[B,S], context[B,S], none[B]) -> [B,2]``: for each row the first and the last place of the answer,
-    those with the largest start[first] + end[last] where first <= last, both are in the context (``context`` is True) and the
-    answer has at most 30 pieces. (-100, -100) where ``none`` is above 0: then it says that there is no answer. The scores are
-    logits and may all be negative."""
-    B, S = 40, int(trial.randint(12, 16, 1))
-    start, end, context = 2 * trial.randn(B, S), 2 * trial.randn(B, S), _context(trial, B, S)
-    everywhere, answered = torch.ones(B, S, dtype=torch.bool), torch.full((B,), -1.0)
-    got = _ask(trial, answer, start, end, everywhere, answered)
-    right, best_of_each = _best(start, end, everywhere), torch.stack([start.argmax(1), end.argmax(1)], 1)
-    trial.equal("finds the best pair", got, right, {
-        "taking the best of each alone, which may end before it begins": best_of_each,
-        "taking the best of each alone and turning the two round where need be": best_of_each.sort(1).values,
-        "taking the best start first, then the best end behind it": _greedy(start, end),
-        "taking the best end first, then the best start before it": (S - 1 - _greedy(end.flip(1), start.flip(1))).flip(1),
-        "adding probabilities; logits (or logs of probabilities) are added": _best(start.softmax(1), end.softmax(1), everywhere),
-        "allowing no answer of one piece; first may be last": _best(start, end, everywhere, shortest=1),
-        "giving the length instead of the last place": torch.stack([right[:, 0], right[:, 1] - right[:, 0] + 1], 1),
-        "giving one past the last place": right + torch.tensor([0, 1]),
-        "exchanging start and end": _best(end, start, everywhere),
-    }, weight=3)  # fmt: skip
-    got = _ask(trial, answer, start, end, context, answered)
-    right, inside = _best(start, end, context), torch.where(context, 0.0, -1e9)
-    good = trial.equal("answers from the context alone", got, right, {
-        "letting the question, special pieces and padding answer": _best(start, end, everywhere),
-        "masking the starts and not the ends": _best(start + inside, end, everywhere),
-        "masking the ends and not the starts": _best(start, end + inside, everywhere),
-        "taking the best of each alone": torch.stack([(start + inside).argmax(1), (end + inside).argmax(1)], 1),
-        "setting scores outside to 0, which is more than a negative score; -inf is meant": _best(start, end, context, outside=0.0),
-        "counting from the first piece of the context": right - context.int().argmax(1, keepdim=True),
-        "turning the mask upside down": _best(start, end, ~context),
-    }, weight=2)  # fmt: skip
-    got = _ask(trial, answer, start - 30, end - 30, context, answered)
-    reason = "only differences of scores count; what is not allowed must be -inf (or left out), not 0" if good else ""
-    trial.equal("finds it among negative scores too", got, right, {
-        "setting scores outside to 0, which is more than a negative score": _best(start - 30, end - 30, context, outside=0.0),
-        "setting forbidden pairs to 0, which is more than a negative score": _best(start - 30, end - 30, context, forbidden=0.0),
-        "comparing 'no answer' with the score of the span": _compared(start - 30, end - 30, context, answered),
-    }, reason=reason)  # fmt: skip
-    T = 40
-    start, end, everywhere = 0.1 * trial.randn(4, T), 0.1 * trial.randn(4, T), torch.ones(4, T, dtype=torch.bool)
-    rows, first = torch.arange(4), trial.randint(0, 5, 4)
-    start[rows, first] += 9
-    for length, bonus in ((LONGEST - 1, 3), (LONGEST, 4), (LONGEST + 1, 5), (LONGEST + 2, 6)):
-        end[rows, first + length - 1] += bonus
-    got = _ask(trial, answer, start, end, everywhere, answered[:4])
-    trial.equal("finds no answer of more than 30 pieces", got, _best(start, end, everywhere), {
-        "letting an answer be of any length": _best(start, end, everywhere, longest=T),
-        "allowing 31 pieces: last - first is at most 29": _best(start, end, everywhere, longest=LONGEST + 1),
-        "allowing no more than 29 pieces": _best(start, end, everywhere, longest=LONGEST - 1),
-    }, weight=2)  # fmt: skip
-    start, end, none = trial.randn(B, S), trial.randn(B, S), torch.tensor([1.0, -1.0]).repeat(B // 2) * (0.1 + trial.randn(B).abs())
-    none[0], none[2] = 0.3, 25
-    found, nothing = _best(start, end, context), torch.full((B, 2), IGNORE)
-    says_none = none[:, None] > 0
-    trial.equal("says where there is no answer", _ask(trial, answer, start, end, context, none), found.where(~says_none, nothing), {
-        "answering every question": found,
-        "answering where 'no answer' is the likelier, and only there": found.where(says_none, nothing),
-        "pointing at [CLS], place 0": found.where(~says_none, torch.zeros_like(found)),
-        "giving -1": found.where(~says_none, torch.full_like(found, -1)),
-        "comparing with 0.5, though it is a logit": found.where(none[:, None] <= 0.5, nothing),
-        "comparing 'no answer' with the score of the span; it is judged alone": _compared(start, end, context, none),
-    }, weight=2)  # fmt: skip
-
-
-def _context(trial: Trial, B: int, S: int) -> Tensor:
-    """True on the context: behind a question of some pieces, in front of [SEP] and some padding."""
-    begin, end = trial.randint(2, 5, B, 1), trial.randint(S - 4, S, B, 1)
-    return (torch.arange(S) >= begin) & (torch.arange(S) < end)
-
-
-def _best(start: Tensor, end: Tensor, context: Tensor, shortest: int = 0, longest: int = LONGEST,
-          outside: float = -math.inf, forbidden: float = -math.inf) -> Tensor:  # fmt: skip
-    """The best pair in each row with last - first from ``shortest`` to longest - 1, or that with a mistake."""
+def best_span(start: Tensor, end: Tensor, context: Tensor, none: Tensor, longest: int = 30) -> Tensor:
+    """``best_span(start[B,S], end[B,S], context[B,S], none[B], longest=30) -> [B,2]``: for each row
+    the first and the last place of the answer, those with the largest start[first] + end[last] where
+    first <= last, both are in the context (``context`` is True) and the answer has at most
+    ``longest`` tokens. (-100, -100) where ``none`` is above 0, which says that there is no answer,
+    and in a row without any context. The scores are logits and may all be negative."""
     S = start.shape[1]
-    allowed = torch.ones(S, S, dtype=torch.bool).triu(shortest).tril(longest - 1)
-    score = start.masked_fill(~context, outside)[:, :, None] + end.masked_fill(~context, outside)[:, None]  # B S S
-    best = score.masked_fill(~allowed, forbidden).flatten(1).argmax(1)
-    return torch.stack([best // S, best % S], 1)
+    start = start.masked_fill(~context, -math.inf)
+    end = end.masked_fill(~context, -math.inf)
+    allowed = torch.ones(S, S, dtype=torch.bool).triu().tril(longest - 1)
+    sums = (start[:, :, None] + end[:, None]).masked_fill(~allowed, -math.inf).flatten(1)
+    best = sums.argmax(1)
+    spans = torch.stack([best // S, best % S], 1)
+    silent = (none > 0) | ~context.any(1)
+    return spans.masked_fill(silent[:, None], IGNORE)
 
 
-def _greedy(start: Tensor, end: Tensor) -> Tensor:
-    first = start.argmax(1, keepdim=True)
-    behind = end.masked_fill(torch.arange(end.shape[1]) < first, float("-inf"))
-    return torch.cat([first, behind.argmax(1, keepdim=True)], 1)
+def _scores(draw: Draw) -> Iterator[Case]:
+    B, S, T = 40, draw.integer(12, 16), 40
+    begin, stop = draw.integers(2, 5, B, 1), draw.integers(S - 4, S, B, 1)
+    context = (torch.arange(S) >= begin) & (torch.arange(S) < stop)  # between question and padding
+    start, end, answered = 2 * draw.randn(B, S), 2 * draw.randn(B, S), torch.full((B,), -1.0)
+    everywhere = torch.ones(B, S, dtype=torch.bool)
+    far_start, far_end = 0.1 * draw.randn(4, T), 0.1 * draw.randn(4, T)
+    rows, first = torch.arange(4), draw.integers(0, 5, 4)
+    far_start[rows, first] += 9
+    for length, bonus in ((29, 3), (30, 4), (31, 5), (32, 6)):
+        far_end[rows, first + length - 1] += bonus
+    far = far_start, far_end, torch.ones(4, T, dtype=torch.bool), answered[:4]
+    none = torch.tensor([1.0, -1.0]).repeat(B // 2) * (0.1 + draw.randn(B).abs())
+    none[0], none[2] = 0.3, 25
+    empty = context.clone()
+    empty[::3] = False
+
+    def ask(answer, start, *inputs):
+        return tensor(answer(start, *inputs), len(start), 2).long()
+
+    yield Case("finds the best pair", (start, end, everywhere, answered), 3.0, ask)
+    yield Case("answers from the context alone", (start, end, context, answered), 2.0, ask)
+    yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered), 1.0, ask,
+               reason="only differences of scores count; what is not allowed must be -inf, not 0")
+    yield Case("finds no answer of more than 30 tokens", far, 2.0, ask)
+    yield Case("allows no more tokens than asked for", (start, end, context, answered, 2), 1.0, ask)
+    yield Case("says where there is no answer", (start, end, context, none), 2.0, ask)
+    yield Case("gives (-100, -100) in a row without context", (start, end, empty, answered), 1.0, ask)
 
 
-def _compared(start: Tensor, end: Tensor, context: Tensor, none: Tensor) -> Tensor:
-    found = _best(start, end, context)
-    score = start.gather(1, found[:, :1]) + end.gather(1, found[:, 1:])
-    return found.masked_fill(none[:, None] > score, IGNORE)
-
-
-def _ask(trial: Trial, answer, start: Tensor, end: Tensor, context: Tensor, none: Tensor) -> Tensor:
-    answered = trial.call(answer, start, end, context, none, name="takes start, end, context and none")
-    try:
-        got = torch.as_tensor(answered).detach().cpu()
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        got = None
-    if got is None or got.shape != (len(start), 2):
-        reason = "a first and a last place for each row are asked for; is the return missing?"
-        trial.need(f"returns places of shape {(len(start), 2)}", False, reason, got=brief(answered))
-    return got.long()
+CONTEXT_ONLY = "masked_fill(~context, -math.inf) => "
+START_ONLY = "    end = end.masked_fill(~context, -math.inf)\n => "
+END_ONLY = "    start = start.masked_fill(~context, -math.inf)\n => "
+ALLOWED, BEST = ".triu().tril(longest - 1) => ", "best = sums.argmax(1) => "
+check_best_span = card("11.7", best_span, _scores, {
+    "taking the best of each alone, which may end before it begins": ALLOWED,
+    "taking the best of each alone and turning the two round where need be":
+        (ALLOWED, "torch.stack([best // S, best % S], 1) => "
+                  "torch.stack([best // S, best % S], 1).sort(1).values"),
+    "taking the best start first, then the best end behind it":
+        BEST + "first = start.argmax(1, keepdim=True)\n"
+               "    end = end.masked_fill(torch.arange(S) < first, -math.inf)\n"
+               "    best = first[:, 0] * S + end.argmax(1)",
+    "adding probabilities; logits (or logs of probabilities) are added":
+        CONTEXT_ONLY + "softmax(1).masked_fill(~context, -math.inf)",
+    "allowing no answer of one token; first may be last": ".triu() => .triu(1)",
+    "giving the length instead of the last place": "best % S], => best % S - best // S + 1],",
+    "giving one past the last place": "best % S], => best % S + 1],",
+    "swapping start and end": lambda start, end, *inputs: best_span(end, start, *inputs),
+    "letting the question, special tokens and padding answer": (START_ONLY, END_ONLY),
+    "masking the starts and not the ends": START_ONLY,
+    "masking the ends and not the starts": END_ONLY,
+    "setting scores outside to 0, which is more than a negative score; -inf is meant":
+        CONTEXT_ONLY + "masked_fill(~context, 0.0)",
+    "setting forbidden pairs to 0, which is more than a negative score": "~allowed, -math.inf => ~allowed, 0.0",
+    "counting from the first token of the context":
+        "return spans => spans = spans - context.int().argmax(1, keepdim=True)\n    return spans",
+    "turning the mask upside down": CONTEXT_ONLY + "masked_fill(context, -math.inf)",
+    "letting an answer be of any length": ".tril(longest - 1) => ",
+    "allowing 31 tokens: last - first is at most 29": "longest - 1 => longest",
+    "allowing no more than 29 tokens": "longest - 1 => longest - 2",
+    "ignoring `longest`: is 30 written out?": "longest - 1 => 29",
+    "answering every question": "(none > 0) => none.isnan()",
+    "answering where 'no answer' is the likelier, and only there": "none > 0 => none < 0",
+    "pointing at [CLS], place 0": ", IGNORE => , 0",
+    "comparing with 0.5, though it is a logit": "none > 0 => none > 0.5",
+    "comparing 'no answer' with the score of the span; it is judged alone":
+        "none > 0 => none > sums.amax(1)",
+    "pointing somewhere in a row without any context": " | ~context.any(1) => ",
+})

@@ -1,122 +1,153 @@
-"""Check of notebook 07: a batch in parts."""
+"""Card of notebook 07: one step of the optimizer on a batch in parts."""
 
 import copy
-import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import torch
-from torch import Tensor
-from torch.nn.utils import parameters_to_vector, vector_to_parameters
+from torch.nn.utils import parameters_to_vector
 
-from albert_edu.checks.trial import Trial, exercise, same
+from albert_edu.checks.asking import need, tensor
+from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
 
-RATE = 0.5  # of the plain gradient descent that steps in check_accumulation
+
+def accumulation(model: AlbertForPretraining, parts: Sequence[PretrainingBatch],
+                 optimizer: torch.optim.Optimizer) -> float:
+    """``step_in_parts(model, parts, optimizer) -> loss``: one step of the optimizer on the
+    masked-token loss of a batch that comes as ``parts``, a list of PretrainingBatch: the mean over
+    all masked tokens of all parts, which is also returned, as a number or a tensor of one.
+    ``model(part).masked_token_loss`` is the mean over those of one part (0 if there are none),
+    ``part.num_masked`` their number. One part after another, so that the memory for one is enough.
+    Called for one batch after another."""
+    whole = sum(part.num_masked for part in parts)
+    total = 0.0
+    optimizer.zero_grad()
+    for part in parts:
+        share = part.num_masked / whole
+        loss = model(part).masked_token_loss
+        (share * loss).backward()
+        total += share * loss.item()
+    optimizer.step()
+    return total
 
 
-@exercise("07.5")
-def check_accumulation(answer, trial: Trial) -> None:
-    """``step_in_parts(model, parts, optimizer) -> loss``: one step of the optimizer on the masked-token loss of a batch that
-    comes as ``parts``, a list of PretrainingBatch: the mean over all hidden pieces of all parts, which is also returned.
-    ``model(part).masked_token_loss`` is the mean over those of one part (0 if there are none), ``part.num_masked`` their number.
-    One part after another, so that the memory for one is enough. Called for one batch after another."""
-    model = AlbertForPretraining(AlbertConfig(vocab_size=12, embedding_size=4, hidden_size=8, num_layers=1, num_heads=2,
-                                              max_positions=6, init_std=0.4))  # fmt: skip
-    hidden = trial.numpy.permutation([1, 3, 6]).tolist()
-    parts, others = _parts(trial, hidden), _parts(trial, [4, 0, 2])
-    ask = functools.partial(_ask_step, answer, trial, model)
-    got, after, seen = ask([parts])
-    pull, losses = _pulls(model, parts)  # what each part alone would do to the weights, P n, and its loss
-    n, rows = torch.tensor([part.num_masked for part in parts]), torch.tensor([len(part) for part in parts])
-    share, last = n / n.sum(), torch.tensor([0, 0, 1])
-    right = trial.equal("moves the weights as the whole batch would", after, share @ pull, {
-        "giving every part the same weight, a mean of means": pull.mean(0),
-        "adding the parts' means up": pull.sum(0),
-        "adding nats up without dividing by the number of hidden pieces": n.float() @ pull,
-        "weighting parts by their sequences instead of their hidden pieces": rows / rows.sum() @ pull,
-        "dividing by the number of parts as well": share @ pull / len(n),
-        "clearing the gradients inside the loop, so that only the last part's are left": share * last @ pull,
-        "clearing the gradients inside the loop, with the parts unweighted": pull[-1],
-        "clearing the gradients inside the loop, with parts of equal weight": pull[-1] / len(n),
-        "calling backward on a running sum: the first part counts three times then": share * torch.tensor([3, 2, 1]) @ pull,
-        "taking output.loss, which has the loss of the order in it": share @ _pulls(model, parts, "loss")[0],
-        "stepping after each part": _steps(model, parts, share),
-        "taking each part for a batch of its own": _steps(model, parts, torch.ones(3)),
-        "never stepping, or clearing the gradients before the step": torch.zeros_like(pull[0]),
-    }, weight=3)  # fmt: skip
-    trial.true("takes one step a batch", seen.count("step") == 1, f"optimizer.step() was called {seen.count('step')} times")
-    backward, at_once = "backward" in seen, ("forward", "forward") in pairwise(seen)
-    reason = "the graphs of several parts are held at once: call backward for each part before the next one is computed"
-    reason = reason if backward else "no gradient ever reached the weights"
-    trial.true("keeps the memory of one part at a time", backward and not at_once, reason)
-    trial.equal("returns the loss of the batch", got[0], share @ losses, {
-        "averaging the parts' losses": losses.mean(),
-        "adding the parts' losses up": losses.sum(),
-        "returning the loss of the last part": losses[-1],
-        "returning the last part's share of the loss": share[-1] * losses[-1],
-    })  # fmt: skip
-
-    _, after, _ = ask([others])
-    pull, _ = _pulls(model, others)
-    n = torch.tensor([part.num_masked for part in others])
-    reason = "such a part weighs nothing, and the others weigh as if it were not there" if right else ""
-    trial.equal("goes on past a part without a hidden piece", after, n / n.sum() @ pull, {
-        "counting a part without hidden pieces as one piece": n / n.clamp(min=1).sum() @ pull,
-        "giving every part the same weight, a mean of means": pull.mean(0),
-    }, reason=reason)  # fmt: skip
-    _, twice, _ = ask([parts, others])
-    _, clean, _ = ask([parts, others], clear=True)
-    reason = "gradients of the batch before are still there: zero_grad once a batch, before the first part or after the step"
-    still = not clean.any()  # an answer that does nothing has nothing to forget
-    reason = "the weights do not move at all" if still else reason
-    trial.true("forgets the batch before", same(twice, clean) and not still, reason, weight=2)
-
-
-def _parts(trial: Trial, hidden: Sequence[int]) -> list[PretrainingBatch]:
-    """Parts of one or two sequences of six tokens, with so many hidden pieces in up to three slots each."""
+def _parts(draw: Draw, counts: Sequence[int]) -> list[PretrainingBatch]:
+    """Parts of one or two sequences of six tokens, with so many of them masked."""
     parts = []
-    for n in hidden:
+    for n in counts:
         B = 1 if n < 3 else 2
-        labels = torch.where(torch.arange(3 * B) < n, trial.randint(5, 12, 3 * B), IGNORE).view(B, 3)
+        labels = torch.where(torch.arange(3 * B) < n, draw.integers(5, 12, 3 * B), IGNORE).view(B, 3)
         places = torch.tensor([[1, 2, 4]]).expand(B, 3)
-        ids, order = trial.randint(5, 12, B, 6), trial.randint(0, 2, B)
-        parts.append(PretrainingBatch(ids, torch.zeros_like(ids), torch.ones_like(ids), places, labels, order))
+        ids, order = draw.integers(5, 12, B, 6), draw.integers(0, 2, B)
+        parts.append(
+            PretrainingBatch(ids, torch.zeros_like(ids), torch.ones_like(ids), places, labels, order))
     return parts
 
 
-def _ask_step(answer, trial: Trial, model, batches: Sequence, clear: bool = False) -> tuple[list, Tensor, list[str]]:
-    """What is answered for each batch, how far the weights moved, and what was done in which order."""
-    student, seen = copy.deepcopy(model), []
-    optimizer = torch.optim.SGD(student.parameters(), lr=RATE)
-    student.albert.embeddings.register_forward_hook(lambda *_: seen.append("forward") if torch.is_grad_enabled() else None)
-    student.masked_token_head.decoder.bias.register_hook(lambda gradient: seen.append("backward"))
-    optimizer.register_step_post_hook(lambda *_: seen.append("step"))
-    losses = []
-    for parts in batches:
-        losses.append(trial.call(answer, student, copy.deepcopy(parts), optimizer, name="takes model, parts and optimizer"))
-        if clear:
-            student.zero_grad()
-    return losses, (parameters_to_vector(student.parameters()) - parameters_to_vector(model.parameters())).detach(), seen
+def _batches(draw: Draw) -> Iterator[Case]:
+    model = AlbertForPretraining(AlbertConfig(
+        vocab_size=12, embedding_size=4, hidden_size=8, num_layers=1, num_heads=2, max_positions=6))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight += 0.4 * draw.randn(*weight.shape)
+    parts = _parts(draw, draw.numpy.permutation([1, 3, 6]).tolist())
+    others = _parts(draw, [4, 0, 2])
+
+    def run(answer, model, batches, clear=False):
+        """What is returned, how far the weights move, and what happened in which order."""
+        start, events = copy.deepcopy(model), []
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        model.albert.embeddings.register_forward_hook(
+            lambda *_: events.append("forward") if torch.is_grad_enabled() else None)
+        model.masked_token_head.decoder.bias.register_hook(lambda _: events.append("backward"))
+        optimizer.register_step_post_hook(lambda *_: events.append("step"))
+        for parts in batches:
+            loss = answer(model, parts, optimizer)
+            if clear:
+                model.zero_grad()
+        before, after = (parameters_to_vector(m.parameters()).detach() for m in (start, model))
+        return loss, after - before, events
+
+    def movement(answer, model, batches):
+        return run(answer, model, batches)[1]
+
+    def steps(answer, model, batches):
+        count = run(answer, model, batches)[2].count("step")
+        need(count == 1, f"optimizer.step() was called {count} times")
+        return True
+
+    def memory(answer, model, batches):
+        events = run(answer, model, batches)[2]
+        need("backward" in events, "no gradient ever reached the weights")
+        need(("forward", "forward") not in pairwise(events), "the graphs of several parts are held "
+             "at once: call backward for each part before the next one is computed")
+        return True
+
+    def loss_of(answer, model, batches):
+        loss = tensor(run(answer, model, batches)[0])
+        need(loss.numel() == 1, f"the shape is {tuple(loss.shape)}: return the loss of the batch")
+        return loss.double().reshape(())
+
+    def traces(answer, model, batches):
+        """How much of the first batch is left in the second step."""
+        twice = run(answer, copy.deepcopy(model), copy.deepcopy(batches))[1]
+        need(bool(twice.any()), "the weights do not move at all")
+        return (twice - run(answer, model, batches, clear=True)[1]).norm()
+
+    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, movement)
+    yield Case("takes one step a batch", (model, [parts]), 1.0, steps)
+    yield Case("keeps the memory of one part at a time", (model, [parts]), 1.0, memory)
+    yield Case("returns the loss of the batch", (model, [parts]), 1.0, loss_of)
+    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, movement, reason=(
+        "such a part weighs nothing, and the others weigh as if it were not there"))
+    yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces, reason=(
+        "gradients of the batch before are still there: zero_grad once a batch, before the first "
+        "part or after the step"))
 
 
-def _pulls(model, parts: Sequence, name: str = "masked_token_loss") -> tuple[Tensor, Tensor]:
-    """How far each part's own mean loss would move the weights in a step, P n, and that loss, P."""
-    params, pulls, losses = list(model.parameters()), [], []
-    for part in parts:
-        loss = getattr(model(part), name)
-        gradients = torch.autograd.grad(loss, params, materialize_grads=True)
-        pulls.append(-RATE * torch.cat([gradient.flatten() for gradient in gradients]))
-        losses.append(loss.detach())
-    return torch.stack(pulls), torch.stack(losses)
-
-
-def _steps(model, parts: Sequence, weights: Tensor) -> Tensor:
-    """How far the weights move when every part, so weighted, makes a step of its own."""
-    one = copy.deepcopy(model)
-    for part, weight in zip(parts, weights, strict=True):
-        vector_to_parameters(parameters_to_vector(one.parameters()).detach() + weight * _pulls(one, [part])[0][0], one.parameters())
-    return (parameters_to_vector(one.parameters()) - parameters_to_vector(model.parameters())).detach()
+SHARE, BACKWARD = "share = part.num_masked / whole => share = ", "(share * loss).backward() => "
+CLEAR = "optimizer.zero_grad()\n    for part in parts: => for part in parts:\n        optimizer.zero_grad()"
+check_accumulation = card("07.5", accumulation, _batches, {
+    "giving every part the same weight, a mean of means": SHARE + "1 / len(parts)",
+    "adding the parts' means up": SHARE + "1",
+    "adding nats up without dividing by the number of masked tokens": SHARE + "part.num_masked",
+    "weighting parts by their sequences instead of their masked tokens":
+        SHARE + "len(part) / sum(map(len, parts))",
+    "dividing by the number of parts as well": SHARE + "part.num_masked / whole / len(parts)",
+    "counting a part without masked tokens as one token": (
+        "part.num_masked => max(part.num_masked, 1)",),
+    "clearing the gradients inside the loop, so that only the last part's are left": CLEAR,
+    "clearing the gradients inside the loop, with the parts unweighted": (CLEAR, SHARE + "1"),
+    "calling backward on a running sum: the first part counts three times then":
+        (BACKWARD + "total = total + share * loss\n        total.backward(retain_graph=True)",
+         "total += share * loss.item() => "),
+    "taking output.loss, which has the loss of the order in it": "masked_token_loss => loss",
+    "stepping after each part":
+        (CLEAR, BACKWARD + "(share * loss).backward()\n        optimizer.step()",
+         "    optimizer.step()\n    return => \n    return"),
+    "stepping after each part with the gradients so far: optimizer.step() was called 3 times":
+        (BACKWARD + "(share * loss).backward()\n        optimizer.step()",
+         "    optimizer.step()\n    return => \n    return"),
+    "taking each part for a batch of its own":
+        (CLEAR, BACKWARD + "loss.backward()\n        optimizer.step()",
+         "    optimizer.step()\n    return => \n    return"),
+    "never stepping, or clearing the gradients before the step":
+        "    optimizer.step() =>     optimizer.zero_grad()\n    optimizer.step()",
+    "gradients of the batch before are still there: zero_grad once a batch":
+        "    optimizer.zero_grad()\n => ",
+    "the graphs of several parts are held at once: call backward for each part before the next one "
+    "is computed":
+        (BACKWARD + "total = total + share * loss", "total += share * loss.item() => ",
+         "    optimizer.step() =>     total.backward()\n    optimizer.step()"),
+    "averaging the parts' losses in what is returned":
+        "total += share * loss.item() => total += loss.item() / len(parts)",
+    "adding the parts' losses up in what is returned": "+= share * loss.item() => += loss.item()",
+    "returning the loss of the last part": "return total => return loss.item()",
+    "returning the last part's share of the loss": "return total => return share * loss.item()",
+    "dividing by whole / part.num_masked, which is 0 / 0 for a part without masked tokens":
+        SHARE + "1 / (whole / part.num_masked)",
+})

@@ -1,20 +1,55 @@
-"""Answers to the exercise of notebook 10 on layers that run again instead of being kept, right and wrong."""
-
-import warnings
+"""Right answers to the exercises of notebook 10 in other styles."""
 
 import torch
 from torch.utils.checkpoint import checkpoint
+from torch.utils.flop_counter import FlopCounterMode
 
-from albert_edu.analysis.memory import Recompute
-from albert_edu.checks import check_gradient_checkpoint
-from tests.bug_zoo.zoo import right, wrong
+from albert_edu.analysis.counting import flops_per_token
+from albert_edu.analysis.memory import Recompute, rerun
+from albert_edu.checks import (
+    check_flops,
+    check_gradient_checkpoint,
+    check_recompute_with_dropout,
+    check_reversible,
+)
+from tests.bug_zoo.zoo import right
 
 
-@right(check_gradient_checkpoint)
-def one_function_a_layer(layers, x):
-    for layer in layers:
-        x = Recompute.apply(layer, x, *layer.parameters())
-    return x
+@right(check_flops)
+def flops_of_the_library(config, S, training):
+    return flops_per_token(config, S, training=training)
+
+
+@right(check_flops)
+def flops_of_products(config, S, training):
+    E, H, F, A = config.embedding_size, config.hidden_size, config.ffn_size, config.num_heads
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        if E != H:
+            torch.empty(S, E) @ torch.empty(E, H)
+        for _ in range(config.num_layers):
+            for inner, outer in ((H, 3 * H), (H, H), (H, F), (F, H)):
+                torch.empty(S, inner) @ torch.empty(inner, outer)
+            weights = torch.empty(A, S, H // A) @ torch.empty(A, H // A, S)
+            weights @ torch.empty(A, S, H // A)
+    return counter.get_total_flops() / S * (3 if training else 1)
+
+
+@right(check_reversible)
+def inverse_by_recursion(couplings, y1, y2):
+    if not couplings:
+        return [y1, y2]
+    *before, (F, G) = couplings
+    x2 = y2.double() - G(y1)
+    return inverse_by_recursion(before, (y1 - F(x2.float())).float(), x2.float())
+
+
+@right(check_reversible)
+def inverse_in_place(couplings, y1, y2):
+    while couplings:
+        F, G = couplings.pop()
+        y2 -= G(y1)
+        y1 -= F(y2)
+    return torch.stack([y1, y2])
 
 
 @right(check_gradient_checkpoint)
@@ -25,7 +60,7 @@ def by_torch(layers, x):
 
 
 class WholeStack(torch.autograd.Function):
-    """All layers in one Function, each weight once; subclasses do one thing wrong."""
+    """All layers in one Function, each weight once."""
 
     @staticmethod
     def forward(ctx, layers, x, *weights):
@@ -42,12 +77,8 @@ class WholeStack(torch.autograd.Function):
         inputs, weights = ctx.saved_tensors[:L], ctx.saved_tensors[L:]
         total = {id(weight): torch.zeros_like(weight) for weight in weights}
         for layer, x in zip(reversed(ctx.layers), reversed(inputs), strict=True):
-            own = list(layer.parameters())
-            with torch.enable_grad():
-                x = x.detach().requires_grad_()
-                output = layer(x)
-            back, *gradients = torch.autograd.grad(output, [x, *own], back)
-            for weight, gradient in zip(own, gradients, strict=True):
+            _, back, gradients = rerun(layer, x, back)
+            for weight, gradient in zip(layer.parameters(), gradients, strict=True):
                 total[id(weight)] += gradient
         return None, back, *total.values()
 
@@ -57,174 +88,30 @@ def one_function_for_all(layers, x):
     return WholeStack.apply(layers, x, *{weight: None for layer in layers for weight in layer.parameters()})
 
 
-@wrong(check_gradient_checkpoint, "the graph of the first run is still held")
-def plain(layers, x):
-    for layer in layers:
-        x = layer(x)
-    return x
-
-
-@wrong(check_gradient_checkpoint, "nothing was recomputed")
-def still_plain(layers, x):
-    return torch.nn.Sequential(*layers)(x)
-
-
-def after_each(function):
-    """The layers one after another, each by that Function."""
-
-    def run(layers, x):
-        for layer in layers:
-            x = function.apply(layer, x, *layer.parameters())
-        return x
-
-    return run
-
-
-class NoEnableGrad(Recompute):
-    """Runs the block again where autograd is off."""
-
-    @staticmethod
-    def backward(ctx, back):
-        x = ctx.saved_tensors[0].detach().requires_grad_()
-        return None, *torch.autograd.grad(ctx.block(x), (x, *ctx.block.parameters()), back)
-
-
-@wrong(check_gradient_checkpoint, "torch.enable_grad()")
-def autograd_off(layers, x):
-    return after_each(NoEnableGrad)(layers, x)
-
-
-class NoWeights(Recompute):
-    """Gives the weights no gradient."""
-
-    @staticmethod
-    def backward(ctx, back):
-        gradients = Recompute.backward(ctx, back)
-        return gradients[:2] + (None,) * (len(gradients) - 2)
-
-
-@wrong(check_gradient_checkpoint, "giving the weights none")
-def weights_forgotten(layers, x):
-    return after_each(NoWeights)(layers, x)
-
-
-class NoInput(Recompute):
-    """Gives x no gradient."""
-
-    @staticmethod
-    def backward(ctx, back):
-        return None, None, *Recompute.backward(ctx, back)[2:]
-
-
-@wrong(check_gradient_checkpoint, "requires_grad_ missing")
-def input_forgotten(layers, x):
-    return after_each(NoInput)(layers, x)
-
-
-class Ones(Recompute):
-    """Forgets the gradient that comes in."""
-
-    @staticmethod
-    def backward(ctx, back):
-        return Recompute.backward(ctx, torch.ones_like(back))
-
-
-@wrong(check_gradient_checkpoint, "leaving out the gradient that comes in")
-def ones_sent_back(layers, x):
-    return after_each(Ones)(layers, x)
-
-
-class HandedOn(Recompute):
-    """Gives the gradient that comes in to the layer before."""
-
-    @staticmethod
-    def backward(ctx, back):
-        return None, back, *Recompute.backward(ctx, back)[2:]
-
-
-@wrong(check_gradient_checkpoint, "handing the incoming gradient on")
-def handed_on(layers, x):
-    return after_each(HandedOn)(layers, x)
-
-
-class Twice(Recompute):
-    """Lets backward() fill .grad and returns the gradients as well."""
-
-    @staticmethod
-    def backward(ctx, back):
-        with torch.enable_grad():
-            x = ctx.saved_tensors[0].detach().requires_grad_()
-            ctx.block(x).backward(back)
-        return None, x.grad, *(weight.grad.clone() for weight in ctx.block.parameters())
-
-
-@wrong(check_gradient_checkpoint, "counting them twice")
-def counted_twice(layers, x):
-    return after_each(Twice)(layers, x)
-
-
-class GraphKept(torch.autograd.Function):
-    """Keeps the graph of the first run on ctx, and runs the block again all the same."""
+@right(check_recompute_with_dropout)
+class SavedAndRestored(Recompute):
+    """The state is saved as a tensor among the others and put back by hand."""
 
     @staticmethod
     def forward(ctx, block, x, *weights):
-        ctx.block, ctx.x = block, x.detach().requires_grad_()
-        with torch.enable_grad():
-            ctx.output = block(ctx.x)
-        return ctx.output.detach()
+        ctx.block = block
+        ctx.save_for_backward(x, torch.random.get_rng_state())
+        return block(x)
 
     @staticmethod
     def backward(ctx, back):
-        with torch.enable_grad():
-            output = ctx.block(ctx.x)
-        return None, *torch.autograd.grad(output, (ctx.x, *ctx.block.parameters()), back)
+        x, state = ctx.saved_tensors
+        now = torch.random.get_rng_state()
+        torch.random.set_rng_state(state)
+        _, gradient, of_weights = rerun(ctx.block, x, back)
+        torch.random.set_rng_state(now)
+        return None, gradient, *of_weights
 
 
-@wrong(check_gradient_checkpoint, "the graph of the first run is still held")
-def graph_kept(layers, x):
-    return after_each(GraphKept)(layers, x)
+@right(check_recompute_with_dropout)
+class ByTorch:
+    """No Function of its own: torch's checkpoint keeps the state by itself."""
 
-
-@wrong(check_gradient_checkpoint, "all layers run again before")
-def the_stack_as_one(layers, x):
-    stack = torch.nn.Sequential(*layers)
-    return Recompute.apply(stack, x, *stack.parameters())
-
-
-@wrong(check_gradient_checkpoint, "again and again")
-def nothing_but_x(layers, x):
-    def run(i, x):
-        return checkpoint(lambda x: layers[i - 1](run(i - 1, x)), x, use_reentrant=False) if i else x
-
-    return run(len(layers), x)
-
-
-@wrong(check_gradient_checkpoint, "does every weight go into apply?")
-def reentrant(layers, x):
-    with warnings.catch_warnings(action="ignore"):  # it does warn
-        for layer in layers:
-            x = checkpoint(layer, x, use_reentrant=True)
-    return x
-
-
-@wrong(check_gradient_checkpoint, "not under no_grad alone")
-def nothing_to_go_back_through(layers, x):
-    with torch.no_grad():
-        return plain(layers, x)
-
-
-@wrong(check_gradient_checkpoint, "letting only the last layer learn")
-def cut_between_layers(layers, x):
-    for layer in layers:
-        x = Recompute.apply(layer, x.detach().requires_grad_(), *layer.parameters())
-    return x
-
-
-@wrong(check_gradient_checkpoint, "leaving the last layer out")
-def one_layer_less(layers, x):
-    return one_function_a_layer(layers[:-1], x)
-
-
-@wrong(check_gradient_checkpoint, "still to do")
-def not_begun(layers, x):
-    raise NotImplementedError("Exercise 10.4")
+    @staticmethod
+    def apply(block, x, *weights):
+        return checkpoint(block, x, use_reentrant=False)

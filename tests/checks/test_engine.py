@@ -1,0 +1,105 @@
+"""A check survives what an answer does: errors, endless loops, memory, meddling."""
+
+import json
+
+import pytest
+import torch
+from torch import Tensor
+
+from albert_edu.checks import CheckFailed, check_classification_head, limits
+from albert_edu.checks.asking import tensor
+from albert_edu.checks.engine import Case, card
+
+
+def double(x: Tensor) -> Tensor:
+    """``double(x) -> tensor``: twice x."""
+    return 2 * x
+
+
+def questions(draw):
+    x = draw.randn(3)
+    yield Case("doubles", (x,), 3.0, lambda answer, x: tensor(answer(x), 3))
+    yield Case("doubles whole numbers", (2,))
+
+
+check_double = card("00.0", double, questions, {"squaring": "2 * x => x * x"})
+
+
+def test_the_report_names_the_mistake_and_gives_partial_credit():
+    report = check_double(lambda x: x * x)
+    assert report.reasons == ["squaring"] and report.score == 0.25
+    with pytest.raises(CheckFailed, match="FAIL  doubles"):
+        report.raise_if_failed()
+    assert json.loads(report.to_json())["properties"][0]["passed"] is False
+
+
+def test_another_seed_draws_other_inputs_so_that_constants_fail():
+    seen = []
+    check_double(lambda x: seen.append(x) or 2 * x)
+
+    def constant(x):
+        return 2 * (seen[0] if isinstance(x, Tensor) else x)
+
+    assert check_double(constant).passed and not check_double(constant, seed=5).passed
+
+
+def test_an_error_in_the_answer_is_reported_with_the_line_of_the_answer_and_never_ours():
+    def broken(x):
+        return x.no_such_thing
+
+    report = check_double(broken)
+    assert report.reasons[0].startswith("in broken, line") and report.score == 0
+    assert "return x.no_such_thing" in report.reasons[0]
+
+
+def test_an_endless_loop_is_stopped_even_if_it_catches_exceptions(monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 0.2)
+
+    def endless(x):
+        while True:
+            try:
+                x = x + 1
+            except Exception:
+                pass
+
+    assert "does not end" in check_double(endless).reasons[0]
+
+
+def test_an_answer_that_eats_memory_is_stopped():
+    assert "larger than it need be" in check_double(lambda x: torch.ones(1 << 33)).reasons[0]
+
+
+def test_an_answer_that_changes_its_input_does_not_change_the_question():
+    def in_place(x):
+        x *= 2
+        return x
+
+    assert check_double(in_place).passed
+    check_double_purely = card("00.0", double, questions, {}, pure=True)
+    assert check_double_purely(double).passed and not check_double_purely(in_place).passed
+
+
+def test_a_check_leaves_the_global_generator_as_it_was():
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    check_double(lambda x: torch.rand(3))
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_what_cannot_be_used_is_answered_in_words():
+    assert "you return NoneType, not a tensor; is the return missing?" in check_double(lambda x: None).reasons
+    assert "the shape is (1,), not (3,)" in check_double(lambda x: x[:1]).reasons
+    assert any("it cannot be called like this" in reason for reason in check_double(lambda: 0).reasons)
+
+
+def test_odd_objects_end_in_a_sentence_and_not_in_a_traceback():
+    sparse, meta = torch.ones(3).to_sparse(), torch.ones(3, device="meta")
+    for odd in (sparse, meta, 10**400, {}, torch.ones(3, dtype=torch.complex64), float("nan")):
+        report = check_double(lambda x, odd=odd: odd)
+        assert not report.passed and report.score == 0 and str(report)
+
+
+def test_a_lazy_module_is_refused_in_words():
+    report = check_classification_head(lambda H, C, dropout: torch.nn.LazyLinear(C))
+    assert report.reasons[0].startswith("asked for is Head(hidden_size, num_labels, dropout)")
