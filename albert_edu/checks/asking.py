@@ -37,7 +37,8 @@ def made(kind: Callable, *sizes, seed: int) -> torch.nn.Module:
     """
     module = kind(*sizes)
     kind = type(module).__name__
-    need(isinstance(module, torch.nn.Module), f"you return {kind}: write a class with nn.Module as its base")
+    need(isinstance(module, torch.nn.Module),
+         f"you return {kind}: write a class with nn.Module as its base")
     with torch.no_grad():
         for weight in module.parameters():
             weight.copy_(numbers_of(weight.shape, seed))
@@ -73,8 +74,10 @@ def unreached(module: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple[int,
     value = module(*(x.clone() if x.is_floating_point() else x for x in inputs))
     if not value.requires_grad:
         return [tuple(leaf.shape) for leaf in leaves]
-    found = torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True, allow_unused=True)
-    return [tuple(leaf.shape) for leaf, gradient in zip(leaves, found, strict=True) if not gradient.any()]
+    found = torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True,
+                                allow_unused=True)
+    pairs = zip(leaves, found, strict=True)
+    return [tuple(leaf.shape) for leaf, gradient in pairs if not gradient.any()]
 
 
 def by_seed(run: Callable[[int], object]) -> bool:
@@ -82,6 +85,6 @@ def by_seed(run: Callable[[int], object]) -> bool:
     first, again, other = run(5), run(5), run(6)
     need(same(first, again), "the same seed gives another result: chance comes from np.random or "
                              "random, not from `rng`")
-    need(not same(first, other), "another seed gives the same result: is a generator made inside, "
-                                 "with a seed of its own?")
+    need(not same(first, other),
+         "another seed gives the same result: is a generator made inside, with a seed of its own?")
     return True

@@ -47,7 +47,8 @@ def _same(got, expected, atol: float) -> bool:
         if type(expected.error) is ValueError:
             return isinstance(got.error, ValueError)
         return type(got.error) is type(expected.error) and str(got.error) == str(expected.error)
-    if isinstance(got, torch.Tensor | np.ndarray) or isinstance(expected, torch.Tensor | np.ndarray):
+    arrays = torch.Tensor | np.ndarray
+    if isinstance(got, arrays) or isinstance(expected, arrays):
         if got is None or expected is None:
             return False
         a, b = (torch.as_tensor(value).detach().cpu() for value in (got, expected))
@@ -58,7 +59,7 @@ def _same(got, expected, atol: float) -> bool:
         return got.keys() == expected.keys() and all(_same(got[k], expected[k], atol) for k in got)
     if isinstance(expected, list | tuple):
         return isinstance(got, list | tuple) and len(got) == len(expected) and all(
-            _same(a, b, atol) for a, b in zip(got, expected, strict=True))  # fmt: skip
+            _same(a, b, atol) for a, b in zip(got, expected, strict=True))
     if isinstance(expected, float) and isinstance(got, int | float | np.number):
         if not math.isfinite(expected):
             return bool(got == expected or (got != got and expected != expected))

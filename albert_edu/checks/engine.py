@@ -60,7 +60,7 @@ class Draw:
 
 
 def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case]],
-         wrong: Mapping[str, object], pure: bool = False) -> Callable[..., Report]:  # fmt: skip
+         wrong: Mapping[str, object], pure: bool = False) -> Callable[..., Report]:
     """Return the check ``check(answer, seed=None) -> Report`` of an exercise such as "03.1".
 
     ``pure`` says that the text forbids to change the inputs.
@@ -71,7 +71,7 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
 
     def outcomes_of(implementation: Callable, seed: int) -> list:
         return [_seeded(seed, functools.partial(_outcome, implementation, case))
-                for case in questions_of(seed)]  # fmt: skip
+                for case in questions_of(seed)]
 
     questions_of = functools.lru_cache(4)(lambda seed: list(cases(Draw(seed))))
     right_of = functools.lru_cache(4)(lambda seed: outcomes_of(reference, seed))
@@ -93,7 +93,8 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
         atols = [case.atol for case in questions]
         held = list(map(same, outcomes, right, atols))
         mistakes = {} if all(held) else mistakes_of(seed)
-        alike = {name: list(map(same, outcomes, values, atols)) for name, values in mistakes.items()}
+        alike = {name: list(map(same, outcomes, values, atols))
+                 for name, values in mistakes.items()}
         if not any(ok and not _is_nothing(value) for ok, value in zip(held, right, strict=True)):
             held = [False] * len(held)  # who always returns None or raises an error has no point
         for i, case in enumerate(questions):
@@ -209,7 +210,7 @@ def _reason(got, expected, case: Case, asked_for: str) -> str:
 
 
 def _where(error: BaseException) -> str:
-    """The last line of the answer's own code on the way to the error, never ours; "" without one."""
+    """The last line of the answer's own code on the way to the error, never ours."""
     ours = os.path.dirname(os.path.dirname(__file__))
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not frame.filename.startswith((ours, "<frozen")) and not _installed(frame.filename):

@@ -13,9 +13,9 @@ from albert_edu.text.tokenizer import CLS, PAD, SEP
 class ClassificationHead(nn.Module):
     """``Head(hidden_size, num_labels, dropout)``, an nn.Module: ``head(pooled[B,H]) ->
     logits[B,C]``. In training, a number of the pooled vector is dropped with the probability
-    ``dropout``, and those that stay are scaled up; then one linear map with a bias, nn.Linear(H, C).
-    ``pooled`` has been through a dense layer and tanh already, and the loss takes logits. A dropout
-    below 0, or of 1 and more, is a ValueError when the head is made."""
+    ``dropout``, and those that stay are scaled up; then one linear map with a bias, nn.Linear(H,
+    C). ``pooled`` has been through a dense layer and tanh already, and the loss takes logits. A
+    dropout below 0, or of 1 and more, is a ValueError when the head is made."""
 
     def __init__(self, hidden_size: int, num_labels: int, dropout: float):
         super().__init__()
@@ -67,17 +67,19 @@ def _pooled(draw: Draw) -> Iterator[Case]:
         return ratio / (1 + ratio)
 
     many = one.expand(6000, H)
-    yield Case("has one linear map with a bias", sizes, 1.0, weights, reason=(
-        "pooled has had its dense layer and tanh: one nn.Linear(H, C) is left"))
+    yield Case("has one linear map with a bias", sizes, 1.0, weights,
+               reason="pooled has had its dense layer and tanh: one nn.Linear(H, C) is left")
     yield Case("maps pooled to logits", (sizes, x), 3.0, logits)
-    yield Case("lets the encoder learn", (sizes, x), 1.0, lost, reason=(
-        "no gradient reaches the tensors of these shapes: is there a detach() or no_grad()?"))
-    yield Case("says the same twice in eval mode", (sizes, x), 1.0, twice, reason=(
-        "dropout is still on in eval mode: use nn.Dropout, or F.dropout with training=self.training"))
-    yield Case("drops numbers of pooled in training", (sizes, many), 2.0, drops, reason=(
-        "nothing is dropped in training mode"))
+    yield Case("lets the encoder learn", (sizes, x), 1.0, lost, reason="no gradient reaches the "
+                      "tensors of these shapes: is there a detach() or no_grad()?")
+    yield Case("says the same twice in eval mode", (sizes, x), 1.0, twice,
+               reason="dropout is still on in eval mode: use nn.Dropout, or F.dropout with "
+                      "training=self.training")
+    yield Case("drops numbers of pooled in training", (sizes, many), 2.0, drops,
+               reason="nothing is dropped in training mode")
     yield Case("says the same on average in training mode", (sizes, many), 1.0, average, 0.06)
-    yield Case("drops with the probability that was asked for", (sizes, many), 1.0, probability, 0.03)
+    yield Case("drops with the probability that was asked for", (sizes, many), 1.0, probability,
+               0.03)
     yield Case("drops nothing for a dropout of 0", ((H, C, 0.0), x), 1.0, trained)
     for dropout in (1.0, -0.1):
         yield Case(f"refuses a dropout of {dropout}", (H, C, dropout), 0.5,
@@ -88,11 +90,10 @@ def _pooled(draw: Draw) -> Iterator[Case]:
 DROP, MAP = "self.drop(pooled) => ", "return self.map(x) => "
 check_classification_head = card("11.4", ClassificationHead, _pooled, {
     "applying softmax, which the loss applies again": MAP + "return self.map(x).softmax(-1)",
-    "applying log_softmax, which the loss applies again": MAP + "return self.map(x).log_softmax(-1)",
     "applying tanh to the logits, which then cannot be sure of anything":
         MAP + "return self.map(x).tanh()",
-    "applying tanh to pooled, which has been through tanh already": DROP + "self.drop(pooled.tanh())",
-    "applying ReLU to pooled, which throws half of it away": DROP + "self.drop(pooled.relu())",
+    "applying tanh to pooled, which has been through tanh already":
+        DROP + "self.drop(pooled.tanh())",
     "normalising pooled": DROP + "nn.functional.layer_norm(pooled, pooled.shape[1:])",
     "returning the class instead of its scores": MAP + "return self.map(x).argmax(-1)",
     "adding a second pooler, as RoBERTa's head has: one nn.Linear(H, C) is left":
@@ -108,9 +109,11 @@ check_classification_head = card("11.4", ClassificationHead, _pooled, {
         (DROP + "pooled", MAP + "return self.drop(self.map(x))"),
     "dropping without scaling up: what stays is not scaled up by 1 / (1 - p)":
         MAP + "return self.map(x * (1 - self.drop.p) if self.training else x)",
-    "taking the probability to keep for that to drop": "nn.Dropout(dropout) => nn.Dropout(1 - dropout)",
+    "taking the probability to keep for that to drop":
+        "nn.Dropout(dropout) => nn.Dropout(1 - dropout)",
     "always taking 0.1, whatever is asked for": "nn.Dropout(dropout) => nn.Dropout(0.1)",
-    "allowing a dropout of 1, at which nothing is left to learn from": "dropout < 1 => dropout <= 1",
+    "allowing a dropout of 1, at which nothing is left to learn from":
+        "dropout < 1 => dropout <= 1",
     "making a function: write a class with nn.Module as its base":
         lambda H, C, dropout: lambda pooled: nn.Linear(H, C)(pooled),
 })
@@ -172,16 +175,14 @@ CUT = "while n + m > room: => "
 SEGMENTS = "[0] * len(head) + [1] * len(tail) => "
 check_pair_layout = card("11.5", pair_layout, _pairs, {
     "leaving out the [SEP] between A and B": "head = [CLS, *a[:n], SEP] => head = [CLS, *a[:n]]",
-    "leaving out [CLS]": "[CLS, *a[:n], SEP] => [*a[:n], SEP]",
     "padding in front of the row":
-        "head + tail + padding, segments + padding, mask + padding => padding + head + tail, padding + "
-        "segments, padding + mask",
+        "head + tail + padding, segments + padding, mask + padding => padding + head + tail, "
+        "padding + segments, padding + mask",
     "leaving out the padding: a row is not padded": "[PAD] * (S - len(head) - len(tail)) => []",
     "giving the first [SEP] to B": SEGMENTS + "[0] * (len(head) - 1) + [1] * (len(tail) + 1)",
     "giving the last [SEP] to A": SEGMENTS + "[0] * len(head) + ([1] * len(tail) + [0])[1:]",
     "giving padding the segment 1": "segments + padding, => segments + [1] * len(padding),",
     "giving everything the segment 0": SEGMENTS + "[0] * (len(head) + len(tail))",
-    "counting segments from 1": SEGMENTS + "[1] * len(head) + [2] * len(tail)",
     "say where B begins in what is left, not in what was there before":
         SEGMENTS + "([0] * (len(a) + 2) + [1] * S)[: len(head) + len(tail)]",
     "attending to padding": "mask + padding => mask + [1] * len(padding)",
@@ -189,20 +190,21 @@ check_pair_layout = card("11.5", pair_layout, _pairs, {
     "cutting the front, not the end": ("a[:n] => a[len(a) - n :]", "b[:m] => b[len(b) - m :]"),
     "cutting A alone": "if n > m => if n > 0",
     "cutting B alone": "if n > m => if m == 0",
-    "giving each text one half of the room": CUT + "n, m = min(n, room // 2), min(m, room - room // 2)\n"
-                                                   "        while n + m > room:",
+    "giving each text one half of the room":
+        CUT + "n, m = min(n, room // 2), min(m, room - room // 2)\n        while n + m > room:",
     "giving each text one half of the room where they do not fit":
         CUT + "if n + m > room:\n            n, m = min(n, room // 2), min(m, room - room // 2)\n"
               "        while n + m > room:",
     "cutting both in proportion":
-        CUT + "if n + m > room:\n            n, m = room * n // (n + m), room - room * n // (n + m)\n"
+        CUT + "if n + m > room:\n            n = room * n // (n + m)\n            m = room - n\n"
               "        while n + m > room:",
     "cutting A where both are equally long": "if n > m => if n >= m",
     "keeping a place more free than [CLS] and two [SEP] need": "else 3) => else 4)",
     "cutting the finished row, which loses its last [SEP]":
         (CUT + "while False:", "torch.tensor(part) => torch.tensor([row[:S] for row in part])"),
     "setting a second [SEP] behind a single text":
-        ("(2 if b is None else 3) => 3", "[] if b is None else [*b[:m], SEP] => [*(b or [])[:m], SEP]"),
+        ("(2 if b is None else 3) => 3",
+         "[] if b is None else [*b[:m], SEP] => [*(b or [])[:m], SEP]"),
     "leaving room for a second [SEP] behind a single text": "(2 if b is None else 3) => 3",
     "taking an empty B for none": "b is None => not b",
     "the caller's data are changed: work on a copy": "n -= 1 => n -= 1\n                a.pop()",

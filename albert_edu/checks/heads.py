@@ -46,10 +46,10 @@ def _states(draw: Draw) -> Iterator[Case]:
 
     yield Case("has the parameters of a pooler and of two scores", (H,), 2.0, weights)
     yield Case("maps [CLS], bends it by tanh and scores it", (H, x), 3.0, scores)
-    yield Case("looks at [CLS] alone", (H, others), 2.0, scores, reason=(
-        "other tokens than [CLS] have a vote, and padding would have one too"))
-    yield Case("can be trained on", (H, x), 1.0, lost, reason=(
-        "no gradient reaches the tensors of these shapes: is there a detach() or no_grad()?"))
+    yield Case("looks at [CLS] alone", (H, others), 2.0, scores,
+               reason="other tokens than [CLS] have a vote, and padding would have one too")
+    yield Case("can be trained on", (H, x), 1.0, lost, reason="no gradient reaches the tensors of "
+                      "these shapes: is there a detach() or no_grad()?")
     yield Case("gives the same scores twice", (H, draw.randn(64, S, H)), 1.0, twice,
                reason="chance decides: is there a dropout?")
     yield Case("keeps the dimension of a batch of one", (H, x[:1, :1]), 1.0, scores,
@@ -61,32 +61,29 @@ check_sentence_order_head = card("06.4", SentenceOrderHead, _states, {
     "leaving out tanh": TANH + "x",
     "taking GELU for tanh": TANH + "nn.functional.gelu(x)",
     "taking ReLU for tanh": TANH + "x.relu()",
-    "taking sigmoid for tanh": TANH + "x.sigmoid()",
-    "bending before the first map, not after it": (TANH + "x", "hidden[:, 0] => hidden[:, 0].tanh()"),
+    "bending before the first map, not after it":
+        (TANH + "x", "hidden[:, 0] => hidden[:, 0].tanh()"),
     "bending the scores, and not the vector of [CLS]":
         (TANH + "x", "self.scores(x) => self.scores(x).tanh()"),
-    "bending the scores too": "self.scores(x) => self.scores(x).tanh()",
-    "chance decides: is there a dropout?": TANH + "nn.functional.dropout(x.tanh(), 0.1, self.training)",
+    "chance decides: is there a dropout?":
+        TANH + "nn.functional.dropout(x.tanh(), 0.1, self.training)",
     "leaving out the pooler: the scores come straight from [CLS]":
         ("self.pooler = nn.Linear(H, H) => ", CLS + "hidden[:, 0]"),
     "making one score of it instead of two": "nn.Linear(H, 2) => nn.Linear(H, 1)",
-    "making three scores of it": "nn.Linear(H, 2) => nn.Linear(H, 3)",
     "giving the second map no bias": "nn.Linear(H, 2) => nn.Linear(H, 2, bias=False)",
     "giving the pooler no bias": "nn.Linear(H, H) => nn.Linear(H, H, bias=False)",
     "adding a norm": "nn.Linear(H, H) => nn.Sequential(nn.Linear(H, H), nn.LayerNorm(H))",
     "averaging over the tokens instead of taking [CLS]: other tokens than [CLS] have a vote":
         CLS + "self.pooler(hidden.mean(1))",
-    "taking the largest of each dimension over the tokens: other tokens than [CLS] have a vote":
-        CLS + "self.pooler(hidden.amax(1))",
     "taking the last token, where [CLS] is the first": CLS + "self.pooler(hidden[:, -1])",
     "taking the first sequence: each sequence has one [CLS], at position 0 of the second dimension":
         CLS + "self.pooler(hidden[0])",
-    "scoring every token: each sequence has one [CLS], at position 0 of the second dimension":
-        CLS + "self.pooler(hidden)",
     "detaching the hidden states, so that the encoder never learns: is there a detach()?":
         CLS + "self.pooler(hidden[:, 0].detach())",
-    "taking away every dimension of size 1, with squeeze()": "self.scores(x) => self.scores(x).squeeze()",
-    "ending with softmax; scores are what the loss wants": "self.scores(x) => self.scores(x).softmax(-1)",
+    "taking away every dimension of size 1, with squeeze()":
+        "self.scores(x) => self.scores(x).squeeze()",
+    "ending with softmax; scores are what the loss wants":
+        "self.scores(x) => self.scores(x).softmax(-1)",
     "swapping the two scores: 0 is in order": "self.scores(x) => self.scores(x).flip(-1)",
     "making a function without weights: write a class with nn.Module as its base":
         lambda H: lambda hidden: hidden[:, 0, :2].tanh(),

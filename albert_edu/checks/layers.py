@@ -36,16 +36,10 @@ def _heads(draw: Draw) -> Iterator[Case]:
 
     yield Case("is the weighted mean of the values", (q, k, v, everyone), 3.0, whole)
     yield Case("gives padding no weight: the same as without it", (q, k, loud, mask), 3.0, real)
-    yield Case(
-        "survives scores of hundreds",
-        (90 * q, k, v, everyone),
-        1.0,
-        whole,
-        1e-2,
-        "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first",
-    )
+    yield Case("survives scores of hundreds", (90 * q, k, v, everyone), 1.0, whole, 1e-2,
+               "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first")
     yield Case("can be trained on", (q, k, v, everyone), 1.0, gradients, 1e-3,
-               "a gradient is lost: .detach(), .data or NumPy cut it off")  # fmt: skip
+               "a gradient is lost: .detach(), .data or NumPy cut it off")
 
 
 check_attention = card("02.4", attention, _heads, {
@@ -64,24 +58,20 @@ check_attention = card("02.4", attention, _heads, {
         "scores = q => scores = 0 * q",
     "returning the values as they are: other queries, keys give the same": "weights @ v => v",
     "letting padding vote (no mask, or one on the queries)": ".masked_fill(~seen, -math.inf) => ",
-    "adding the mask to the scores as 1 and 0":
-        "scores.masked_fill(~seen, -math.inf) => (scores + seen)",
     "multiplying the scores by the mask; e to the 0 is 1, not 0":
         "scores.masked_fill(~seen, -math.inf) => (scores * seen)",
     "zeroing padding after the softmax, so that the weights no longer sum to 1":
-        ("scores.masked_fill(~seen, -math.inf).softmax(-1) => scores.softmax(-1) * seen"),
+        "scores.masked_fill(~seen, -math.inf).softmax(-1) => scores.softmax(-1) * seen",
     "keeping the padding and hiding the rest: is the mask upside down?":
         ("~seen => seen", "-math.inf => -1e9"),
-    "keeping the padding and hiding the rest, which is NaN where all is hidden": "~seen => seen",
-    "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first, or use softmax": (
-        "scores.masked_fill(~seen, -math.inf).softmax(-1) => scores.exp() * seen",
-        "weights @ v => weights / weights.sum(-1, keepdim=True) @ v"),
+    "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first, or use softmax":
+        ("scores.masked_fill(~seen, -math.inf).softmax(-1) => scores.exp() * seen",
+         "weights @ v => weights / weights.sum(-1, keepdim=True) @ v"),
     "detaching the weights, so that no gradient reaches q, k":
         "weights @ v => weights.detach() @ v",
-    "detaching the values, so that no gradient reaches v": "weights @ v => weights @ v.detach()",
     "returning the weights instead of the mixed values": "return weights @ v => return weights",
     "leaving out the softmax": (".softmax(-1) => ", "-math.inf => 0"),
-})  # fmt: skip
+})
 
 
 def split_heads(x: Tensor, A: int) -> Tensor:
@@ -111,16 +101,14 @@ check_split_heads = card("02.5", split_heads, _rows, {
         "(B, S, A, H // A).permute(0, 2, 1, 3) => (B, S, H // A, A).permute(0, 3, 1, 2)",
     "swapping the number of heads with their width": "A, H // A => H // A, A",
     "putting the heads in front of the batch, [A,B,S,D]": "(0, 2, 1, 3) => (2, 0, 1, 3)",
-    "putting the width before the tokens, [B,A,D,S]": "(0, 2, 1, 3) => (0, 2, 3, 1)",
     "taking away every dimension of size 1, with squeeze()":
         "(0, 2, 1, 3) => (0, 2, 1, 3).squeeze()",
-    "fixing the number of heads or their width in the code":
-        ("A, H // A => 3, H // 3"),
-})  # fmt: skip
+    "fixing the number of heads or their width in the code": "A, H // A => 3, H // 3",
+})
 
 
 def post_norm_layer(x: Tensor, attend: Callable, norm1: Callable, think: Callable, norm2: Callable,
-                    drop: Callable) -> Tensor:  # fmt: skip
+                    drop: Callable) -> Tensor:
     """``layer(x, attend, norm1, think, norm2, drop) -> [B,S,H]``: an ALBERT layer put together from
     five functions. What a half (attend, then think) returns goes through drop and is added to what
     that half was given; norm1, then norm2, norms the sum."""
@@ -152,57 +140,50 @@ def _functions(draw: Draw) -> Iterator[Case]:
 
     functions = x, attend, norm1, think, norm2
     yield Case("adds and norms after each half", (*functions, lambda y: y), 3.0, ask)
-    yield Case("drops what both halves return, and nothing else", (*functions, torch.zeros_like), 2.0, ask)
+    yield Case("drops what both halves return, and nothing else", (*functions, torch.zeros_like),
+               2.0, ask)
     yield Case("drops each half by itself", (*functions, lambda y: y * (y > 0) / 2), 1.0, ask)
     silent = x, torch.zeros_like, _norm(), torch.zeros_like, _norm()
-    yield Case("norms the input and nothing else when both halves are silent", (*silent, lambda y: y), 1.0, ask)
+    yield Case("norms the input and nothing else when both halves are silent",
+               (*silent, lambda y: y), 1.0, ask)
     yield Case("lets the gradient past both halves", (x,), 1.0, deaf, 1e-4,
-               "the residual carries none: is it missing, or cut off by detach()?")  # fmt: skip
+               "the residual carries none: is it missing, or cut off by detach()?")
 
 
 check_post_norm_layer = card("02.8", post_norm_layer, _functions, {
-    "norming before each half (pre-LN) instead of after the sum": (
-        "norm1(x + drop(attend(x))) => x + drop(attend(norm1(x)))",
-        "norm2(y + drop(think(y))) => y + drop(think(norm2(y)))"),
+    "norming before each half (pre-LN) instead of after the sum":
+        ("norm1(x + drop(attend(x))) => x + drop(attend(norm1(x)))",
+         "norm2(y + drop(think(y))) => y + drop(think(norm2(y)))"),
     "leaving out both residuals": ("x + drop => drop", "y + drop => drop"),
     "leaving out the residual of the first half": "x + drop => drop",
-    "leaving out the residual of the second half": "y + drop => drop",
-    "norming what a half returns before it is added": (
-        "norm1(x + drop(attend(x))) => x + norm1(drop(attend(x)))",
-        "norm2(y + drop(think(y))) => y + norm2(drop(think(y)))"),
-    "norming what a half returns before it is dropped and added": (
-        "norm1(x + drop(attend(x))) => x + drop(norm1(attend(x)))",
-        "norm2(y + drop(think(y))) => y + drop(norm2(think(y)))"),
+    "norming what a half returns before it is added":
+        ("norm1(x + drop(attend(x))) => x + norm1(drop(attend(x)))",
+         "norm2(y + drop(think(y))) => y + norm2(drop(think(y)))"),
     "adding the layer's input again after the second half": "norm2(y + => norm2(x +",
-    "adding the layer's input again, beside the first half's sum": "norm2(y + => norm2(x + y +",
     "giving the second half the layer's input": "think(y) => think(x)",
     "norming only once, at the end": "norm1(x + drop(attend(x))) => x + drop(attend(x))",
     "leaving out the norm at the end": "norm2(y + drop(think(y))) => y + drop(think(y))",
     "leaving out both norms": ("norm1(x => (x", "norm2(y => (y"),
-    "norming twice at the end": "norm2(y + drop(think(y))) => norm2(norm2(y + drop(think(y))))",
     "swapping the norms, or exchanging the norms":
         ("norm1(x => norm2(x", "return norm2( => return norm1("),
     "using norm1 twice": "norm2(y => norm1(y",
     "swapping the halves: think comes second":
         ("attend(x) => think(x)", "drop(think(y)) => drop(attend(y))"),
-    "running both halves side by side on the same input": (
-        "norm1(x + drop(attend(x))) => norm1(x + drop(attend(x)) + drop(think(x)))",
-        "norm2(y + drop(think(y))) => norm2(y)"),
-    "leaving out the second half: of attend and think you called attend":
-        "y + drop(think(y)) => y",
+    "running both halves side by side on the same input":
+        ("norm1(x + drop(attend(x))) => norm1(x + drop(attend(x)) + drop(think(x)))",
+         "norm2(y + drop(think(y))) => norm2(y)"),
+    "leaving out the second half: of attend and think you called attend": "y + drop(think(y)) => y",
     "leaving out the first half: of attend and think you called think":
         "norm1(x + drop(attend(x))) => x",
-    "leaving out the first half, but not its norm": "x + drop(attend(x)) => x",
     "not dropping at all": ("drop(attend(x)) => attend(x)", "drop(think(y)) => think(y)"),
     "not dropping what the second half returns, as in transformers": "drop(think(y)) => think(y)",
-    "not dropping what the first half returns": "drop(attend(x)) => attend(x)",
-    "dropping the sums, and with them the residuals": ("x + drop(attend(x)) => drop(x + attend(x))",
-                                                       "y + drop(think(y)) => drop(y + think(y))"),
+    "dropping the sums, and with them the residuals":
+        ("x + drop(attend(x)) => drop(x + attend(x))", "y + drop(think(y)) => drop(y + think(y))"),
     "dropping what the norms return":
         ("y = norm1(x + drop(attend(x))) => y = drop(norm1(x + attend(x)))",
-                                       "norm2(y + drop(think(y))) => drop(norm2(y + think(y)))"),
+         "norm2(y + drop(think(y))) => drop(norm2(y + think(y)))"),
     "dropping what a half is given":
         ("drop(attend(x)) => attend(drop(x))", "drop(think(y)) => think(drop(y))"),
-    "the residual carries no gradient: cut off by detach()": ("norm1(x + => norm1(x.detach() +",
-                                                              "norm2(y + => norm2(y.detach() +"),
-})  # fmt: skip
+    "the residual carries no gradient: cut off by detach()":
+        ("norm1(x + => norm1(x.detach() +", "norm2(y + => norm2(y.detach() +"),
+})

@@ -26,7 +26,8 @@ def _logits(draw: Draw) -> Iterator[Case]:
 
     def number(answer, logits, labels):
         value = tensor(answer(logits, labels))
-        need(value.numel() == 1, f"the shape is {tuple(value.shape)}: average over the masked positions")
+        need(value.numel() == 1,
+             f"the shape is {tuple(value.shape)}: average over the masked positions")
         return value.reshape(())
 
     def learn(answer, logits, labels):
@@ -34,21 +35,13 @@ def _logits(draw: Draw) -> Iterator[Case]:
 
     yield Case("is the mean over the masked positions", (logits, labels), 3.0, number)
     louder = torch.where(unused, logits + 7 * draw.randn(3, 5, 11), logits)
-    yield Case(
-        "does not move when the logits of unused positions do",
-        (louder, labels),
-        2.0,
-        number,
-        reason="an unused position has a vote; leave it out before you average",
-    )
-    yield Case("can be trained on, and unused positions get no gradient", (logits, labels), 2.0, learn)
-    yield Case(
-        "is 0 for a batch without a masked position",
-        (logits, torch.full_like(labels, -100)),
-        1.0,
-        number,
-        reason="0 / 0: divide by the count, but by at least 1",
-    )
+    yield Case("does not move when the logits of unused positions do", (louder, labels), 2.0,
+               number, reason="an unused position has a vote; leave it out before you average")
+    yield Case("can be trained on, and unused positions get no gradient", (logits, labels), 2.0,
+               learn)
+    yield Case("is 0 for a batch without a masked position",
+               (logits, torch.full_like(labels, -100)), 1.0, number,
+               reason="0 / 0: divide by the count, but by at least 1")
 
 
 check_masked_token_loss = card("05.6", masked_token_loss, _logits, {
@@ -56,7 +49,7 @@ check_masked_token_loss = card("05.6", masked_token_loss, _logits, {
         "used.sum().clamp(min=1) => labels.numel()",
     "adding the losses up instead of averaging": " / used.sum().clamp(min=1) => ",
     "averaging within each sequence first, so that a position in a short one counts more":
-        lambda logits, labels: torch.stack([masked_token_loss(*row) for row in zip(logits, labels, strict=True)]).mean(),
+        lambda logits, labels: torch.stack(list(map(masked_token_loss, logits, labels))).mean(),
     "taking label 0 for 'unused'; here it is an ordinary token and -100 says unused":
         "labels != -100 => labels > 0",
     "measuring in bits (log2) instead of nats":
@@ -66,8 +59,8 @@ check_masked_token_loss = card("05.6", masked_token_loss, _logits, {
     "applying softmax before cross_entropy, which does it again":
         "logits[used] => logits[used].softmax(-1)",
     "taking scores for log-probabilities: the softmax is missing":
-        'F.cross_entropy(logits[used], labels[used], reduction="none") => '
-        'F.nll_loss(logits[used], labels[used], reduction="none")',
+        'F.cross_entropy(logits[used], labels[used], reduction="none") => F.nll_loss(logits[used], '
+        'labels[used], reduction="none")',
     "0 / 0: divide by the count, but by at least 1": ".clamp(min=1) => ",
     "returning a number that is cut off from the graph (.item(), .detach() or NumPy)":
         "return nats.sum() => return nats.sum().detach()",
@@ -76,7 +69,7 @@ check_masked_token_loss = card("05.6", masked_token_loss, _logits, {
     "taking the root of the mean (perplexity and the like)":
         "return nats.sum() / used.sum().clamp(min=1) => return (nats.sum() / "
         "used.sum().clamp(min=1)).exp()",
-})  # fmt: skip
+})
 
 
 class MaskedTokenHead(nn.Module):
@@ -117,13 +110,14 @@ def _hidden(draw: Draw) -> Iterator[Case]:
         tables = [weight for weight in own if weight.numel() == V * E]
         if tables and tables[0].data_ptr() == words.weight.data_ptr():
             need(False, "sharing .data gives the same numbers to two Parameters; assign the "
-                        "Parameter itself")
-        need(not tables, "a decoder with a table of its own: untied, it costs V·E more and learns "
-                         "apart")
+                 "Parameter itself")
+        need(not tables,
+             "a decoder with a table of its own: untied, it costs V·E more and learns apart")
         value = head(hidden).square().sum()
-        gradient = torch.autograd.grad(value, words.weight, allow_unused=True)[0] if value.requires_grad else None
-        need(gradient is not None, "no gradient reaches the table: is there a detach(), a clone "
-                                   "or a .data?")
+        reached = value.requires_grad and torch.autograd.grad(
+            value, words.weight, allow_unused=True)[0] is not None
+        need(reached,
+             "no gradient reaches the table: is there a detach(), a clone or a .data?")
         return True
 
     def own(answer, config, words):
@@ -138,11 +132,12 @@ def _hidden(draw: Draw) -> Iterator[Case]:
     yield Case("is tied to the embedding table", inputs, 3.0, tied)
     yield Case("has a map, a norm and a bias of its own", (config, words), 2.0, own)
     yield Case("maps, bends, norms and scores, in this order", inputs, 3.0, run, 1e-2)
-    yield Case("gives the same scores twice", inputs, 1.0, twice, reason=
-        "chance decides: is there a dropout?")
+    yield Case("gives the same scores twice", inputs, 1.0, twice,
+               reason="chance decides: is there a dropout?")
     yield Case("scores a vector alone as in company", (config, words, hidden[1, 2]), 1.0, run, 1e-2,
-               "a position's scores depend on the others, or on a batch")  # fmt: skip
-    yield Case("takes any number of leading dimensions", (config, words, hidden[:, None, None]), 1.0, run, 1e-2)
+               "a position's scores depend on the others, or on a batch")
+    yield Case("takes any number of leading dimensions", (config, words, hidden[:, None, None]),
+               1.0, run, 1e-2)
 
 
 SCORES = "x @ self.table.T + self.bias => "
@@ -155,34 +150,21 @@ check_masked_token_head = card("05.5", MaskedTokenHead, _hidden, {
         "x @ self.table.T => x @ self.table.detach().T",
     "giving the vocabulary no bias":
         ("self.bias = nn.Parameter(torch.zeros(V)) => ", " + self.bias => "),
-    "making the bias of the vocabulary and not adding it": " + self.bias => ",
     "giving the map no bias": "nn.Linear(H, E) => nn.Linear(H, E, bias=False)",
     "giving the norm no bias": "eps=1e-12 => bias=False",
-    "leaving out the norm": ("nn.LayerNorm(E, eps=1e-12) => nn.Identity()"),
-    "making the norm and leaving out the norm in forward": "self.norm(F.gelu => (F.gelu",
+    "leaving out the norm": "nn.LayerNorm(E, eps=1e-12) => nn.Identity()",
     "leaving out GELU": 'F.gelu(x, approximate="tanh") => x',
     "norming before GELU":
         'self.norm(F.gelu(x, approximate="tanh")) => F.gelu(self.norm(x), approximate="tanh")',
     "taking ReLU for GELU": 'F.gelu(x, approximate="tanh") => x.relu()',
-    "taking tanh for GELU": 'F.gelu(x, approximate="tanh") => x.tanh()',
-    "taking sigmoid for GELU": 'F.gelu(x, approximate="tanh") => x.sigmoid()',
-    "mapping H to H first and to E after it": (
-        "self.map = nn.Linear(H, E) => self.map = nn.Sequential(nn.Linear(H, H), nn.Linear(H, E))"),
-    "mapping H to H, norming there and going to E last": (
-        "self.map = nn.Linear(H, E) => self.map = nn.Linear(H, H); self.last = nn.Linear(H, E)",
-        "nn.LayerNorm(E => nn.LayerNorm(H",
-        "x @ self.table.T => self.last(x) @ self.table.T"),
+    "mapping H to H first and to E after it":
+        "self.map = nn.Linear(H, E) => self.map = nn.Sequential(nn.Linear(H, H), nn.Linear(H, E))",
     "ending with softmax; logits are what the loss wants":
         "return x @ self.table.T + self.bias => return (x @ self.table.T + self.bias).softmax(-1)",
-    "ending with log_softmax; logits are what the loss wants":
-        "return x @ self.table.T + self.bias => return (x @ self.table.T + "
-        "self.bias).log_softmax(-1)",
     "dropping numbers, so that chance decides: is there a dropout?":
         "x = self.map(hidden) => x = nn.functional.dropout(self.map(hidden), training=True)",
     "giving a single vector a dimension of its own; [H] goes in and [V] comes out":
         "x = self.map(hidden) => x = self.map(torch.atleast_2d(hidden))",
-    "stopping at the norm: the shape is that of E numbers":
-        "return x @ self.table.T + self.bias => return x",
     "centring over the tokens instead of the numbers of one":
         "x = self.map(hidden) => x = self.map(hidden); x = x - x.mean(0)",
-})  # fmt: skip
+})

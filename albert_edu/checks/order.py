@@ -10,8 +10,7 @@ from albert_edu.checks.asking import by_seed, need
 from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.text.tokenizer import CLS, SEP
 
-LENGTH = 26  # tokens of a row; long enough for several sentences, too short for a whole document
-TRIPLES = 300
+LENGTH, TRIPLES = 26, 300  # long enough for several sentences, too short for a whole document
 
 
 def order_pairs(documents: Sequence, length: int, n: int, rng: np.random.Generator) -> list[tuple]:
@@ -53,11 +52,8 @@ class _Place(NamedTuple):
 
 
 def _documents(draw: Draw) -> list[list[list[int]]]:
-    """Documents in which no token occurs twice, so that a token tells where it comes from.
-
-    One has a single sentence, in one stands a sentence that fits with none of its neighbours, and
-    three begin with two sentences that miss the length by one.
-    """
+    """Documents in which no token occurs twice. One has a single sentence, one has a sentence that
+    fits with none of its neighbours, and three begin with two that miss the length by one."""
     rng = draw.numpy
     lengths = [rng.integers(2, 7, rng.integers(5, 9)).tolist() for _ in range(6)]
     lengths[0][2] = LENGTH - 3
@@ -90,7 +86,8 @@ def _questions(draw: Draw) -> Iterator[Case]:
             need(special == [CLS, SEP, SEP] and ids[0] == CLS and ids[-1] == SEP,
                  "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding")
             middle = ids.index(SEP)
-            need(1 < middle < len(ids) - 2, "a segment is empty: the cut falls between two sentences")
+            need(1 < middle < len(ids) - 2,
+                 "a segment is empty: the cut falls between two sentences")
             segments = ids[1:middle], ids[middle + 1 : -1]
             pairs.append((*([places[token] for token in segment] for segment in segments), label))
         return pairs
@@ -132,47 +129,50 @@ def _questions(draw: Draw) -> Iterator[Case]:
         torn = set()
         for a, b, _ in pairs_of(answer, documents):
             early, late = sorted([a, b])
-            need(early[-1][:2] != late[0][:2], "the cut between the two segments falls inside a sentence")
+            need(early[-1][:2] != late[0][:2],
+                 "the cut between the two segments falls inside a sentence")
             if not is_whole(b) and a[0].token == b[0].token == 0:
                 torn.add("row")
             elif not is_whole(late) and is_whole(early) and late[0].token == 0:
                 torn.add("later")
             elif not is_whole(a) or not is_whole(b):
                 torn.add("any")
-        need(torn != {"row"}, "the end of the row is cut off: a sentence that does not fit must stay "
-                              "out whole")
+        need(torn != {"row"},
+             "the end of the row is cut off: a sentence that does not fit must stay out whole")
         need(torn != {"row", "later"}, "the run is cut before the swap: the unfinished sentence is "
              "always the later one's and names the order")
-        need(not torn, "tokens are taken off the segments: a sentence that does not fit must stay out "
-                       "whole")
+        need(not torn,
+             "tokens are taken off the segments: a sentence that does not fit must stay out whole")
         return True
 
     def neighbours(answer, documents):
         for a, b, _ in pairs_of(answer, documents):
             early, late = sorted([a, b])
-            need(not {early[0].document, late[0].document} & lone, "a document of one sentence stands "
-                 "in a pair: it has no order; leave it out")
-            need(early[0].document == late[0].document, "a segment of another document: that is NSP's "
-                 "negative, and topic tells it")
-            need(late[0].sentence <= early[-1].sentence + 1, "sentences are left out between the two "
-                                                             "segments")
-            need(late[0] > early[-1], "the two segments share tokens: the second begins where the "
-                                      "first ends")
+            need(not {early[0].document, late[0].document} & lone,
+                 "a document of one sentence stands in a pair: it has no order; leave it out")
+            need(early[0].document == late[0].document,
+                 "a segment of another document: that is NSP's negative, and topic tells it")
+            need(late[0].sentence <= early[-1].sentence + 1,
+                 "sentences are left out between the two segments")
+            need(late[0] > early[-1],
+                 "the two segments share tokens: the second begins where the first ends")
         return True
 
     def lengths(answer, documents):
-        """Whether both segments can have several sentences, and the lengths do not tell the label."""
+        """Both segments can have several sentences, and the lengths do not tell the label."""
         rows = [[len({place.sentence for place in segment}) for segment in pair[:2]] + [pair[2]]
                 for pair in pairs_of(answer, documents)]
         a, b, label = np.array(rows).T
-        need(min(max(a), max(b)) > 1, "one sentence against the next: a segment is a run of sentences")
+        need(min(max(a), max(b)) > 1,
+             "one sentence against the next: a segment is a run of sentences")
         agree = ((a < b) == label)[a != b]
-        need(len(agree) < 30 or abs(agree.mean() - 0.5) < 0.2, "one segment is always the longer one, "
-             "so that its place is the answer; cut at any boundary, at random")
+        need(len(agree) < 30 or abs(agree.mean() - 0.5) < 0.2, "one segment is always the longer "
+             "one, so that its place is the answer; cut at any boundary, at random")
         return True
 
     def sources(answer, documents):
-        return sorted({place.document for a, b, _ in pairs_of(answer, documents) for place in a + b})
+        return sorted({segment[0].document for a, b, _ in pairs_of(answer, documents)
+                       for segment in (a, b)})
 
     def ones(answer, documents):
         return [sum(label for *_, label in rows_of(answer, documents, seed)) for seed in (5, 6, 7)]
@@ -185,50 +185,52 @@ def _questions(draw: Draw) -> Iterator[Case]:
     yield Case("pairs neighbours", (documents,), 3.0, neighbours)
     yield Case("draws from every document that has a pair", (documents,), 1.0, sources,
                reason="pairs come from some documents only: draw from all that have one")
-    yield Case("cuts anywhere, so that the lengths do not name the label", (documents,), 2.0, lengths)
+    yield Case("cuts anywhere, so that the lengths do not name the label", (documents,), 2.0,
+               lengths)
     yield Case("deals out exactly half of the labels", (documents,), 1.0, ones,
                reason="a coin for each pair gives half on average only")
-    yield Case("takes its chance from `rng`", (documents,), 1.0, lambda answer, documents: by_seed(
-        lambda seed: rows_of(answer, documents, seed)))
+    yield Case("takes its chance from `rng`", (documents,), 1.0,
+               lambda answer, documents: by_seed(lambda seed: rows_of(answer, documents, seed)))
     yield Case("refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0,
                rows_of, reason="there is no order to ask about: a ValueError is due")
 
 
 SEGMENTS = "[0] * (len(a) + 2) + [1] * (len(b) + 1) => "
 LAY_OUT = "ids = [CLS, *a, SEP, *b, SEP] => "
-ONE_TOO_MANY = "sum(map(len, document[start:end])) + 3 <= => sum(map(len, document[start:end - 1])) + 3 <"
+ONE_TOO_MANY = "document[start:end])) + 3 <= => document[start:end - 1])) + 3 <"
 check_order_pairs = card("06.3", order_pairs, _questions, {
     "labelling the other way round: 0 is in order": "segments, label) => segments, 1 - label)",
     "the label changes, and the text does not: swap the segments":
         "(late, early) if label else (early, late) => early, late",
-    "labelling all pairs 0": "segments, label) => segments, 0)",
     "letting the segment ids travel with the text: they name the label":
         SEGMENTS + "[label] * (len(a) + 2) + [1 - label] * (len(b) + 1)",
     "laying out the segment ids before the swap, with the lengths of A and B as they were":
         SEGMENTS + "[0] * (len(early) + 2) + [1] * (len(late) + 1)",
     "giving the first [SEP] to B": SEGMENTS + "[0] * (len(a) + 1) + [1] * (len(b) + 2)",
-    "giving both segments 0": SEGMENTS + "[0] * len(ids)",
     "the run is cut before the swap: the unfinished sentence is always the later one's and names "
-    "the order": (ONE_TOO_MANY, "a, b = (late => late = late[: length - 3 - len(early)]\n"
-                                "        a, b = (late"),
+    "the order":
+        (ONE_TOO_MANY,
+         "a, b = (late => late = late[: length - 3 - len(early)]\n        a, b = (late"),
     "the end of the row is cut off: a sentence that does not fit must stay out whole":
-        (ONE_TOO_MANY, LAY_OUT + "a = a[: length - 4]\n        b = b[: length - 3 - len(a)]\n"
-                                 "        ids = [CLS, *a, SEP, *b, SEP]"),
+        (ONE_TOO_MANY,
+         LAY_OUT + "a = a[: length - 4]\n        b = b[: length - 3 - len(a)]\n"
+         "        ids = [CLS, *a, SEP, *b, SEP]"),
     "tokens are taken off the segments: a sentence that does not fit must stay out whole":
-        (ONE_TOO_MANY, LAY_OUT + "while len(a) + len(b) > length - 3:\n"
-                                 "            (a if len(a) > len(b) else b).pop(rng.integers(2) - 1)\n"
-                                 "        ids = [CLS, *a, SEP, *b, SEP]"),
+        (ONE_TOO_MANY,
+         LAY_OUT + "while len(a) + len(b) > length - 3:\n"
+         "            (a if len(a) > len(b) else b).pop(rng.integers(2) - 1)\n"
+         "        ids = [CLS, *a, SEP, *b, SEP]"),
     "the cut between the two segments falls inside a sentence":
         "a, b = (late => early, late = [*early, late[0]], late[1:]\n        a, b = (late",
     "the three special tokens need room too": "+ 3 <= length => + 2 <= length",
     "the runs stop far below `length`: they may be as long as fits":
         "+ 3 <= length => + 3 <= length / 2",
     "a document of one sentence stands in a pair: it has no order; leave it out":
-        "for document in documents\n => for document in (d if d[1:] else [d[0][:4], d[0][4:]] for d "
-        "in documents)\n",
+        "for document in documents\n => for document in (d if d[1:] else [d[0][:4], d[0][4:]] for "
+        "d in documents)\n",
     "a segment of another document: that is NSP's negative, and topic tells it":
-        "a, b = (late => late = runs[rng.integers(len(runs))][0] if label else late\n"
-        "        a, b = (late",
+        "a, b = (late => late = runs[rng.integers(len(runs))][0] if label else late\n        a, b "
+        "= (late",
     "sentences are left out between the two segments": "[*chain(*run[cut:])] => run[-1]",
     "pairs come from some documents only: draw from all that have one":
         "for document in documents\n => for document in documents[:1]\n",
@@ -238,10 +240,7 @@ check_order_pairs = card("06.3", order_pairs, _questions, {
     "at random": "rng.integers(1, len(run)) => len(run) // 2",
     "a coin for each pair gives half on average only":
         "rng.permutation(np.arange(n) % 2) => rng.integers(0, 2, n)",
-    "a segment is empty: the cut falls between two sentences":
-        "rng.integers(1, len(run)) => 0",
-    "leaving out the last [SEP]":
-        (LAY_OUT + "ids = [CLS, *a, SEP, *b]", SEGMENTS + "[0] * (len(a) + 2) + [1] * len(b)"),
+    "a segment is empty: the cut falls between two sentences": "rng.integers(1, len(run)) => 0",
     "another seed gives the same result: is a generator made inside, with a seed of its own?":
         lambda documents, length, n, rng: order_pairs(
             documents, length, n, np.random.default_rng(1)),

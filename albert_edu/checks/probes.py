@@ -12,7 +12,8 @@ from albert_edu.checks.engine import Case, Draw, card
 STEP = 0.006  # less than one answer in 120
 
 
-def linear_probe(features: Tensor, labels: Tensor, test_features: Tensor, test_labels: Tensor) -> tuple:
+def linear_probe(features: Tensor, labels: Tensor, test_features: Tensor,
+                 test_labels: Tensor) -> tuple:
     """``probe(features[N,D], labels[N], test_features[M,D], test_labels[M]) -> accuracy, recalls``:
     standardise all features with the mean and the spread of the training features, fit a logistic
     regression with a bias on the training part (labels 0 to C-1; no penalty, or a weak one whose
@@ -49,7 +50,7 @@ def _features(draw: Draw) -> Iterator[Case]:
         y[(x[:, 0] > 3).long().eq(cluster).nonzero()[::12, 0]] = 1 - cluster
     # Each point is there twice, with the noise turned round: the best line sees the first feature.
     x, y = torch.cat([x, x * torch.tensor([1.0, -1.0, -1.0, -1.0])]), torch.cat([y, y])
-    tx[(told == 0).nonzero()[:12, 0], 0] = 2.2  # beyond the training mean, and nearer to 0 than to 6
+    tx[(told == 0).nonzero()[:12, 0], 0] = 2.2  # beyond the training mean, nearer to 0
     ty = torch.where(torch.arange(len(tx)) % draw.integer(3, 5) == 1, 1 - told, told)
     tx[:, 2] = 3.0 * ty - 1.5  # in the test this feature tells the label, in training it is noise
     stretch, shift = torch.tensor([1e-4, 1.0, 1.0, 50.0]), torch.tensor([0.01, -3.0, 0.0, 40.0])
@@ -82,10 +83,11 @@ def _features(draw: Draw) -> Iterator[Case]:
                "features in other units give other answers: standardise each with the training "
                "part's mean and spread")
     yield Case("is not moved by a feature that never changes", (flat, y, flat_test, ty), 1.0, ask,
-               STEP, "its spread is 0, and 0 / 0 is not a number: divide by at least something small")
-    yield Case("takes mean and spread from the training part alone", (x, y, far, ty), 1.0, ask, STEP,
-               "three test rows lie far away, and every other answer turns: standardise with the "
-               "training part's mean and spread")
+               STEP,
+               "its spread is 0, and 0 / 0 is not a number: divide by at least something small")
+    yield Case("takes mean and spread from the training part alone", (x, y, far, ty), 1.0, ask,
+               STEP, "three test rows lie far away, and every other answer turns: standardise with "
+               "the training part's mean and spread")
     yield Case("takes steps until the answers stay",
                (both[:160], side[:160], both[160:], side[160:]), 1.0, accuracy, STEP,
                "a line that is still on its way: take more steps, or longer ones")
@@ -105,25 +107,23 @@ check_linear_probe = card("06.5", linear_probe, _features, {
     "scoring on the training part": PARTS + "x, y, tx, ty = features, labels, features, labels",
     "fitting on the test part":
         PARTS + "x, y, tx, ty = test_features, test_labels, test_features, test_labels",
-    "fitting on both parts": PARTS + "tx, ty = test_features, test_labels\n"
-                                     "    x, y = torch.cat([features, tx]), torch.cat([labels, ty])",
+    "fitting on both parts":
+        PARTS + "tx, ty = test_features, test_labels\n"
+        "    x, y = torch.cat([features, tx]), torch.cat([labels, ty])",
     "standardising the test with its own mean and spread":
         "(tx - mean) / spread => (tx - tx.mean(0)) / tx.std(0).clamp(min=1e-6)",
     "standardising with the mean and spread of both parts together":
         "x.mean(0), x.std(0) => torch.cat([x, tx]).mean(0), torch.cat([x, tx]).std(0)",
     "not standardising, so that features in other units give other answers": STANDARD,
-    "centring alone, so that features in other units give other answers":
-        STANDARD + "x, tx = x - mean, tx - mean",
     "0 / 0 is not a number: the spread of a feature may be 0": ".clamp(min=1e-6) => ",
     "leaving out the bias: the line goes through the mean": "value=1.0 => value=0.0",
     "a line that is still on its way: take more steps, or longer ones": "range(300) => range(2)",
-    "dividing by how often a class was answered (that is precision)": "right[ty == c] => right[said == c]",
-    "dividing by all answers":
-        "right[ty == c].mean().item() => (right * (ty == c)).mean().item()",
+    "dividing by how often a class was answered (that is precision)":
+        "right[ty == c] => right[said == c]",
+    "dividing by all answers": "right[ty == c].mean().item() => (right * (ty == c)).mean().item()",
     "swapping the classes": "return accuracy, recalls => return accuracy, recalls[::-1]",
     "averaging the recalls; the accuracy counts each answer once":
         "return accuracy, => return sum(recalls) / C,",
-    "giving the accuracy for both classes": "return accuracy, recalls => return accuracy, [accuracy] * C",
     "answering in percent": "return accuracy, => return 100 * accuracy,",
     "giving 0 for an absent class: 0 would say that all were missed, and none was there":
         "return accuracy, recalls => return accuracy, [r if r == r else 0.0 for r in recalls]",

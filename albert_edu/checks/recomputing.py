@@ -1,6 +1,5 @@
-"""Cards of notebook 10: layers that run a second time instead of being kept for the backward pass."""
+"""Cards of notebook 10: layers that run a second time for the backward pass."""
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
@@ -76,10 +75,10 @@ def _stacks(draw: Draw) -> Iterator[Case]:
         Step(answer, layers, x, along)
         runs, again = layers[0].log[:L], layers[0].log[L:]
         need(again != [], "the layers ran once: nothing was recomputed")
-        need(len(again) < L * (L + 1) // 2, "each layer's input is found from x again and again; "
-                                            "keep the inputs instead")
-        need(again != runs, "all layers run again before the first one is gone back through, so that "
-                            "everything is held at once after all")
+        need(len(again) < L * (L + 1) // 2,
+             "each layer's input is found from x again and again; keep the inputs instead")
+        need(again != runs, "all layers run again before the first one is gone back through, so "
+             "that everything is held at once after all")
         return runs + again
 
     yield Case("gives the same output", (layers, x, along), 2.0, output)
@@ -111,9 +110,15 @@ def _as_one(layers, x):
 
 def _from_x(layers, x):
     def run(i, x):
-        return checkpoint(lambda x: layers[i - 1](run(i - 1, x)), x, use_reentrant=False) if i else x
+        if i == 0:
+            return x
+        return checkpoint(lambda x: layers[i - 1](run(i - 1, x)), x, use_reentrant=False)
 
     return run(len(layers), x)
+
+
+def _unless_x_learns(layers, x):
+    return gradient_checkpoint(layers, x) if x.requires_grad else _one_by_one(layers, x).detach()
 
 
 GRADIENTS = "return None, *torch.autograd.grad(output, leaves, back) => "
@@ -123,22 +128,25 @@ check_gradient_checkpoint = card("10.4", gradient_checkpoint, _stacks, {
     "the graph of the first run is still held, though each layer runs again": _by(
         "return block(x) => with torch.enable_grad():\n            ctx.output = block(x.detach()"
         ".requires_grad_())\n        return ctx.output.detach()"),
-    "the second run has no graph: in backward autograd is off; run layers under torch.enable_grad()":
+    "the second run has no graph: in backward autograd is off; run layers under "
+    "torch.enable_grad()":
         _by("torch.random.fork_rng(), torch.enable_grad() => torch.random.fork_rng()"),
     "giving the weights none: hand them to apply, and return a gradient for each":
-        _by(GRADIENTS + "return None, *torch.autograd.grad(output, x, back), *(None for _ in leaves[1:])"),
+        _by(GRADIENTS + "weightless = [None] * (len(leaves) - 1)\n"
+            "        return None, *torch.autograd.grad(output, x, back), *weightless"),
     "giving x none: is requires_grad_ missing on the input that you run again?":
         _by(GRADIENTS + "return None, None, " + FROM_WEIGHTS),
     "leaving out the gradient that comes in: each layer is asked as if its output were the loss":
         _by("leaves, back) => leaves, torch.ones_like(back))"),
-    "handing the incoming gradient on unchanged": _by(GRADIENTS + "return None, back, " + FROM_WEIGHTS),
+    "handing the incoming gradient on unchanged":
+        _by(GRADIENTS + "return None, back, " + FROM_WEIGHTS),
     "counting them twice: .grad gets them both from you and from autograd":
-        _by(GRADIENTS + "output.backward(back)\n        return None, x.grad, *(w.grad.clone() for w in "
-                        "leaves[1:])"),
+        _by(GRADIENTS + "output.backward(back)\n"
+            "        return None, x.grad, *(weight.grad.clone() for weight in leaves[1:])"),
     "all layers run again before the first one is gone back through": _as_one,
     "each layer's input is found from x again and again; keep the inputs instead": _from_x,
     "the output needs no gradient where x needs none: does every weight go into apply?":
-        lambda layers, x: gradient_checkpoint(layers, x) if x.requires_grad else _one_by_one(layers, x).detach(),
+        _unless_x_learns,
     "the output needs no gradient: not under no_grad alone":
         lambda layers, x: _one_by_one(layers, x).detach(),
     "letting only the last layer learn: is there a detach() between the layers?":
@@ -149,7 +157,8 @@ check_gradient_checkpoint = card("10.4", gradient_checkpoint, _stacks, {
 
 def _blocks(draw: Draw) -> Iterator[Case]:
     H = 5
-    blocks = [nn.Sequential(NotedLayer(draw, H, 0, []), nn.Dropout(0.5), nn.Linear(H, H)) for _ in range(2)]
+    blocks = [nn.Sequential(NotedLayer(draw, H, 0, []), nn.Dropout(0.5), nn.Linear(H, H))
+              for _ in range(2)]
     for block in blocks:
         with torch.no_grad():
             block[2].weight.copy_(draw.randn(H, H))
@@ -160,7 +169,9 @@ def _blocks(draw: Draw) -> Iterator[Case]:
         need(hasattr(answer, "apply"), "write a class with torch.autograd.Function as its base")
 
         def apply(layers, x):
-            return functools.reduce(lambda x, block: answer.apply(block, x, *block.parameters()), layers, x)
+            for block in layers:
+                x = answer.apply(block, x, *block.parameters())
+            return x
 
         return Step(apply, layers, x, along)
 
@@ -182,17 +193,19 @@ def _blocks(draw: Draw) -> Iterator[Case]:
         need(kept <= most, f"{kept} bytes are held: more than x and a state")
         return True
 
-    yield Case("gives the block's output", (once, x, along), 1.0, output, reason=(
-        "the first run draws what the program would draw next: seed nothing"))
+    yield Case("gives the block's output", (once, x, along), 1.0, output,
+               reason="the first run draws what the program would draw next: seed nothing")
     yield Case("gives the gradients of the first run's dropout", (once, x, along), 3.0, learnt)
-    yield Case("leaves the random numbers after it as they were", (once, x, along), 1.0, drawn_after,
+    yield Case("leaves the random numbers after it as they were", (once, x, along), 1.0,
+               drawn_after,
                reason="the second run draws, and the program notices: torch.random.fork_rng()")
-    yield Case("leaves them as they were after three applications", (thrice, x, along), 1.0, drawn_after,
-               reason="the program draws numbers that it has had: set the state inside "
-                      "torch.random.fork_rng() only")
+    yield Case("leaves them as they were after three applications", (thrice, x, along), 1.0,
+               drawn_after, reason="the program draws numbers that it has had: set the state "
+                      "inside torch.random.fork_rng() only")
     yield Case("keeps x and no activations", (once, x, along), 2.0, memory)
-    yield Case("keeps three applications of two blocks apart", (thrice, x, along), 2.0, learnt, reason=(
-        "each application needs a state of its own: keep it on ctx, not on the class or the block"))
+    yield Case("keeps three applications of two blocks apart", (thrice, x, along), 2.0, learnt,
+               reason="each application needs a state of its own: keep it on ctx, not on the class "
+                      "or the block")
 
 
 class _NeverAgain:
@@ -208,9 +221,6 @@ check_recompute_with_dropout = card("10.1", RecomputeWithDropout, _blocks, {
     "drawing another dropout in the second run: bring the state of the random numbers back": SET,
     "drawing another dropout in the second run, and the program notices: torch.random.fork_rng()":
         (SET, "torch.random.fork_rng(), => "),
-    "drawing another dropout in the second run: the state is taken after the first one":
-        ("        ctx.state = torch.get_rng_state()\n => ", RUN +
-         "output = block(x)\n        ctx.state = torch.get_rng_state()\n        return output"),
     "the program draws numbers that it has had: set the state inside torch.random.fork_rng() only":
         "torch.random.fork_rng(), => ",
     "the first run draws what the program would draw next: seed nothing":

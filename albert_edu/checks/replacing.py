@@ -10,12 +10,12 @@ from albert_edu.text.tokenizer import MASK
 
 
 def replace_masked(rng: np.random.Generator, token_ids: np.ndarray, masked: np.ndarray,
-                   vocab_size: int) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+                   vocab_size: int) -> tuple[np.ndarray, np.ndarray]:
     """``replace(rng, token_ids[B,S], masked[B,S], vocab_size) -> seen[B,S], labels[B,S]``: what the
-    model sees, and what it predicts. Each token where ``masked`` is True is replaced by a die of its
-    own, drawn from the NumPy Generator ``rng``: 80% [MASK] (id 4), 10% a random ordinary token (ids
-    5 to vocab_size - 1, all alike), 10% left as it is. Labels are the original tokens there, and
-    -100 elsewhere. The caller's arrays are left as they are."""
+    model sees, and what it predicts. Each token where ``masked`` is True is replaced by a die of
+    its own, drawn from the NumPy Generator ``rng``: 80% [MASK] (id 4), 10% a random ordinary token
+    (ids 5 to vocab_size - 1, all alike), 10% left as it is. Labels are the original tokens there,
+    and -100 elsewhere. The caller's arrays are left as they are."""
     labels = np.where(masked, token_ids, -100)
     die = rng.random(token_ids.shape)
     words = rng.integers(MASK + 1, vocab_size, token_ids.shape)
@@ -26,18 +26,16 @@ def replace_masked(rng: np.random.Generator, token_ids: np.ndarray, masked: np.n
 
 def _tokens(draw: Draw) -> Iterator[Case]:
     V, B = draw.integer(36, 44), 3000
-    ids = draw.numpy.integers(5, 15, (B, 24))  # ten ids, so that random ones differ from borrowed ones
+    ids = draw.numpy.integers(5, 15, (B, 24))  # so that random ones differ from borrowed ones
     masked = np.zeros((B, 24), bool)
     masked[:, [1, 2, 3, 7, 8, 9, 13, 14, 15, 20, 21, 22]] = True
 
     def replaced(answer, ids, masked, V, seed=5):
-        pair = answer(np.random.default_rng(seed), ids, masked, V)
-        two = isinstance(pair, tuple | list) and len(pair) == 2
-        seen, labels = [np.asarray(part) for part in pair] if two else [np.zeros(0)] * 2
-        need(seen.shape == labels.shape == ids.shape, "two arrays [B,S] are asked for: what is "
-                                                      "seen, and the labels")
-        need(not (seen == -100).any(), "-100 is no token: what is seen comes first, the labels "
-                                       "second")
+        seen, labels = map(np.asarray, answer(np.random.default_rng(seed), ids, masked, V))
+        need(seen.shape == labels.shape == ids.shape,
+             "two arrays [B,S] are asked for: what is seen, and the labels")
+        need(not (seen == -100).any(),
+             "-100 is no token: what is seen comes first, the labels second")
         return seen, labels
 
     def labels(answer, given, masked, V):
@@ -45,9 +43,7 @@ def _tokens(draw: Draw) -> Iterator[Case]:
         seen, labels = replaced(answer, given, masked, V)
         for mistake, values in {
             "taking the labels after replacing": np.where(masked, seen, -100),
-            "labelling every token, and after replacing": seen,
             "asking only where [MASK] is seen": np.where(seen == MASK, ids, -100),
-            "asking only where a token was changed": np.where(seen != ids, ids, -100),
         }.items():  # they depend on what was drawn, so that no other answer gives the same
             need(not np.array_equal(labels, values) or np.array_equal(seen, ids), mistake)
         return labels
@@ -65,7 +61,7 @@ def _tokens(draw: Draw) -> Iterator[Case]:
         """How often two dice agree: down a column, along a row, inside a run of three."""
         kind = kinds(answer, ids, masked, V)[masked].reshape(B, 4, 3)
         return np.array([(kind[1:] == kind[:-1]).mean(), (kind[:, 1:] == kind[:, :-1]).mean(),
-                         (kind[:, :, 1:] == kind[:, :, :-1]).mean()])  # fmt: skip
+                         (kind[:, :, 1:] == kind[:, :, :-1]).mean()])
 
     def drawn(answer, given, masked, V):
         ids = given.copy()
@@ -75,34 +71,34 @@ def _tokens(draw: Draw) -> Iterator[Case]:
         need(found.min() > MASK, "special tokens are drawn too: ids 0 to 4 are no words")
         need(found.max() < V, f"id {found.max()} does not exist: the last of {V} is {V - 1}")
         need(found.max() > 14, "random tokens are taken from the text, where frequent ones are "
-                               "drawn more "
-             "often, not from the vocabulary")  # fmt: skip
+             "drawn more often, not from the vocabulary")
         need(len(found) > 1, "only some tokens are ever drawn; is one number drawn for all places?")
         return found
 
+    def seeded(answer, ids, masked, V):
+        return by_seed(lambda seed: replaced(answer, ids.copy(), masked, V, seed)[0])
+
+    def unmasked(answer, ids, masked, V):
+        return replaced(answer, ids, masked, V)[0][~masked]
+
     inputs = ids, masked, V
     yield Case("keeps the masked tokens as labels", inputs, 3.0, labels)
-    yield Case(
-        "leaves the other tokens alone",
-        inputs,
-        2.0,
-        lambda answer, *inputs: replaced(answer, *inputs)[0][~masked],
-        reason="replaced is what was not chosen: look at `masked`",
-    )
-    yield Case("puts [MASK], another token or the token itself: 80, 10, 10", inputs, 3.0, shares, 0.016)
+    yield Case("leaves the other tokens alone", inputs, 2.0, unmasked,
+               reason="replaced is what was not chosen: look at `masked`")
+    yield Case("puts [MASK], another token or the token itself: 80, 10, 10", inputs, 3.0, shares,
+               0.016)
     yield Case("throws a die for each token", inputs, 2.0, alike, 0.1,
-        "one die is thrown for several tokens, such as one for each column or sequence")
+               "one die is thrown for several tokens, such as one for each column or sequence")
     yield Case("draws random tokens from all ordinary ones", inputs, 1.0, drawn, 0,
-        "some ordinary tokens are never drawn")
+               "some ordinary tokens are never drawn")
     few = np.full((1000, 100), 5), np.ones((1000, 100), bool), 7
     yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, shares, 0.012,
                "[MASK] and other special tokens are no random tokens; each ordinary one is as "
-               "likely as any other")  # fmt: skip
-    yield Case("takes its chance from `rng`", inputs, 1.0, lambda answer, *inputs: by_seed(
-        lambda seed: replaced(answer, inputs[0].copy(), *inputs[1:], seed)[0]))  # fmt: skip
+               "likely as any other")
+    yield Case("takes its chance from `rng`", inputs, 1.0, seeded)
     yield Case("does nothing when nothing is masked", (ids[:2], masked[:2] & False, V), 1.0,
-               lambda *inputs: list(replaced(*inputs)), reason=
-               "look at `masked`, also where it is False throughout")  # fmt: skip
+               lambda *inputs: list(replaced(*inputs)),
+               reason="look at `masked`, also where it is False throughout")
 
 
 SEEN = "np.where(blank, MASK, np.where(other, words, token_ids)) => "
@@ -111,43 +107,29 @@ check_replace_masked = card("05.4", replace_masked, _tokens, {
         "return seen, labels => return seen, np.where(masked, seen, -100)",
     "labelling every token, also those that nobody asks about":
         "np.where(masked, token_ids, -100) => token_ids",
-    "labelling every token, and after replacing": "return seen, labels => return seen, seen",
     "asking only where [MASK] is seen":
         "return seen, labels => return seen, np.where(seen == MASK, token_ids, -100)",
-    "asking only where a token was changed":
-        "return seen, labels => return seen, np.where(seen != token_ids, token_ids, -100)",
     "writing 0 for 'not asked'; that is a token, <pad>, and -100 is none":
         "token_ids, -100) => token_ids, 0)",
     "writing -1 for 'not asked'; the loss ignores -100": "token_ids, -100) => token_ids, -1)",
     "labelling what is not masked":
         "np.where(masked, token_ids, -100) => np.where(masked, -100, token_ids)",
-    "returning the mask as labels": "np.where(masked, token_ids, -100) => masked.astype(int)",
     "replaced is what was not chosen: look at `masked`":
         ("masked & (die < 0.8) => die < 0.8", "masked & (die >= 0.8) => (die >= 0.8)"),
-    "replacing what is not masked": ("masked & => ~masked &"),
+    "replacing what is not masked": "masked & => ~masked &",
     "putting [MASK] everywhere": "(die < 0.8) => (die < 2)",
     "never leaving a token as it is": "(die < 0.9) => (die < 2)",
     "never putting a random token": "(die >= 0.8) & (die < 0.9) => (die > 2)",
     "leaving a token in two cases of ten: the second die is thrown for what the first one left":
         "masked & (die >= 0.8) & (die < 0.9) => masked & (die >= 0.8) & (rng.random(die.shape) < "
         "0.1)",
-    "giving the random token nine of the ten cases that [MASK] leaves; it gets half of them":
-        "masked & (die >= 0.8) & (die < 0.9) => masked & (die >= 0.8) & (rng.random(die.shape) < "
-        "0.9)",
     "swapping the shares of [MASK] and of random tokens":
         ("(die < 0.8) => (die < 0.1)", "(die >= 0.8) => (die >= 0.1)"),
-    "swapping the shares of [MASK] and of what is left":
-        ("(die < 0.8) => (die < 0.1)", "(die >= 0.8) & (die < 0.9) => (die >= 0.1) & (die < 0.2)"),
     "hiding 15% a second time; what is marked is already the 15%":
-        ("(die < 0.8) => (die < 0.12)", "(die >= 0.8) & (die < 0.9) => (die >= 0.12) & (die < "
-                                        "0.135)"),
-    "throwing an even die for the three":
-        ("(die < 0.8) => (die < 1 / 3)", "(die >= 0.8) & (die < 0.9) => (die >= 1 / 3) & (die < 2 "
-                                         "/ 3)"),
+        ("(die < 0.8) => (die < 0.12)",
+         "(die >= 0.8) & (die < 0.9) => (die >= 0.12) & (die < 0.135)"),
     "one die is thrown for each column, the same for all sequences":
         "rng.random(token_ids.shape) => rng.random(token_ids.shape)[:1]",
-    "one die is thrown for each sequence":
-        "rng.random(token_ids.shape) => rng.random(token_ids.shape)[:, :1]",
     "one die is thrown for each run, as in SpanBERT":
         "die = rng.random(token_ids.shape) => die = "
         "np.take_along_axis(rng.random(token_ids.shape), np.cumsum(masked & ~np.pad(masked, ((0, "
@@ -179,4 +161,4 @@ check_replace_masked = card("05.4", replace_masked, _tokens, {
         "return seen, labels => return labels, seen",
     "the caller's data are changed: work on a copy":
         SEEN + "token_ids; seen[blank] = MASK; seen[other] = words[other]",
-}, pure=True)  # fmt: skip
+}, pure=True)

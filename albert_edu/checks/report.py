@@ -1,4 +1,4 @@
-"""What a check says: which property fails, what came instead, and which known mistake does the same."""
+"""What a check says: which property fails, what came instead, and the likely mistake."""
 
 import html
 import json
@@ -66,7 +66,7 @@ class Report:
         """The report as JSON: exercise, passed, score and the fields of each property."""
         properties = [asdict(one) for one in self.properties]
         return json.dumps({"exercise": self.exercise, "passed": self.passed,
-                           "score": self.score, "properties": properties})  # fmt: skip
+                           "score": self.score, "properties": properties})
 
     def raise_if_failed(self) -> None:
         """Raise CheckFailed with this report, unless every property holds."""
@@ -78,7 +78,7 @@ class Report:
             return f"{self.exercise}: not answered yet, {len(self.properties)} properties to check"
         held, explained = sum(one.passed for one in self.properties), set()
         lines = [f"{self.exercise}: {held} of {len(self.properties)} properties hold "
-                 f"(score {self.score:.2f})"]  # fmt: skip
+                 f"(score {self.score:.2f})"]
         for one in self.properties:
             lines.append(f"  {'ok  ' if one.passed else 'FAIL'}  {one.name}")
             if not one.passed and (one.got, one.reason) not in explained:

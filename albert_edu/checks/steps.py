@@ -17,7 +17,8 @@ class NotedLayer(nn.Module):
 
     def __init__(self, draw: Draw, H: int, number: int, log: list[int]):
         super().__init__()
-        self.up, self.down, self.number, self.log = nn.Linear(H, 8 * H), nn.Linear(8 * H, H), number, log
+        self.up, self.down = nn.Linear(H, 8 * H), nn.Linear(8 * H, H)
+        self.number, self.log = number, log
         with torch.no_grad():
             for weight in self.parameters():
                 weight.copy_(draw.randn(*weight.shape) / 3)
@@ -46,7 +47,7 @@ class Alive(TorchDispatchMode):
 
 
 class Step:
-    """One training step through ``run(layers, x)``: what came out, what was held, what was learnt."""
+    """One training step through ``run(layers, x)``: what came out, was held, was learnt."""
 
     def __init__(self, run: Callable, layers: Sequence[nn.Module], x: Tensor, along: Tensor,
                  trains_x: bool = True):

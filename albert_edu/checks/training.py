@@ -40,11 +40,11 @@ def _parts(draw: Draw, counts: Sequence[int]) -> list[PretrainingBatch]:
     parts = []
     for n in counts:
         B = 1 if n < 3 else 2
-        labels = torch.where(torch.arange(3 * B) < n, draw.integers(5, 12, 3 * B), IGNORE).view(B, 3)
+        labels = torch.where(torch.arange(3 * B) < n, draw.integers(5, 12, 3 * B), IGNORE)
         places = torch.tensor([[1, 2, 4]]).expand(B, 3)
         ids, order = draw.integers(5, 12, B, 6), draw.integers(0, 2, B)
         parts.append(
-            PretrainingBatch(ids, torch.zeros_like(ids), torch.ones_like(ids), places, labels, order))
+            PretrainingBatch(ids, 0 * ids, torch.ones_like(ids), places, labels.view(B, 3), order))
     return parts
 
 
@@ -102,26 +102,25 @@ def _batches(draw: Draw) -> Iterator[Case]:
     yield Case("takes one step a batch", (model, [parts]), 1.0, steps)
     yield Case("keeps the memory of one part at a time", (model, [parts]), 1.0, memory)
     yield Case("returns the loss of the batch", (model, [parts]), 1.0, loss_of)
-    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, movement, reason=(
-        "such a part weighs nothing, and the others weigh as if it were not there"))
-    yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces, reason=(
-        "gradients of the batch before are still there: zero_grad once a batch, before the first "
-        "part or after the step"))
+    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, movement,
+               reason="such a part weighs nothing, and the others weigh as if it were not there")
+    yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces,
+               reason="gradients of the batch before are still there: zero_grad once a batch, "
+                      "before the first part or after the step")
 
 
 SHARE, BACKWARD = "share = part.num_masked / whole => share = ", "(share * loss).backward() => "
-CLEAR = "optimizer.zero_grad()\n    for part in parts: => for part in parts:\n        optimizer.zero_grad()"
+CLEAR = ("optimizer.zero_grad()\n    for part in parts: => "
+         "for part in parts:\n        optimizer.zero_grad()")
 check_accumulation = card("07.5", accumulation, _batches, {
     "giving every part the same weight, a mean of means": SHARE + "1 / len(parts)",
     "adding the parts' means up": SHARE + "1",
     "adding nats up without dividing by the number of masked tokens": SHARE + "part.num_masked",
     "weighting parts by their sequences instead of their masked tokens":
         SHARE + "len(part) / sum(map(len, parts))",
-    "dividing by the number of parts as well": SHARE + "part.num_masked / whole / len(parts)",
-    "counting a part without masked tokens as one token": (
-        "part.num_masked => max(part.num_masked, 1)",),
+    "counting a part without masked tokens as one token":
+        ("part.num_masked => max(part.num_masked, 1)",),
     "clearing the gradients inside the loop, so that only the last part's are left": CLEAR,
-    "clearing the gradients inside the loop, with the parts unweighted": (CLEAR, SHARE + "1"),
     "calling backward on a running sum: the first part counts three times then":
         (BACKWARD + "total = total + share * loss\n        total.backward(retain_graph=True)",
          "total += share * loss.item() => "),
@@ -132,20 +131,16 @@ check_accumulation = card("07.5", accumulation, _batches, {
     "stepping after each part with the gradients so far: optimizer.step() was called 3 times":
         (BACKWARD + "(share * loss).backward()\n        optimizer.step()",
          "    optimizer.step()\n    return => \n    return"),
-    "taking each part for a batch of its own":
-        (CLEAR, BACKWARD + "loss.backward()\n        optimizer.step()",
-         "    optimizer.step()\n    return => \n    return"),
     "never stepping, or clearing the gradients before the step":
         "    optimizer.step() =>     optimizer.zero_grad()\n    optimizer.step()",
     "gradients of the batch before are still there: zero_grad once a batch":
         "    optimizer.zero_grad()\n => ",
-    "the graphs of several parts are held at once: call backward for each part before the next one "
-    "is computed":
+    "the graphs of several parts are held at once: call backward for each part before the next "
+    "one is computed":
         (BACKWARD + "total = total + share * loss", "total += share * loss.item() => ",
          "    optimizer.step() =>     total.backward()\n    optimizer.step()"),
     "averaging the parts' losses in what is returned":
         "total += share * loss.item() => total += loss.item() / len(parts)",
-    "adding the parts' losses up in what is returned": "+= share * loss.item() => += loss.item()",
     "returning the loss of the last part": "return total => return loss.item()",
     "returning the last part's share of the loss": "return total => return share * loss.item()",
     "dividing by whole / part.num_masked, which is 0 / 0 for a part without masked tokens":
