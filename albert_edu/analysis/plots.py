@@ -1,4 +1,4 @@
-"""The house style, Figure 1, and stacked bars of parameters; ``charts`` has the other figures.
+"""The house style and Figure 1; ``charts`` has the other figures.
 
 Colours are safe for colour-blind readers, lines differ in style too, backgrounds are opaque. Each
 function returns the figure and its alt text, which says what someone who cannot see it must know.
@@ -41,8 +41,8 @@ def figure1(
 ) -> tuple[Figure, str]:
     """Draw L2 distance and angle between the input and the output of each layer (Figure 1).
 
-    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``; ``untrained`` may hold the same two
-    before training, which are drawn dotted. The step from the embedding is drawn hollow and
+    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``; ``untrained`` may hold the same
+    two before training, which are drawn dotted. The step from the embedding is drawn hollow and
     unconnected, since the embedding is not normed at width H. The bands are one standard deviation
     over tokens. Notebook 08.
     """
@@ -81,27 +81,3 @@ def figure1(
         before = " and ".join(f"{curves['angle_degrees'][-1]:.0f}" for curves in untrained)
         alt += f" Dotted lines show both stacks before training; they end at {before} degrees."
     return figure, alt
-
-
-def parameter_bars(rows: list[tuple[str, dict[str, int]]], title: str) -> tuple[Figure, str]:
-    """Draw stacked bars of parameters, one bar per model: ``(name, {component: parameters})``."""
-    style()
-    figure, axis = plt.subplots(figsize=(8.0, 0.36 * len(rows) + 1.3))
-    hatches, colours = ("", "///", "...", "xx"), (SHARED, SEPARATE, "#999999", "#e5c700")
-    left = [0.0] * len(rows)
-    for component, hatch, colour in zip(rows[0][1], hatches, colours, strict=False):
-        values = [parts[component] / 1e6 for _, parts in rows]
-        look = {"hatch": hatch, "color": colour, "edgecolor": "white", "height": 0.7}
-        axis.barh(range(len(rows)), values, left=left, label=component, **look)
-        left = [a + b for a, b in zip(left, values, strict=True)]
-    for y, total in enumerate(left):
-        axis.text(total, y, f" {total:,.1f}M", va="center", fontsize=9)
-    axis.set_yticks(range(len(rows)), [name for name, _ in rows])
-    axis.invert_yaxis()
-    axis.grid(axis="y", visible=False)
-    axis.set(xlabel="parameters (millions)", title=title, xlim=(0, max(left) * 1.12))
-    axis.legend(loc="lower right")
-    alt = f"Horizontal stacked bars of parameters in millions. {title}. " + "; ".join(
-        f"{name} {total:.1f}" for (name, _), total in zip(rows, left, strict=True)
-    )
-    return figure, alt + "."

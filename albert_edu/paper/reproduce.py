@@ -15,9 +15,10 @@ from pathlib import Path
 
 from PIL import Image
 
+from albert_edu.analysis.charts import bars
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.inspect import fill
-from albert_edu.analysis.plots import figure1, parameter_bars, save
+from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.paper.measures import order_cross
@@ -104,27 +105,27 @@ def parameter_table(folder: Path) -> dict:
 
     The paper's number is that of Table 1; BERT-xlarge is in early versions only.
     """
-    began, rows, parts = time.perf_counter(), [], []
+    began, rows = time.perf_counter(), []
     for name in TABLES["early-main"].column("model"):
         count = count_parameters(CONFIGS["early-main", name])
-        final = (name,) in TABLES["1"].keys
+        table = TABLES["1" if (name,) in TABLES["1"].keys else "early-main"]
         rows.append({
             "model": name, **dataclasses.asdict(count), "without_pooler": count.without_pooler,
             "total": count.total, "with_heads": count.with_heads,
-            "paper_millions": TABLES["1" if final else "early-main"].value("params", name),
+            "paper_millions": table.value("params", name),
         })  # fmt: skip
-        if final:
-            embeddings = count.embeddings + count.projection
-            parts.append((name, {"embeddings": embeddings, "encoder": count.encoder,
-                                 "pooler": count.pooler}))  # fmt: skip
     record = {"rows": rows, "provenance": provenance("reproduce", time.perf_counter() - began, [])}
     write_json(folder / "results" / "parameter_counts.json", record)
     (folder / "parameter_counts.md").write_text(render("parameter_counts.md", rows=rows))
-    total = {row["model"]: row["total"] for row in rows}
-    ratio = total["BERT-large"] / total["ALBERT-large"]
+    drawn = {row["model"]: row for row in rows if row["model"] != "BERT-xlarge"}
+    ratio = drawn["BERT-large"]["total"] / drawn["ALBERT-large"]["total"]
     title = (f"BERT-large has {ratio:.0f} times the parameters of ALBERT-large, "
              "a stack of the same shape")  # fmt: skip
-    figure, alt = parameter_bars(parts, title)
+    series = {
+        "embeddings": [(row["embeddings"] + row["projection"]) / 1e6 for row in drawn.values()],
+        "layers": [row["encoder"] / 1e6 for row in drawn.values()],
+    }
+    figure, alt = bars(list(drawn), series, "parameters (millions)", title, digits=1)
     save(figure, folder / "parameter_counts.png", alt)
     return record
 

@@ -114,14 +114,11 @@ class Run:
     def operations(self) -> float:
         """Return the FLOPs of its training, shallower depths included (``flops_per_token``)."""
         vocab_size = self.vocab_size or default_vocabulary(self.vocabulary or self.corpus)
-        config, flops = self.model_config(vocab_size), 0.0
-        for stage in self.stages(config):
-            stacked, shape = config.replace(num_layers=stage.num_layers), self._shape(stage)
-            tokens = stage.steps * shape["batch_size"] * shape["sequence_length"]
-            flops += tokens * flops_per_token(
-                stacked, shape["sequence_length"], masked_rate=MASK_RATE, training=True
-            )
-        return flops
+        config, tokens = self.model_config(vocab_size), self.batch_size * self.sequence_length
+        return sum(tokens * stage.steps * flops_per_token(
+            config.replace(num_layers=stage.num_layers),
+            stage.sequence_length or self.sequence_length, masked_rate=MASK_RATE, training=True,
+        ) for stage in self.stages(config))  # fmt: skip
 
     def train(
         self, folder: Path | None = None, device: str | None = None, describe: str | None = None

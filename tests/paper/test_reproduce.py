@@ -11,7 +11,6 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from albert_edu.cli import main
-from albert_edu.config import AlbertConfig
 from albert_edu.paper import pair, reproduce
 from albert_edu.paper.pair import MEMBERS, train_member
 from albert_edu.paper.plan import PROFILES
@@ -121,4 +120,3 @@ def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp
     assert rows["ALBERT-xxlarge"]["total"] == 222_595_584 and rows["BERT-large"]["without_pooler"] == 333_557_760
     lines = (tmp_path / "parameter_counts.md").read_text().splitlines()
     assert len(lines) == 2 + len(rows) == 9 and "| 17,683,968 |" in lines[6]
-    assert AlbertConfig.named(reproduce.SIZES["BERT-xlarge"]).hidden_size == 2048
