@@ -1,0 +1,90 @@
+"""Cards of notebook 08: an angle from a chord, the length of a cycle, the state of rest."""
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from albert_edu.checks.asking import tensor
+from albert_edu.checks.engine import Case, Draw, card
+
+
+def angle_of_chord(distance: Tensor, r: float) -> Tensor:
+    """``angle_of_chord(distance, r)``: the angles in degrees between pairs of vectors of length r
+    whose L2 distances are ``distance``, a tensor of any shape."""
+    return torch.rad2deg(2 * torch.arcsin(distance / (2 * r)))
+
+
+def _chords(draw: Draw) -> Iterator[Case]:
+    distances = draw.randn(2, 3).abs() + 0.5
+    for name, r in (("turns distances into degrees", 5.0), ("holds for large angles", 2.0)):
+        yield Case(name, (distances.clamp(max=3.9), r), ask=lambda answer, *inputs:
+                   tensor(answer(*inputs), 2, 3), atol=1e-3)  # fmt: skip
+
+
+check_angle_of_chord = card("8.1", angle_of_chord, _chords, {
+    "returning radians, not degrees": "torch.rad2deg => torch.asarray",
+    "returning half of the angle": "(2 * torch => (torch",
+    "taking the chord for an arc": "2 * torch.arcsin(distance / (2 * r)) => distance / r",
+})  # fmt: skip
+
+
+def cycle_length(path: Tensor, tolerance: float) -> int:
+    """``cycle_length(path[T,H], tolerance)``: the smallest p from 1 on for which the last state is
+    closer than ``tolerance`` to the state p applications before it, and 0 if there is none."""
+    distances = (path[:-1].flip(0) - path[-1]).norm(dim=-1)
+    return next((p for p, distance in enumerate(distances, 1) if distance < tolerance), 0)
+
+
+def _paths(draw: Draw) -> Iterator[Case]:
+    period, far = draw.integer(3, 6), 20 * torch.nn.functional.normalize(draw.randn(6, 3))
+    rest = torch.cat([far, far[:1].expand(5, 3)])
+    yield Case("is 1 for a path that has come to rest", (rest, 0.1))
+    yield Case("finds a cycle", (torch.cat([far, far[:period].repeat(4, 1)]), 0.1), 2.0)
+    yield Case("is 0 when the last state is new", (rest.flip(0), 0.1))
+    yield Case("keeps to the tolerance", (torch.tensor([[0.0], [9], [1.5], [9], [1]]), 1.0))
+
+
+check_cycle_length = card("8.2", cycle_length, _paths, {
+    "comparing the last state with itself (p = 0)": ("[:-1] => ", ", 1) => , 0)"),
+    "returning the oldest state that is close: the smallest p is wanted": ".flip(0) => ",
+    "comparing with the first state, not with the last": "- path[-1] => - path[0]",
+    "comparing the lengths of states, which are equal on a circle":
+        "- path[-1]).norm(dim=-1) => ).norm(dim=-1).sub(path[-1].norm()).abs()",
+})  # fmt: skip
+
+
+def equilibrium(f: Callable, x: Tensor, tolerance: float, limit: int) -> Tensor | None:
+    """``equilibrium(f, x[N,H], tolerance, limit) -> z[N,H]``: z = f(z, x), from z = 0 on, until
+    every row moves by less than ``tolerance``; None if it takes more than ``limit`` times."""
+    z = torch.zeros_like(x)
+    for _ in range(limit):
+        z, last = f(z, x), z
+        if (z - last).norm(dim=-1).max() < tolerance:
+            return z
+    return None
+
+
+def _maps(draw: Draw) -> Iterator[Case]:
+    x, turn = draw.randn(4, 2), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
+    rates = torch.tensor([[0.2], [0.4], [0.6], [0.95]])
+
+    def circle(z, x):
+        return z @ turn if z.any() else x  # on a circle, no length changes
+
+    for name, f, limit in (
+        ("waits for the slowest token", lambda z, x: rates * z + x, 500),
+        ("never rests on a circle", circle, 500),
+        ("gives up after the limit", lambda z, x: z / 2 + x, 5),
+    ):
+        yield Case(name, (f, x / x.norm(dim=-1, keepdim=True), 1e-4, limit), atol=1e-2)
+
+
+check_equilibrium = card("8.3", equilibrium, _maps, {
+    "letting x enter only once, as the start":
+        ("zeros_like(x) => clone(x)", "f(z, x) => f(z, 0 * x)"),
+    "stopping with the fastest token": ".max() => .min()",
+    "comparing the lengths of states, which do not change on a circle":
+        "(z - last).norm(dim=-1).max() => (z.norm(dim=-1) - last.norm(dim=-1)).abs().max()",
+    "returning a state that has not come to rest": "return None => return z",
+})  # fmt: skip
