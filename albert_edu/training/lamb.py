@@ -38,7 +38,7 @@ class Lamb(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure=None):
-        """Update every parameter that has a gradient; return the closure's loss, if any."""
+        """Update all parameters that have gradients; return the closure's loss."""
         loss = None
         if closure is not None:
             with torch.enable_grad():

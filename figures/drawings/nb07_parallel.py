@@ -95,10 +95,9 @@ def checkpoint_and_resume(steps=60, every=10, killed=34):
         f"disturbs goes from step 0 to step {steps}. Lower line: the same run writes a "
         f"checkpoint after every {every} steps and is killed at step {killed}. A second process "
         f"reads the checkpoint of step {last} and goes on to step {steps}; it repeats steps "
-        f"{last} to {killed}. Both lines end with identical weights. A box lists what a "
-        f"checkpoint holds: the weights, the optimizer averages m and v, and the step number. "
-        f"Batches and dropout masks are not stored, because they follow from the seed and the "
-        f"step.")
+        f"{last} to {killed}. Both lines end with identical weights. A "
+        f"checkpoint holds the weights, the optimizer averages m and v, and the step number. "
+        f"Batch and dropout follow from the seed and the step number.")
     left, width = 40, 480
 
     def at(step):

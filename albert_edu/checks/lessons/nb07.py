@@ -1,0 +1,96 @@
+"""Cards of notebook 07: the authors' schedule, gradient clipping, the loss of several workers."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from albert_edu.checks.asking import need, tensor
+from albert_edu.checks.engine import Case, Draw, card
+
+
+def authors_rate(step: int, steps: int, warmup_steps: int, peak: float) -> float:
+    """``authors_rate(step, steps, warmup_steps, peak)``: the learning rate of the authors' code in
+    a step that counts from 0. The linear decay reaches 0 at ``steps`` and starts at step 0, but in
+    the first ``warmup_steps`` steps the rate is ``peak * step / warmup_steps`` instead."""
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    return peak * (1 - step / steps)
+
+
+def _steps(draw: Draw) -> Iterator[Case]:
+    W, steps, peak = draw.integer(20, 40), draw.integer(90, 200), 1 + draw.numpy.random()
+    yield Case("rises during the warm-up", (W // 2, steps, W, peak), 2.0)
+    yield Case("rises to the last step of the warm-up", (W - 1, steps, W, peak))
+    yield Case("jumps onto the decay after the warm-up", (W, steps, W, peak), 2.0)
+    yield Case("decays as if there were no warm-up", (80, steps, W, peak), 2.0)
+    yield Case("needs no warm-up", (5, steps, 0, peak))
+
+
+check_authors_rate = card("7.1", authors_rate, _steps, {
+    "starting the decay at the end of the warm-up, as our schedule does":
+        "(1 - step / steps) => (steps - step) / (steps - warmup_steps)",
+    "counting the warm-up from step 1, as our schedule does": "* step / w => * (step + 1) / w",
+    "taking the smaller of the two lines; the authors switch from one to the other":
+        "peak * step / warmup_steps => peak * min(step / warmup_steps, 1 - step / steps)",
+})  # fmt: skip
+
+
+def clip_together(gradients: list[Tensor], limit: float) -> list[Tensor]:
+    """``clip_together(gradients, limit) -> list``: the gradients of all tensors of a model, scaled
+    by one common factor so that together, as one long vector, they have at most the norm
+    ``limit``. Gradients that are short enough come back as they are."""
+    norm = torch.stack([g.norm() for g in gradients]).norm()
+    return [g * (limit / norm).clamp(max=1.0) for g in gradients]
+
+
+def _gradients(draw: Draw) -> Iterator[Case]:
+    long = [draw.randn(3, 4), 0.1 * draw.randn(5), 3 * draw.randn(2)]
+
+    def ask(answer, gradients, limit):
+        clipped = answer(gradients, limit)
+        need(len(clipped or ()) == len(gradients), "return one tensor for each gradient")
+        return [tensor(c, *g.shape) for c, g in zip(clipped, gradients, strict=True)]
+
+    yield Case("shortens all gradients by one factor", (long, 1.0), 3.0, ask)
+    yield Case("leaves short gradients as they are", ([0.01 * g for g in long], 1.0), 1.0, ask)
+
+
+check_clip_together = card("7.2", clip_together, _gradients, {
+    "clipping each tensor by its own norm": "(limit / norm) => (limit / g.norm())",
+    "cutting off single numbers, which turns the gradient":
+        "g * (limit / norm).clamp(max=1.0) => g.clamp(-limit, limit)",
+    "making short gradients longer": ".clamp(max=1.0) => ",
+    "adding up the norms of the tensors; their squares must be added":
+        "torch.stack([g.norm() for g in gradients]).norm() => sum(g.norm() for g in gradients)",
+})  # fmt: skip
+
+
+def loss_factors(counts: list[int]) -> list[float]:
+    """``loss_factors(counts) -> list``: worker r has ``counts[r]`` masked positions, and its loss
+    is the mean over them. Data parallel *averages* the gradients over the workers. Returned is the
+    factor for each worker's loss that makes this average the gradient of the mean over all masked
+    positions."""
+    return [len(counts) * n / sum(counts) for n in counts]
+
+
+def _counts(draw: Draw) -> Iterator[Case]:
+    unequal = [draw.integer(1, 5), draw.integer(6, 9), draw.integer(10, 30)]
+
+    def ask(answer, counts):
+        factors = answer(counts)
+        need(hasattr(factors, "__len__") and len(factors) == len(counts), "return a factor each")
+        return [float(factor) for factor in factors]
+
+    yield Case("weights workers by their masked positions", (unequal,), 3.0, ask)
+    yield Case("is 1 where all counts are equal", ([7] * 4,), 1.0, ask)
+    yield Case("gives 0 to a worker without masked positions", ([0, *unequal],), 1.0, ask)
+
+
+check_loss_factors = card("7.3", loss_factors, _counts, {
+    "counting every worker alike, a mean of means": "len(counts) * n / sum(counts) => 1.0",
+    "forgetting that the gradients are averaged over the workers": "len(counts) * n => n",
+    "dividing by the number of workers once more": "len(counts) * n => n / len(counts)",
+    "taking the fraction upside down":
+        "len(counts) * n / sum(counts) => sum(counts) / max(len(counts) * n, 1)",
+})  # fmt: skip
