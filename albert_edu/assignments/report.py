@@ -15,10 +15,9 @@ REASON = re.compile(
 )
 # Lines that may try to cheat, and often do not: a person reads them.
 SUSPICIOUS = re.compile(
-    r"check_\w+ *=|def check_|albert_edu\.\w+|\bReport\b|^ *torch\.[\w.]+ *="
-    r"|\b(setattr|getattr|exec|eval|open|get_ipython)\(|\bimport (sys|os|gc|ctypes|inspect"
-    r"|builtins|subprocess|socket|threading|signal|importlib)\b"
-    r"|_getframe|f_locals|tb_frame|__eq__|__torch_function__")
+    r"check_\w+ *=|def check_|albert_edu\.\w+|\bReport\b|^ *torch\.[\w.]+ *=|_getframe|f_locals"
+    r"|\b(setattr|getattr|exec|eval|open|get_ipython)\(|tb_frame|__eq__|__torch_function__|\b"
+    r"import (sys|os|gc|ctypes|inspect|builtins|subprocess|socket|threading|signal|importlib)\b")
 
 
 def overview(course: Path) -> str:
