@@ -134,7 +134,7 @@ def _rows(draw: Draw) -> Iterator[Case]:
     yield Case("spends it to the last token where every word is one token", (short, short), 2.0,
                spent, reason="the budget is round(rate * (m + 3)), at least 1")
 
-    *long, _ = map(np.stack, zip(*[_row(draw, 4000, 3990, 0.1) for _ in range(4)], strict=True))
+    *long, _ = map(np.stack, zip(*[_row(draw, 4000, 3990, 0.1) for _ in range(12)], strict=True))
 
     def lengths(answer, maskable, starts, n):
         """Shares of the runs of 1, 2, 3 and more words; at a low rate hardly any two runs touch."""

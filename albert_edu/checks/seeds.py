@@ -33,7 +33,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 def pair_of(found) -> tuple[float, float]:
     """Mean and half-width out of what was returned; Unusable if they are not there."""
-    mean, half = found
+    mean, half, *_ = found
     return float(mean), float(half)
 
 

@@ -1,22 +1,27 @@
 """How the zoo keeps its animals: wrong answers with the words a report must say of them, and right ones.
 
-Most are made from the cards: the reference is right, and each wrong implementation must be named.
-By hand are right answers in other styles, and wrong ones that no card declares.
+Nearly all are made from what is there. Of each card the reference is right, and each wrong
+implementation must be named. Of each assignment our solution is right, and so is an answer in
+another style. By hand are the library's own functions as answers.
 """
 
+import contextlib
 import importlib
 import pkgutil
 from collections.abc import Callable
-from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
+import nbformat
+
 from albert_edu import checks
+from albert_edu.assignments.build import find_sources
 from albert_edu.checks import lessons
 from albert_edu.checks.engine import wrong_answer
 
 
 class Animal(NamedTuple):
-    """An answer to an exercise. ``says`` is what the report must name; empty for a mistake that is caught but not named."""
+    """An answer to an exercise. ``says`` is what the report must name; empty where it need not."""
 
     check: Callable
     name: str
@@ -25,32 +30,27 @@ class Animal(NamedTuple):
     says: str = ""
 
 
-ANIMALS: list[Animal] = []
-
-
-def wrong(check: Callable, says: str = "") -> Callable:
-    """Keep the decorated function or class as a wrong answer whose report has ``says`` among its reasons."""
-
-    def keep(answer):
-        ANIMALS.append(Animal(check, answer.__name__, answer, False, says))
-        return answer
-
-    return keep
+LIBRARY: list[Animal] = []
 
 
 def right(check: Callable) -> Callable:
     """Keep the decorated function or class as a right answer."""
 
     def keep(answer):
-        ANIMALS.append(Animal(check, answer.__name__, answer, True))
+        LIBRARY.append(Animal(check, f"library's {answer.__name__}", answer, True))
         return answer
 
     return keep
 
 
+def graded_checks() -> list[Callable]:
+    """The checks of the assignments."""
+    return [getattr(checks, name) for name in checks.__all__ if name.startswith("check_")]
+
+
 def all_checks() -> list[Callable]:
     """The checks of the assignments, and those of the exercises inside the notebooks."""
-    found = [getattr(checks, name) for name in checks.__all__ if name.startswith("check_")]
+    found = graded_checks()
     for module in pkgutil.iter_modules(lessons.__path__):
         room = importlib.import_module(f"{lessons.__name__}.{module.name}")
         found += [check for name, check in vars(room).items() if name.startswith("check_")]
@@ -61,16 +61,42 @@ def from_cards() -> list[Animal]:
     """The reference and the wrong implementations of every card."""
     animals = []
     for check in all_checks():
-        if hasattr(check, "reference"):
-            animals.append(Animal(check, "reference", check.reference, True))
-            animals += [Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
-                        for mistake, edit in check.wrong.items()]  # fmt: skip
+        animals.append(Animal(check, "reference", check.reference, True))
+        animals += [Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
+                    for mistake, edit in check.wrong.items()]
     return animals
 
 
+def from_assignments() -> list[Animal]:
+    """What the visible tests of each assignment ask, of our solution and of the other style."""
+    animals = []
+    for path in find_sources():
+        cells = nbformat.read(path, as_version=4).cells
+        other = importlib.import_module(f"tests.assignments.answers.a{path.name[:2]}").OTHER_STYLE
+        for style, answers in (("our solution", {}), ("another style", other)):
+            names = {"__name__": "__main__"}
+            for cell in cells:
+                mark = cell.metadata.get("nbgrader", {})
+                if cell.cell_type != "code" or mark.get("points"):
+                    continue
+                names |= {check.__name__: _keeper(animals, check, style) for check in graded_checks()
+                          if check.__name__ in names}
+                with contextlib.redirect_stdout(None):
+                    exec(answers.get(mark.get("grade_id"), cell.source), names)
+    return animals
+
+
+def _keeper(animals: list[Animal], check: Callable, style: str) -> Callable:
+    """A function that a visible test calls in the place of the check."""
+
+    def keep(answer):
+        animals.append(Animal(check, style, answer, True))
+        return SimpleNamespace(raise_if_failed=lambda: None)
+
+    return keep
+
+
 def all_animals() -> list[Animal]:
-    """Every answer of this folder's files and of the cards."""
-    for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
-        if path.stem not in ("zoo", "test_zoo"):
-            importlib.import_module(f"tests.bug_zoo.{path.stem}")
-    return ANIMALS + from_cards()
+    """Every answer of the library, the cards and the assignments."""
+    importlib.import_module("tests.bug_zoo.library")
+    return LIBRARY + from_cards() + from_assignments()

@@ -25,8 +25,8 @@ def flops(config, S, training):
 from torch.utils.checkpoint import checkpoint
 
 
-def checkpointed(layers, x, keep=None):
-    given = [] if keep is None else [keep]
+def checkpointed(layers, x, attention_mask=None):
+    given = [] if attention_mask is None else [attention_mask]
     for layer in layers:
         x = checkpoint(layer, x, *given, use_reentrant=False)
     return x""",
