@@ -14,8 +14,8 @@ from albert_edu.model.sharing import layer_plan
 class SharedEncoder(nn.Module):
     """Apply L layers that are drawn from as few blocks as the plan needs.
 
-    To share a layer is to name the same module twice. Autograd then adds up the
-    gradients of all its applications. Lan et al. 2019, section 3.1; notebook 04.
+    A layer is shared when the loop uses its blocks more than once. Autograd then adds
+    up the gradients of all its applications. Lan et al. 2019, section 3.1; notebook 04.
     """
 
     def __init__(self, config: AlbertConfig):
@@ -47,5 +47,5 @@ class SharedEncoder(nn.Module):
         x: Float[Tensor, "B S H"],
         attention_mask: Bool[Tensor, "B S"] | None = None,
     ) -> Float[Tensor, "B S H"]:
-        # A queue of one lets go of earlier states: inference does not hold all L.
+        # The queue keeps only the last state, so inference does not hold all L of them.
         return deque(self.steps(x, attention_mask), maxlen=1).pop()
