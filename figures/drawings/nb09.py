@@ -1,10 +1,7 @@
-"""Drawings of notebook 09, ablations: a paired comparison, and what an outcome needs."""
+"""Drawings of notebook 09, ablations: one number per arm, a paired comparison, and outcomes."""
 
-import math
-import statistics
-
-from scipy.stats import t
-
+from albert_edu.paper.claims import mean as interval_of
+from albert_edu.paper.published import TABLES
 from figures.drawings.palette import GREY, INK, LARGE, PALE, SMALL, STATE, TARGET
 from figures.drawings.paper import average_score
 from figures.drawings.style import box, canvas, circle, line, text
@@ -14,17 +11,48 @@ ARMS = {"arm A": (3.10, 3.31, 3.22, 3.42, 3.15), "arm B": (3.02, 3.20, 3.16, 3.3
 DIFFERENCES = [a - b for a, b in zip(*ARMS.values(), strict=True)]
 
 
-def interval(values) -> tuple[float, float]:
-    """Return the mean and the half-width of its 95% interval, from Student's t."""
-    n = len(values)
-    half = t.ppf(0.975, n - 1) * statistics.stdev(values) / math.sqrt(n)
-    return statistics.fmean(values), float(half)
+def one_number_per_arm():
+    """With one run of each arm, two readers can report opposite results."""
+    reports = (("first report", 0, 3, TARGET), ("second report", 3, 0, INK))
+    arm_a, arm_b = ARMS.values()
+    told = "; ".join(
+        f"{name}, A {arm_a[i]:.2f} and B {arm_b[j]:.2f}, {'A' if arm_a[i] < arm_b[j] else 'B'} is "
+        f"better by {abs(arm_a[i] - arm_b[j]):.2f}" for name, i, j, _ in reports)
+    drawing = canvas(
+        320, "One run of each arm can rank the arms either way",
+        f"Two rows of dots over an axis of losses from 3.0 to 3.4; lower is better. Upper row, arm "
+        f"A, five runs: {', '.join(f'{loss:.2f}' for loss in sorted(arm_a))}. Lower row, arm B, "
+        f"five runs: {', '.join(f'{loss:.2f}' for loss in sorted(arm_b))}. Two lines, which cross, "
+        f"each join one dot of A with one dot of B: {told}.")
+    rows, axis = (80, 166), 214
+
+    def place(loss):
+        return 76 + (loss - 3.0) * 1100
+
+    for _, i, j, colour in reports:
+        line(drawing, [(place(arm_a[i]), rows[0]), (place(arm_b[j]), rows[1])], colour, 3)
+    for (name, losses), y in zip(ARMS.items(), rows, strict=True):
+        text(drawing, 14, y, name, anchor="start", weight="bold")
+        for loss in losses:
+            circle(drawing, place(loss), y, 7, STATE)
+    text(drawing, 300, 26, "five runs of each arm, one dot for each seed", LARGE, weight="bold")
+    line(drawing, [(76, axis), (560, axis)], INK, 1.5)
+    for tick in (3.0, 3.1, 3.2, 3.3, 3.4):
+        line(drawing, [(place(tick), axis), (place(tick), axis + 6)], INK, 1.5)
+        text(drawing, place(tick), axis + 18, f"{tick:.1f}", SMALL)
+    text(drawing, 560, axis + 18, "loss", SMALL)
+    for k, (name, i, j, colour) in enumerate(reports):
+        y, better = 266 + 28 * k, "A" if arm_a[i] < arm_b[j] else "B"
+        line(drawing, [(76, y), (116, y)], colour, 3)
+        text(drawing, 128, y, f"{name}: A {arm_a[i]:.2f}, B {arm_b[j]:.2f}, so {better} is better "
+             f"by {abs(arm_a[i] - arm_b[j]):.2f}", anchor="start")
+    return drawing
 
 
 def paired_comparison():
     """The intervals of the two arms overlap, but the interval of their differences excludes 0."""
-    (mean_a, half_a), (mean_b, half_b) = (interval(values) for values in ARMS.values())
-    mean, half = interval(DIFFERENCES)
+    (mean_a, half_a, _), (mean_b, half_b, _) = map(interval_of, ARMS.values())
+    mean, half, _ = interval_of(DIFFERENCES)
     assert mean_b + half_b > mean_a - half_a and mean - half > 0
     seeds = len(DIFFERENCES)
     drawing = canvas(
@@ -82,11 +110,9 @@ def paired_comparison():
 
 def outcome(low: float, high: float, minimal: float) -> str:
     """Return the word for a 95% interval of differences, in the direction of the claim."""
-    if low > 0:
-        return "agrees"
-    if high < 0:
-        return "opposes"
-    return "no difference larger than m" if -minimal < low and high < minimal else "undecided"
+    if -minimal < low and high < minimal:
+        return "no difference larger than m"
+    return "agrees" if low > 0 else "opposes" if high < 0 else "undecided"
 
 
 def outcome_of_an_interval(minimal=1.0):
@@ -128,6 +154,11 @@ def outcome_of_an_interval(minimal=1.0):
     return drawing
 
 
+def millions(table: str, *key) -> int:
+    """Return the printed parameter count of a row in millions, 0 where a table has none."""
+    return TABLES[table].row(*key).get("params", 0)
+
+
 def which_idea_costs_what():
     """In the paper's averages, sharing the feed-forward block costs most, and order prediction and
     more text gain about one point.
@@ -144,23 +175,31 @@ def which_idea_costs_what():
         ("12 to 24 layers (xxlarge)", "13", (12,), (24,)))
     points = [round(average_score(table, *after) - average_score(table, *before), 1)
               for _, table, before, after in changes]
-    said = "; ".join(f"{name}, Table {table}: {gain:+.1f}"
-                     for (name, table, *_), gain in zip(changes, points, strict=True))
+    saved = [millions(table, *after) - millions(table, *before)
+             for _, table, before, after in changes]
+    said = "; ".join(
+        f"{name}, Table {table}, {count} million parameters: {gain:+.1f}" if count else
+        f"{name}, Table {table}: {gain:+.1f}"
+        for (name, table, *_), gain, count in zip(changes, points, saved, strict=True))
     drawing = canvas(
         458, "Which idea costs what, in the averages of the paper's tables",
-        f"Nine rows, each with a change, the number of its table, and a bar from a middle line "
-        f"to the left for a loss or to the right for a gain of the average over five tasks, in "
-        f"points: {said}. The longest bars to the left are sharing everything and sharing the "
-        f"feed-forward block; the longest to the right is SOP. Each number is the difference of "
-        f"two printed averages, without an interval. The rows about sharing are at E = 128.")
-    zero, unit, base = 464, 62, 408
+        f"Nine rows, each with a change, the number of its table, the change of the parameters in "
+        f"millions where there is one, and a bar from a middle line to the left for a loss or to "
+        f"the right for a gain of the average over five tasks, in points: {said}. The longest bars "
+        f"to the left are sharing everything and sharing the feed-forward block; the longest to "
+        f"the right is SOP. Each number is the difference of two printed averages, without an "
+        f"interval. The rows about sharing are at E = 128.")
+    zero, unit, base = 494, 54, 408
     text(drawing, 16, 20, "change", anchor="start", weight="bold")
-    text(drawing, 288, 20, "Table", weight="bold")
+    text(drawing, 264, 20, "Table", weight="bold")
+    text(drawing, 338, 20, "parameters", weight="bold")
     text(drawing, zero, 20, "points of the average", weight="bold")
-    for i, ((name, table, *_), gain) in enumerate(zip(changes, points, strict=True)):
+    rows = enumerate(zip(changes, points, saved, strict=True))
+    for i, ((name, table, *_), gain, count) in rows:
         y = 56 + 40 * i
         text(drawing, 16, y, name, anchor="start")
-        text(drawing, 288, y, table)
+        text(drawing, 264, y, table)
+        text(drawing, 338, y, f"{count}M".replace("-", "−") if count else "0")
         if gain:
             left = zero + min(gain, 0) * unit
             box(drawing, left, y - 13, abs(gain) * unit, 26, TARGET, radius=0, line=1.5,
@@ -175,4 +214,4 @@ def which_idea_costs_what():
     return drawing
 
 
-DRAWINGS = (which_idea_costs_what, paired_comparison, outcome_of_an_interval)
+DRAWINGS = (one_number_per_arm, paired_comparison, outcome_of_an_interval, which_idea_costs_what)

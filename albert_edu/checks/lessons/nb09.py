@@ -1,0 +1,94 @@
+"""Cards of the exercises in notebook 09: the extra cost of an idea, early stops, sign flips."""
+
+import itertools
+from collections.abc import Iterator
+
+from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.paper.claims import mean
+
+
+def _losses(draw: Draw, n: int, low: int = -40, high: int = 60) -> list[float]:
+    """Eighths, whose sums are exact."""
+    return [value / 8 for value in draw.integers(low, high, n).tolist()]
+
+
+def extra_cost(none_wide, none_narrow, all_wide, all_narrow):
+    """``extra_cost(none_wide, none_narrow, all_wide, all_narrow) -> (mean, half)``: how much more a
+    narrow embedding costs with sharing than without, with its 95% interval. Each argument is a
+    list of losses, one for each seed, in the same order of seeds."""
+    pairs = zip(none_wide, none_narrow, all_wide, all_narrow, strict=True)
+    extra = mean([(d - c) - (b - a) for a, b, c, d in pairs])
+    return extra.value, extra.half
+
+
+def _four_arms(draw: Draw) -> Iterator[Case]:
+    for n in (3, 5):
+        arms = tuple(_losses(draw, n) for _ in range(4))
+        yield Case(f"gives mean and half-width of {n} seeds", arms)
+
+
+def _sum_of_halves(a, b, c, d):
+    none, shared = (mean([y - x for x, y in zip(*arms, strict=True)])
+                    for arms in ((a, b), (c, d)))  # fmt: skip
+    return shared.value - none.value, shared.half + none.half
+
+
+check_extra_cost = card("9.1 in notebook 09", extra_cost, _four_arms, {
+    "adding the half-widths of two intervals instead of subtracting seed by seed": _sum_of_halves,
+    "subtracting the cost with sharing from the cost without":
+        "(d - c) - (b - a) => (b - a) - (d - c)",
+    "leaving out the arms without sharing": "(d - c) - (b - a) => d - c",
+    "comparing the two narrow arms only": "(d - c) - (b - a) => d - b",
+}, pure=True)  # fmt: skip
+
+
+def early_stop(differences: list[float]):
+    """``early_stop(differences) -> n or None``: the number of seeds at which somebody stops who
+    looks after each seed, from the third on: the first n for which the 95% interval of the first n
+    differences excludes 0. None if there is no such n."""
+    for n in range(3, len(differences) + 1):
+        found = mean(differences[:n])
+        if abs(found.value) > found.half:
+            return n
+    return None
+
+
+def _sequences(draw: Draw) -> Iterator[Case]:
+    yield Case("stops at the third seed", ([1.0, 1.25, 1.125, -9.0, 2.0],))
+    yield Case("stops later, on either side of 0", ([-0.25, 1.0, -2.5, *[-1.5] * 9],))
+    yield Case("does not look at two seeds", ([1.0, 1.0, -4.0, 3.0],))
+    balanced = [sign * value for value in _losses(draw, 4) for sign in (1, -1)]
+    yield Case("returns None if nothing is decided", (balanced,))
+
+
+check_early_stop = card("9.2 in notebook 09", early_stop, _sequences, {
+    "looking after the second seed already": "range(3 => range(2",
+    "counting from 0: the index of the last seed is n - 1": "return n\n => return n - 1\n",
+    "stopping for a mean above 0 only": "abs(found.value) => found.value",
+    "taking all differences at every look": "differences[:n] => differences",
+}, pure=True)  # fmt: skip
+
+
+def sign_flip_p(differences: list[float]) -> float:
+    """``sign_flip_p(differences) -> p``: the exact two-sided p value of a sign-flip test. Of all
+    2**n ways to give the n absolute differences a sign, count those whose sum is at least as far
+    from 0 as the observed sum (up to 1e-9), and divide by 2**n."""
+    observed = abs(sum(differences))
+    flips = itertools.product((1, -1), repeat=len(differences))
+    sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in flips]
+    return sum(abs(total) >= observed - 1e-9 for total in sums) / len(sums)
+
+
+def _differences(draw: Draw) -> Iterator[Case]:
+    yield Case("gives 2/32 for five of one sign", ([0.08, 0.11, 0.06, 0.10, 0.05],))
+    yield Case("counts all sign patterns of seven", (_losses(draw, 7),))
+    yield Case("gives 1 when the sum is 0", ([0.5, -0.25, -0.25],))
+
+
+check_sign_flip_p = card("9.3 in notebook 09", sign_flip_p, _differences, {
+    "counting one side only": "abs(total) >= observed => total >= observed",
+    "leaving out ties, so that even the observed signs do not count":
+        ">= observed - => > observed + ",
+    "flipping all signs together": "itertools.product((1, -1), repeat=len(differences)) => "
+        "[[s] * len(differences) for s in (1, -1)]",
+}, pure=True)  # fmt: skip
