@@ -58,7 +58,7 @@ def flops_of_a_layer():
 
 
 def what_sharing_saves():
-    """Sharing divides the parameters by almost eight, and leaves FLOPs and activations alike."""
+    """Sharing divides the parameters by almost eight, and leaves FLOPs and activations the same."""
     rows = []
     for name, unit, of in (
             ("parameters", "million", lambda c: count_parameters(c).total / 1e6),
