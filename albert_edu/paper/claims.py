@@ -1,4 +1,4 @@
-"""From seeds to a verdict: what a claim says about rows of results, and whether they bear it out.
+"""What a claim says about rows of results: comparisons of two rows, or of a row and a number.
 
 A criterion is a list of comparisons written down before the runs. Rows share their seeds, and with
 them their batches, so a comparison of two rows looks at the difference seed by seed.
@@ -9,9 +9,7 @@ import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
-
-Verdict = Literal["reproduced", "not at this scale", "contradicted", "not recorded yet"]
+from typing import NamedTuple
 
 # Student's t, 97.5% point, by degrees of freedom; beyond, the last one: a little wide.
 T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23,
@@ -51,8 +49,10 @@ def cell(result: dict, column: str) -> float:
 
 @dataclass(frozen=True)
 class Less:
-    """The claim that ``low`` has a smaller value of ``column`` than ``high``, by more than
-    ``by``; each a row or a number."""
+    """The claim that a row's value of ``column`` is smaller than another's by more than ``by``.
+
+    ``low`` and ``high`` are the names of rows, or one of them is a number.
+    """
 
     column: str
     low: str | float
@@ -66,55 +66,8 @@ class Less:
         return f"{self.column}: {low} < {high}{least}"
 
     def difference(self, results: Sequence[dict]) -> Mean:
-        """high - low - by, seed by seed; positive bears the claim out."""
-        sides = [self._by_seed(results, side) for side in (self.low, self.high)]
-        seeds = [seed for seed in (sides[0] or sides[1])
-                 if all(not side or seed in side for side in sides)]  # fmt: skip
-        if not seeds:
-            raise ValueError(f"no seed has results for both sides of '{self}'.")
-        low, high = ([side.get(seed, fixed) for seed in seeds]
-                     for side, fixed in zip(sides, (self.low, self.high), strict=True))  # fmt: skip
-        return mean([b - a - self.by for a, b in zip(low, high, strict=True)])
-
-    def verdict(self, results: Sequence[dict], exact: bool = False) -> Verdict:
-        """Reproduced or contradicted when the interval lies on one side of 0, else not
-        decided at this scale."""
-        found = self.difference(results)
-        if not exact and abs(found.value) <= found.half:
-            return "not at this scale"
-        return "reproduced" if found.value > 0 else "contradicted"
-
-    def _by_seed(self, results: Sequence[dict], side: str | float) -> dict[int, float]:
-        if not isinstance(side, str):
-            return {}
-        found = {result["seed"]: cell(result, self.column)
-                 for result in results if result["row"] == side}  # fmt: skip
-        if not found:
-            raise ValueError(
-                f"no result has the row {side!r}; there are "
-                f"{', '.join(sorted({r['row'] for r in results}))}.")  # fmt: skip
-        return found
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper that our runs can test, and what was asked of them beforehand.
-
-    ``exact`` marks what is counted and not trained: one value decides.
-    """
-
-    text: str
-    source: str
-    criterion: tuple[Less, ...]
-    exact: bool = False
-
-    def verdict(self, results: Sequence[dict]) -> Verdict:
-        """Not recorded yet where a row of the criterion has no run."""
-        rows = {result["row"] for result in results}
-        sides = {side for part in self.criterion for side in (part.low, part.high)}
-        if any(isinstance(side, str) and side not in rows for side in sides):
-            return "not recorded yet"
-        return judge(self.criterion, results, self.exact)
+        """Return the mean of ``differences``; a positive one bears the claim out."""
+        return mean([*differences(self, results).values()])
 
 
 @dataclass(frozen=True)
@@ -129,6 +82,33 @@ class Near:
 
     def __str__(self) -> str:
         return f"{self.column}: {self.low} = {self.high} +- {self.within:g}"
+
+
+def rows_by_seed(part: Less | Near, results: Sequence[dict]) -> dict[str, dict[int, dict]]:
+    """Return the results of each row that a comparison names, by seed.
+
+    Raises ValueError for a row that has no result.
+    """
+    rows = {side: {result["seed"]: result for result in results if result["row"] == side}
+            for side in (part.low, part.high) if isinstance(side, str)}  # fmt: skip
+    for row in rows:
+        if not rows[row]:
+            known = ", ".join(sorted({result["row"] for result in results}))
+            raise ValueError(f"no result has the row {row!r}; there are {known}.")
+    return rows
+
+
+def differences(part: Less | Near, results: Sequence[dict]) -> dict[int, float]:
+    """Return high - low - by for every seed that both rows have. Raises ValueError without one."""
+    rows = rows_by_seed(part, results)
+    seeds = sorted(set.intersection(*map(set, rows.values())))
+    if not seeds:
+        raise ValueError(f"no seed has results for both sides of '{part}'.")
+
+    def value(side: str | float, seed: int) -> float:
+        return cell(rows[side][seed], part.column) if side in rows else side
+
+    return {seed: value(part.high, seed) - value(part.low, seed) - part.by for seed in seeds}
 
 
 COMPARISON = re.compile(r"(.+?): (.+) ([<=]) (.+?)(?: (\+-|\+|-) (\S+))?")
@@ -152,11 +132,3 @@ def _side(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
-
-
-def judge(criterion: Sequence[Less], results: Sequence[dict], exact: bool = False) -> Verdict:
-    """Contradicted if one comparison is, reproduced if all are, else not at this scale."""
-    verdicts = [comparison.verdict(results, exact) for comparison in criterion]
-    if "contradicted" in verdicts:
-        return "contradicted"
-    return "reproduced" if set(verdicts) == {"reproduced"} else "not at this scale"

@@ -78,7 +78,8 @@ def _planned_otherwise(record: dict, experiment: Experiment) -> bool:
     if "claims" not in record:
         return record.get("plan", experiment.section) != experiment.section
     criteria = {claim["claim"]: claim["criterion"] for claim in record["claims"]}
-    return criteria != {claim.text: list(map(str, claim.criterion)) for claim in experiment.claims}
+    planned = experiment.section["claims"]
+    return criteria != {claim["text"]: claim["criterion"] for claim in planned}
 
 
 def _provenance(command: str, results: Sequence[dict], device: str | None) -> dict:

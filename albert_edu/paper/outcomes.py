@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from albert_edu.paper.claims import Less, Mean, Near, T, cell, mean
+from albert_edu.paper.claims import Less, Mean, Near, T, cell, differences, mean, rows_by_seed
 
 Scope = Literal["exact", "same question", "small-scale analogue", "other setting"]
 OWN_SCALE = ("exact", "same question")  # only these can be reproduced or contradicted
@@ -82,31 +82,23 @@ def tail(t: float, freedom: int) -> float:
 
 
 def compare(part: Less | Near, runs: Sequence[dict], question: Question) -> Compared:
-    """Compare two rows, or a row with a number, seed by seed. Raises ValueError without a seed."""
-    rows = {side: {run["seed"]: run for run in runs if run["row"] == side}
-            for side in (part.low, part.high) if isinstance(side, str)}  # fmt: skip
-    seeds = sorted(set.intersection(*map(set, rows.values())))
-    if not seeds:
-        raise ValueError(f"no seed has results for both sides of '{part}'.")
-
-    def value(side: str | float, seed: int) -> float:
-        return cell(rows[side][seed], part.column) if side in rows else side
-
-    differences = [value(part.high, seed) - value(part.low, seed) - part.by for seed in seeds]
-    stuck = [any(is_stuck(row[seed], question) for row in rows.values()) for seed in seeds]
-    kept = [difference for difference, bad in zip(differences, stuck, strict=True) if not bad]
+    """Compare two rows, or a row with a number, by seed. Raises what ``differences`` raises."""
+    rows, by_seed = rows_by_seed(part, runs), differences(part, runs)
+    stuck = [any(is_stuck(row[seed], question) for row in rows.values()) for seed in by_seed]
+    every = list(by_seed.values())
+    kept = [difference for difference, bad in zip(every, stuck, strict=True) if not bad]
     shares = [fmean(is_stuck(run, question) for run in row.values()) for row in rows.values()]
     error = 0.0  # the rows' accuracies are taken as independent, which is wide
     for row in rows.values() if question.items else ():
         accuracy = fmean(cell(run, part.column) for run in row.values())
         error += accuracy * (1 - accuracy) / question.items
-    mean = seed_interval(kept or differences, error)
+    mean = seed_interval(kept or every, error)
     least = margin(part, question)
     p_equal = max(_p(mean, -least), _p(mean, least, side=-1))
     p = p_equal if isinstance(part, Near) else 2 * min(_p(mean, 0.0), _p(mean, 0.0, side=-1))
     return Compared(
         mean, min(1.0, p), p_equal, sum(difference > 0 for difference in kept), sum(stuck),
-        max(shares), seed_interval(differences, error),
+        max(shares), seed_interval(every, error),
     )  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import fmean
 
 from albert_edu.paper import measures
-from albert_edu.paper.claims import Claim, comparison
 from albert_edu.paper.counts import counted_rows
 from albert_edu.paper.published import DATA
 from albert_edu.paper.speed import speeds
@@ -42,7 +41,6 @@ class Experiment:
     """
 
     question: str
-    claims: tuple[Claim, ...] = ()  # of recorded experiments: the criteria of that time
     column: str = "held_out_masked_token_loss"  # what is drawn
     rows: dict[str, dict] = field(default_factory=dict)
     measure: Measure | None = None
@@ -142,13 +140,8 @@ def load_experiments(file: Path) -> dict[str, Experiment]:
 def _experiment(section: dict, top: dict, family: str) -> Experiment:
     only = {"seeds": top["seeds"], "settings": section.get("settings", {})}
     profiles = section.get("profiles", {top["profile"] or "laptop": only})
-    plain = {field.name for field in fields(Experiment)} - {"claims", "measure", "instead"}
+    plain = {field.name for field in fields(Experiment)} - {"measure", "instead"}
     values = {name: _frozen(value) for name, value in section.items() if name in plain}
-    if isinstance(section["claims"], list):  # recorded before the rules
-        values["claims"] = tuple(
-            Claim(claim["text"], claim["source"], tuple(map(comparison, claim["criterion"])),
-                  claim.get("exact", False)) for claim in section["claims"]
-        )  # fmt: skip
     return Experiment(
         **values, measure=getattr(measures, section.get("measure", ""), None),
         instead=OTHER_WAYS.get(section.get("instead")), section=section, family=family,

@@ -7,15 +7,12 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
-from albert_edu.paper.claims import Claim, Verdict, comparison
+from albert_edu.paper.claims import comparison
 from albert_edu.paper.outcomes import Outcome, Question, judge_family
-from albert_edu.paper.plan import ALL, EXPERIMENTS, PROFILES, Experiment
+from albert_edu.paper.plan import ALL, PROFILES, Experiment
 from albert_edu.paper.published import DATA
-
-# The verdicts of criteria recorded before the rules; notebooks 09 and 12 judge by them.
-*_, OPEN = VERDICTS = get_args(Verdict)
 
 
 class Entry(NamedTuple):
@@ -25,12 +22,6 @@ class Entry(NamedTuple):
     experiment: Experiment
     records: dict[str, dict]
     questions: tuple[Question, ...] = ()
-
-    def verdict(self, claim: Claim) -> tuple[str, str]:
-        """How a criterion recorded before the rules was judged then: by the largest profile."""
-        verdicts = [(claim.verdict(record["runs"]), profile)
-                    for profile, record in self.records.items()]  # fmt: skip
-        return next((pair for pair in reversed(verdicts) if pair[0] != OPEN), (OPEN, ""))
 
     def deciding(self, question: Question) -> str:
         """The profile with most seeds for a question, the larger one in a tie."""
@@ -74,11 +65,6 @@ def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:
         outcomes |= judge_family([question for _, question in members], runs, unfinished)
     headline = tomllib.loads((DATA / "headline.toml").read_text(encoding="utf-8"))
     return Report(entries, outcomes, **headline)
-
-
-def entries(figures: Path) -> list[Entry]:
-    """Return the experiments recorded before the rules, as notebooks 09 and 12 read them."""
-    return [_entry(figures, name, plan) for name, plan in EXPERIMENTS.items()]
 
 
 def _entry(figures: Path, name: str, plan: Experiment) -> Entry:

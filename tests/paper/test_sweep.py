@@ -9,7 +9,6 @@ import torch
 from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.paper import measures
 from albert_edu.paper import sweep as module
-from albert_edu.paper.claims import Claim, Less
 from albert_edu.paper.experiments import run_experiment
 from albert_edu.paper.measures import downstream, layer_steps, order_cross, scores_by_domain
 from albert_edu.paper.plan import ALL, EXPERIMENTS, Experiment, Profile
@@ -116,16 +115,16 @@ def test_an_experiment_leaves_a_record_with_its_plan_and_provenance(tmp_path, mo
 
 def test_a_criterion_may_not_change_under_its_record(tmp_path, monkeypatch):
     rows = {"a": {}, "b": {"objective": "none"}}
-    claim = Claim("a is less.", "Table 3", (Less("norm", "a", "b"),))
-    planned = Experiment("Is it?", (claim,), "norm", rows, weight_norm, {"quick": Profile((0,), SHORT)})
+    claim = {"text": "a is less.", "criterion": ["norm: a < b"]}
+    planned = Experiment("Is it?", "norm", rows, weight_norm, {"quick": Profile((0,), SHORT)}, section={"claims": [claim]})
     monkeypatch.setitem(ALL, "small", planned)
     path = run_experiment("small", "quick", tmp_path, tmp_path)
     old = json.loads(path.read_text())  # as records were written before plans were kept in them
     del old["plan"]
-    path.write_text(json.dumps(old | {"claims": [{"claim": claim.text, "criterion": list(map(str, claim.criterion))}]}))
+    path.write_text(json.dumps(old | {"claims": [{"claim": claim["text"], "criterion": claim["criterion"]}]}))
     before = path.read_text()
-    looser = dataclasses.replace(claim, criterion=(Less("norm", "a", "b", by=-1.0),))
-    monkeypatch.setitem(ALL, "small", dataclasses.replace(planned, claims=(looser,)))
+    looser = {"claims": [claim | {"criterion": ["norm: a < b + 1"]}]}
+    monkeypatch.setitem(ALL, "small", dataclasses.replace(planned, section=looser))
     with pytest.raises(ValueError, match="recorded under another plan"):
         run_experiment("small", "quick", tmp_path, tmp_path)
     assert path.read_text() == before
