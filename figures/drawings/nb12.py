@@ -40,7 +40,7 @@ def scope_and_outcome():
 
 
 def six_steps():
-    """Each step of reading is honest only if you take it before you have seen the next one."""
+    """Write down your answer to each step before you look at the next one."""
     steps = (("title", "Lite in what?"), ("abstract", "What is promised?"),
              ("figures", "What questions\ndo they ask?"), ("method", "How could one\nanswer them?"),
              ("experiments", "Which ones would\nconvince you?"),
