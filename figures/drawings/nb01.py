@@ -136,7 +136,7 @@ def cheapest_path():
 
 
 def words_tokens_characters():
-    """Tokens are a compromise: no word is unknown, and the text stays short."""
+    """Tokens are a compromise: almost no word is unknown, and the text stays short."""
     phrase = "our policy toward unionists"
     tokenizer = course_tokenizer()
     tokens = tokenizer.pieces(tokenizer.encode(phrase))
@@ -172,7 +172,7 @@ def rows_looked_up():
         446, "Rows of the embedding table that one batch looks up",
         f"A field of {V:,} small squares, {columns} in a line, one for each row of the embedding "
         f"table; the ids run from left to right and from top to bottom. A batch of {B} sequences "
-        f"of {S} tokens looks up {len(rows):,} rows, {len(rows) / V:.0%} of the table, and these "
+        f"of {S} positions looks up {len(rows):,} rows, {len(rows) / V:.0%} of the table, and these "
         f"squares are dark. Almost all squares in the first three lines are dark, because frequent "
         f"tokens have small ids; further down dark squares become rare.")
     lines = V // columns
@@ -192,7 +192,7 @@ def rows_looked_up():
     text(drawing, 44, 424, "row looked up", SMALL, anchor="start")
     box(drawing, 170, 416, 16, 16, WEIGHT, radius=2, line=1, strength=0.12)
     text(drawing, 194, 424, "row not looked up", SMALL, anchor="start")
-    text(drawing, 580, 424, f"batch: {B} × {S} tokens", SMALL, anchor="end")
+    text(drawing, 580, 424, f"batch: {B} × {S} positions", SMALL, anchor="end")
     return drawing
 
 
