@@ -9,7 +9,7 @@ from figures.drawings.style import arrow, box, canvas, circle, line, text
 
 
 def twelve_and_one():
-    """Both models apply a layer twelve times, but ALBERT stores one layer instead of twelve."""
+    """Both models have twelve layer applications, but ALBERT stores one layer."""
     config = AlbertConfig.named("albert-base-v2")
     layers = config.num_layers
     one = count_parameters(config).encoder
