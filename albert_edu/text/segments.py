@@ -21,8 +21,8 @@ NSP_TRIES = 8
 
 
 class Pairs(NamedTuple):
-    """Sentence ranges of n pairs: segment A is sentences start[i, 0]:end[i, 0],
-    segment B start[i, 1]:end[i, 1]."""
+    """Sentence ranges of n pairs: start[i, 0]:end[i, 0] in the first place,
+    start[i, 1]:end[i, 1] in the second."""
 
     start: Int[np.ndarray, "n 2"]
     end: Int[np.ndarray, "n 2"]
