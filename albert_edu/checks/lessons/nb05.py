@@ -95,14 +95,15 @@ def copy_baseline(q, to_mask, to_random):
     of the V tokens drawn evenly in a share ``to_random``, and the label otherwise."""
     unchanged = (1 - to_mask - to_random) * torch.eye(len(q))
     joint = q[:, None] * (unchanged + to_random / len(q))  # V label, V seen
-    posterior = joint / joint.sum(0)
+    posterior = joint / joint.sum(0).clamp(min=1e-30)  # no 0 / 0 where nothing is visible
     visible = -torch.special.xlogy(joint, posterior).sum()
     return visible - to_mask * torch.special.xlogy(q, q).sum()
 
 
 def _frequencies(draw):
     for name, rates in (("is the copy baseline of 80/10/10", (0.8, 0.1)),
-                        ("costs nothing at visible tokens without random ones", (0.8, 0.0))):
+                        ("costs nothing at visible tokens without random ones", (0.8, 0.0)),
+                        ("is the unigram baseline if all show [MASK]", (1.0, 0.0))):
         yield Case(name, (draw.randn(12).softmax(0), *rates))
 
 
