@@ -166,10 +166,11 @@ def test_an_unknown_experiment_is_named(tmp_path, capsys):
     assert "there is no experiment 'table99'; there are counts" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
     command = [sys.executable, "-m", "albert_edu", "reproduce", "--experiment", "table8", "--minutes", "0.15"]
     told = subprocess.run([*command, "--runs", str(tmp_path)], capture_output=True, text=True,
-                          timeout=120, check=False)  # fmt: skip
+                          timeout=400, check=False)  # fmt: skip
     assert told.returncode == 130 and "the same command goes on" in told.stderr
     assert not list(tmp_path.glob("results/*"))
 

@@ -137,13 +137,13 @@ def test_a_stored_notebook_opens_with_every_figure_and_drawing_and_no_cell_scrol
     page = opened(browser, lab, name)
     found = looked_at(page)
     assert found["waiting"] == 0 and not found["errors"] and not found["missing"], found
-    assert found["seen"] >= found["stored"] > 0, found
+    assert found["seen"] >= found["stored"], found
     assert found["wide"] == [], "code cells that need a scroll bar"
     page.close()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["02_one_layer.ipynb", EXPLORER])
+@pytest.mark.parametrize("name", ["10_the_cost.ipynb", EXPLORER])
 def test_run_all_in_jupyterlab_ends_without_error_and_shows_the_figures(name, lab, browser):
     """nbval executes all of them; one course notebook and one with sliders show that JupyterLab does it too."""
     page = opened(browser, lab, name)

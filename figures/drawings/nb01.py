@@ -172,7 +172,8 @@ def rows_looked_up():
         446, "Rows of the embedding table that one batch looks up",
         f"A field of {V:,} small squares, {columns} in a line, one for each row of the embedding "
         f"table; the ids run from left to right and from top to bottom. A batch of {B} sequences "
-        f"of {S} positions looks up {len(rows):,} rows, {len(rows) / V:.0%} of the table, and these "
+        f"of {S} positions looks up {len(rows):,} rows, {len(rows) / V:.0%} of the table, and "
+        "these "
         f"squares are dark. Almost all squares in the first three lines are dark, because frequent "
         f"tokens have small ids; further down dark squares become rare.")
     lines = V // columns

@@ -131,7 +131,7 @@ def outcomes():
 
 
 def whole_words():
-    """Whole words are masked, because the other tokens of a word would give one masked token away."""
+    """Whole words are masked, because a word's other tokens would give a masked token away."""
     tokenizer = course_tokenizer()
     tokens = tokenizer.pieces(tokenizer.encode("date at Shanghai on the"))
     inside = [i for i, token in enumerate(tokens) if token in ("▁sh", "ang", "ha", "i")]

@@ -134,7 +134,8 @@ def reversible_block(x1=1, x2=2):
         box(drawing, at_g - 24, middle - 18, 48, 36, WEIGHT, "G", 16)
         steps = (f"y_{{1}} = {x1} + 3 · {x2} = {y1}", f"y_{{2}} = {x2} + ({y1} + 1) = {y2}")
         if not forwards:
-            steps = (f"x_{{2}} = {y2} − ({y1} + 1) = {x2}", f"x_{{1}} = {y1} − 3 · {x2} = {x1}")
+            steps = (f"x_{{2}} = {y2} − ({y1} + 1) = {x2}",
+                     f"x_{{1}} = {y1} − 3 · {x2} = {x1}")  # fmt: skip
         text(drawing, 300, lower + 40, "        ".join(steps))
     text(drawing, 584, 20, "example: F(x) = 3x,  G(x) = x + 1", anchor="end")
     line(drawing, [(16, 246), (584, 246)], PALE, 2)
