@@ -133,6 +133,7 @@ def run_reproduce(options) -> None:
         raise ValueError("the gpu profile is for a CUDA card, and torch finds none here: a core would need weeks. Take --profile "
                          "laptop, or insist with --device cpu.")  # fmt: skip
     if options.minutes:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a command started with & inherits that SIGINT is ignored
         stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))  # as Ctrl-C would
         stop.daemon = True
         stop.start()

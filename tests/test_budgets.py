@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {
     "checks": 3530, "lessons": 760, "paper": 1426, "text": 1301, "training": 1186, "model": 806, "analysis": 533,
     "assignments": 378,
-    "cli": 200, "config": 111, "notebooks": 118, "doctor": 75, "course": 51, "folder": 11, "__init__": 4, "__main__": 3,
+    "cli": 194, "config": 111, "notebooks": 118, "doctor": 75, "course": 51, "folder": 11, "__init__": 4, "__main__": 3,
     "tests": 8716, "lines above 100 characters": 178,
 }  # fmt: skip
 SLACK = 100  # a room that has fallen by more than this lowers its limit

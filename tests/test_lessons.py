@@ -11,8 +11,6 @@ from albert_edu.notebooks import MINUTES, reading_minutes, update_syllabus
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-# A notebook that has been rewritten opens with its problem; the others are still as they were.
-ROAD = [path for path in ROAD if "**The problem**" in path.read_text(encoding="utf-8")]
 OPTIONAL = sorted((ROOT / "notebooks" / "optional").glob("[0-9][0-9]_*.ipynb"))
 DRAWN = {"00", "01", "02", "03", "04", "05", "06", "07", "08", "10", "11"}
 EXERCISE = re.compile(r"^\*\*(\d+\.\d+) .+?\*\* · difficulty \d/5 · importance \d/5 · .*minutes", re.MULTILINE)
