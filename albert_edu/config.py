@@ -14,9 +14,7 @@ Sharing = Literal["all", "attention", "ffn", "none"]
 Activation = Literal["gelu_tanh", "gelu_erf"]
 
 
-def check_numbers(
-    settings: object, low: int | float, high: int | float, *names: str
-) -> None:
+def check_numbers(settings: object, low: int | float, high: int | float, *names: str) -> None:
     """Raise ValueError unless each named field is a number from ``low`` to ``high``.
 
     Only whole numbers are allowed if ``low`` is an int. NaN, True, None and text are no numbers.
@@ -70,25 +68,19 @@ class AlbertConfig:
             object.__setattr__(self, "num_groups", 1)
         check_numbers(self, 1, 10_000_000, "vocab_size", "max_positions")
         check_numbers(self, 1, 1_000_000, "embedding_size", "hidden_size", "ffn_size")
-        check_numbers(self, 1, 10_000, "num_layers", "num_heads", "num_segments", "num_groups")
+        check_numbers(self, 1, 10_000, "num_layers", "num_heads", "num_segments")
+        check_numbers(self, 1, self.num_layers, "num_groups")
         check_numbers(self, 0.0, 0.99, "hidden_dropout", "attention_dropout")
         check_numbers(self, 0.0, 1.0, "layer_norm_eps")
         check_numbers(self, 1e-9, 10.0, "init_std")
         check_numbers(self, 0, self.vocab_size - 1, "pad_id")
         check_choices(self, share=Sharing.__args__, activation=Activation.__args__)
-        if self.hidden_size % self.num_heads:
-            width = self.hidden_size / self.num_heads
-            below = self.hidden_size // self.num_heads * self.num_heads
-            sizes = ", ".join(str(size) for size in (below, below + self.num_heads) if size)
+        H, A = self.hidden_size, self.num_heads
+        if H % A:
+            sizes = ", ".join(str(size) for size in (H - H % A, H - H % A + A) if size)
             raise ValueError(
-                f"hidden_size {self.hidden_size} cannot be split over {self.num_heads} heads "
-                f"({self.hidden_size} / {self.num_heads} = {width:.2f}). "
+                f"hidden_size {H} cannot be split over {A} heads ({H} / {A} = {H / A:.2f}). "
                 f"Nearest sizes that can: {sizes}."
-            )
-        if self.num_groups > self.num_layers:
-            raise ValueError(
-                f"num_groups {self.num_groups} is more than the {self.num_layers} layers there are "
-                f"to group."
             )
 
     @property

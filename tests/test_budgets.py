@@ -1,8 +1,8 @@
 """The library's size only falls: each room's code lines against a limit that is lowered whenever a room gets smaller.
 
 Code lines leave out blanks, comments and docstrings. The goals: core (config, text, model, training, analysis) 2,050, the
-library without the exercises' cards 3,500, with them 5,000, the tests 8,000. No line is longer than 132 characters today;
-the goal is 100, so the number of longer ones is a limit, too.
+library without the exercises' cards 3,500, with them 5,000, the tests 8,000. A line should have at most 100 characters; how
+many are longer is a limit, too.
 """
 
 import ast
@@ -15,11 +15,25 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {
-    "checks": 3530, "lessons": 760, "paper": 1426, "text": 1301, "training": 1186, "model": 806, "analysis": 533,
+    "checks": 3530,
+    "lessons": 760,
+    "paper": 1426,
+    "text": 1301,
+    "training": 1185,
+    "model": 732,
+    "analysis": 527,
     "assignments": 378,
-    "cli": 194, "config": 111, "notebooks": 118, "doctor": 75, "course": 51, "folder": 11, "__init__": 4, "__main__": 3,
-    "tests": 8716, "lines above 100 characters": 178,
-}  # fmt: skip
+    "cli": 194,
+    "config": 103,
+    "notebooks": 118,
+    "doctor": 75,
+    "course": 51,
+    "folder": 11,
+    "__init__": 4,
+    "__main__": 3,
+    "tests": 8716,
+    "lines above 100 characters": 178,
+}
 SLACK = 100  # a room that has fallen by more than this lowers its limit
 
 
@@ -59,6 +73,4 @@ def test_every_room_has_a_limit(sizes):
 @pytest.mark.parametrize("room", LIMITS)
 def test_no_room_grows_and_a_limit_follows_a_room_that_shrinks(room, sizes):
     assert sizes[room] <= LIMITS[room], f"{room} has {sizes[room]} and may have {LIMITS[room]}: delete as much as you add"
-    if room == "lessons":  # the exercises inside the notebooks are being written
-        return
     assert sizes[room] >= LIMITS[room] - SLACK, f"{room} has fallen to {sizes[room]}: lower its limit to that, so that it stays"

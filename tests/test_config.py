@@ -99,7 +99,7 @@ def test_sizes_are_whole_numbers_within_limits(as_users_have_it, field, value):
     [
         (dict(share="layers"), "share must be one of all, attention, ffn, none, got 'layers'"),
         (dict(activation="relu"), "activation must be one of gelu_tanh, gelu_erf, got 'relu'"),
-        (dict(num_groups=13), "num_groups 13 is more than the 12 layers"),
+        (dict(num_groups=13), "num_groups must be a whole number from 1 to 12, got 13"),
         (dict(hidden_dropout=1.0), "hidden_dropout must be a number from 0 to 0.99, got 1.0"),
         (dict(attention_dropout=-0.1), "attention_dropout must be a number from 0 to 0.99, got -0.1"),
         (dict(hidden_dropout=float("nan")), "hidden_dropout must be a number from 0 to 0.99, got nan"),

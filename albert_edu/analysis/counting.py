@@ -79,8 +79,7 @@ def closed_form(config: AlbertConfig) -> ParameterCount:
         embeddings=(V + config.max_positions + config.num_segments) * E + 2 * E,
         projection=E * H + H if E != H else 0,
         encoder=(
-            attention_blocks * (4 * (H * H + H) + 2 * H)
-            + ffn_blocks * (2 * H * F + F + H + 2 * H)
+            attention_blocks * (4 * (H * H + H) + 2 * H) + ffn_blocks * (2 * H * F + F + H + 2 * H)
         ),
         pooler=H * H + H,
         masked_token_head=H * E + E + 2 * E + V,

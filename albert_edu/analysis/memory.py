@@ -26,9 +26,7 @@ def saved_bytes(run: Callable[[], object], model: nn.Module) -> int:
     return sum(storage.nbytes() for storage in kept - weights)
 
 
-def rerun(
-    block: nn.Module, x: Tensor, back: Tensor
-) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+def rerun(block: nn.Module, x: Tensor, back: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
     """Run a block again and go back through it at once.
 
     ``back`` is the upstream gradient. Returns the block's output, the gradient of x,
@@ -102,8 +100,7 @@ class ReversibleStack(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.couplings = [
-            (encoder.attention[slot.attention], encoder.ffn[slot.ffn])
-            for slot in encoder.plan
+            (encoder.attention[slot.attention], encoder.ffn[slot.ffn]) for slot in encoder.plan
         ]
 
     def forward(

@@ -79,6 +79,4 @@ def layer_similarity(
             turns.append(turn[tokens].mean())
         last_update = update
     columns = torch.tensor(rows).T
-    return LayerSimilarity(
-        albert.config.num_layers, *columns, update_cosine=torch.tensor(turns)
-    )
+    return LayerSimilarity(albert.config.num_layers, *columns, update_cosine=torch.tensor(turns))

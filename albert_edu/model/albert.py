@@ -82,12 +82,9 @@ class Albert(nn.Module):
         self.apply(lambda module: initialise(module, config.init_std))
 
     def forward(
-        self,
-        token_ids: Int[Tensor, "B S"],
-        segment_ids: Int[Tensor, "B S"] | None = None,
-        attention_mask: Int[Tensor, "B S"] | None = None,
-        return_hidden_states: bool = False,
-    ) -> EncoderOutput:
+        self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"] | None = None,
+        attention_mask: Int[Tensor, "B S"] | None = None, return_hidden_states: bool = False,
+    ) -> EncoderOutput:  # fmt: skip
         if attention_mask is not None:
             attention_mask = attention_mask.bool()
         if segment_ids is None:
@@ -139,9 +136,7 @@ def loss_sum(
     return total, (labels != IGNORE).sum()
 
 
-def mean_loss(
-    logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]
-) -> Float[Tensor, ""]:
+def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
     """Return the cross-entropy in nats averaged over the labels that are not IGNORE.
 
     Without any such label it is 0 and not NaN.

@@ -23,17 +23,13 @@ class SharedEncoder(nn.Module):
         self.plan = layer_plan(config.num_layers, config.share, config.num_groups)
         attention_blocks = 1 + max(slot.attention for slot in self.plan)
         ffn_blocks = 1 + max(slot.ffn for slot in self.plan)
-        self.attention = nn.ModuleList(
-            SelfAttention(config) for _ in range(attention_blocks)
-        )
+        self.attention = nn.ModuleList(SelfAttention(config) for _ in range(attention_blocks))
         self.ffn = nn.ModuleList(FeedForward(config) for _ in range(ffn_blocks))
 
     def steps(
-        self,
-        x: Float[Tensor, "B S H"],
-        attention_mask: Bool[Tensor, "B S"] | None = None,
+        self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None,
         beyond: int = 0,
-    ) -> Iterator[Tensor]:
+    ) -> Iterator[Tensor]:  # fmt: skip
         """Yield x[B,S,H] after each layer application.
 
         ``beyond`` applies the last layer that many times more (notebook 08).
@@ -43,9 +39,7 @@ class SharedEncoder(nn.Module):
             yield x
 
     def forward(
-        self,
-        x: Float[Tensor, "B S H"],
-        attention_mask: Bool[Tensor, "B S"] | None = None,
+        self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None
     ) -> Float[Tensor, "B S H"]:
         # The queue keeps only the last state, so inference does not hold all L of them.
         return deque(self.steps(x, attention_mask), maxlen=1).pop()

@@ -1,6 +1,6 @@
 """What config fields and tensors are called by transformers and by the authors, and here.
 
-The names of the tensors are a table, ``tensor_names.txt``. Used by ``interchange``.
+The names of the tensors are a table, ``tensor_names.txt``. Used by ``folders`` and ``interchange``.
 """
 
 import dataclasses
@@ -8,44 +8,35 @@ import re
 from functools import cache
 from importlib.resources import files
 
-import torch
 from torch import nn
 
 from albert_edu.config import AlbertConfig
-from albert_edu.model.albert import AlbertForPretraining
 
 OURS = "albert_edu"  # model_type of the format of our own
-SIZES = {  # our field -> transformers' field
+FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
     "vocab_size": "vocab_size", "hidden_size": "hidden_size", "num_layers": "num_hidden_layers",
     "num_heads": "num_attention_heads", "ffn_size": "intermediate_size",
-}  # fmt: skip
-OPTIONAL_SIZES = {
     "max_positions": "max_position_embeddings", "num_segments": "type_vocab_size",
-    "pad_id": "pad_token_id",
-}  # fmt: skip
-REALS = {
+    "pad_id": "pad_token_id", "layer_norm_eps": "layer_norm_eps", "init_std": "initializer_range",
     "hidden_dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob",
-    "layer_norm_eps": "layer_norm_eps", "init_std": "initializer_range",
 }  # fmt: skip
-FIELDS = SIZES | OPTIONAL_SIZES | REALS
+DEFAULTS = {  # what transformers assumes, and we do not, when a config.json leaves a field out
+    "albert": {
+        "hidden_act": "gelu_new", "embedding_size": 128, "num_hidden_groups": 1,
+        "inner_group_num": 1,
+    },
+    "bert": {
+        "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1,
+    },
+}  # fmt: skip
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
 SUPPORTED = {
     "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False,
 }  # fmt: skip
-LAYER = {  # what LAYER stands for in the table
-    "albert": "albert.encoder.albert_layer_groups.{group}.albert_layers.{inner}",
-    "bert": "bert.encoder.layer.{block}",
-    "tensorflow": "bert/encoder/transformer/group_{group}/inner_group_{inner}",
-}
 
 
 class InterchangeError(ValueError):
     """The model cannot be written in that format, or the folder cannot be read; it says why."""
-
-
-def is_bert(config: AlbertConfig) -> bool:
-    """Return whether this is BERT: the corner without factorisation and without sharing."""
-    return not config.factorised and config.share == "none"
 
 
 def why_not_expressible(config: AlbertConfig) -> str | None:
@@ -66,10 +57,13 @@ def _groups(config: AlbertConfig) -> int:
 
 
 def to_transformers(config: AlbertConfig) -> dict:
-    """Return the ``config.json`` of transformers for this shape, without ``architectures``."""
+    """Return the ``config.json`` of transformers for this shape, without ``architectures``.
+
+    Its ``model_type`` is "bert" for the corner without factorisation and without sharing.
+    """
     settings = {theirs: getattr(config, ours) for ours, theirs in FIELDS.items()}
     settings["hidden_act"] = {"gelu_tanh": "gelu_new", "gelu_erf": "gelu"}[config.activation]
-    if is_bert(config):
+    if not config.factorised and config.share == "none":
         return {"model_type": "bert", **settings}
     return {
         "model_type": "albert", **settings, "embedding_size": config.embedding_size,
@@ -86,40 +80,42 @@ def from_transformers(settings: dict) -> AlbertConfig:
     decoders, other activations.
     """
     kind = settings.get("model_type")
-    if kind not in ("albert", "bert"):
+    if str(kind) not in DEFAULTS:
         raise InterchangeError(f"model_type {kind!r} is neither albert nor bert.")
-    if lacking := [theirs for theirs in SIZES.values() if settings.get(theirs) is None]:
+    settings = DEFAULTS[kind] | settings
+    sizes = list(FIELDS.values())[:5]
+    if lacking := [theirs for theirs in sizes if settings.get(theirs) is None]:
         raise InterchangeError(f"config.json lacks {', '.join(lacking)}.")
     for field, value in SUPPORTED.items():
         if settings.get(field, value) not in (value, None):
             raise InterchangeError(f"{field} {settings[field]!r} is not supported, {value!r} is.")
-    activation = settings.get("hidden_act", "gelu_new" if kind == "albert" else "gelu")
+    activation = settings["hidden_act"]
     if str(activation) not in ACTIVATIONS:
         raise InterchangeError(f"hidden_act {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
 
-    dropout = 0.0 if kind == "albert" else 0.1
-    fields = {"hidden_dropout": dropout, "attention_dropout": dropout}
-    fields |= {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
-    fields["pad_id"] = fields.get("pad_id") or 0
-    layers, groups, inner = fields["num_layers"], fields["num_layers"], 1
-    fields["embedding_size"] = fields["hidden_size"]
-    if kind == "albert":
-        fields["embedding_size"] = settings.get("embedding_size", 128)
-        groups, inner = settings.get("num_hidden_groups", 1), settings.get("inner_group_num", 1)
-    if inner != 1:
-        if groups != layers or not (isinstance(layers, int) and isinstance(inner, int)):
-            raise InterchangeError(
-                f"inner_group_num {inner!r} with {groups} groups of {layers} layers: different "
-                f"layers that repeat as a unit have no counterpart here."
-            )
-        groups = fields["num_layers"] = layers * inner  # Nothing repeats: each layer has its own.
-    config = checked_config(fields | {"activation": ACTIVATIONS[activation], "num_groups": groups})
+    fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
+    fields |= {"activation": ACTIVATIONS[activation], "pad_id": fields.get("pad_id") or 0}
+    if kind == "bert":
+        fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
+    else:
+        layers, groups = fields["num_layers"], settings["num_hidden_groups"]
+        inner = settings["inner_group_num"]
+        if inner != 1:
+            if groups != layers or not (isinstance(layers, int) and isinstance(inner, int)):
+                raise InterchangeError(
+                    f"inner_group_num {inner!r} with {groups} groups of {layers} layers: different "
+                    f"layers that repeat as a unit have no counterpart here."
+                )
+            layers = groups = layers * inner  # Nothing repeats: each layer has its own.
+        fields |= {"num_layers": layers, "num_groups": groups}
+        fields["embedding_size"] = settings["embedding_size"]
+    config = checked_config(fields)
     if reason := why_not_expressible(config):
         raise InterchangeError(f"this is another model in transformers than here: {reason}")
     # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose
     # tensors have other names.
-    if groups == config.num_layers and (kind == "bert" or (config.factorised and groups > 1)):
-        return config.replace(share="none", num_groups=1)
+    if config.factorised and 1 < config.num_groups == config.num_layers:
+        return config.replace(share="none")
     return config
 
 
@@ -128,34 +124,25 @@ def checked_config(fields: dict) -> AlbertConfig:
 
     Raises InterchangeError for fields that it has not, and for values that no model has.
     """
-    if unknown := fields.keys() - {field.name for field in dataclasses.fields(AlbertConfig)}:
-        raise InterchangeError(f"config.json has unknown fields: {', '.join(sorted(unknown))}.")
+    reals = {field.name for field in dataclasses.fields(AlbertConfig) if field.type is float}
     try:
-        reals = {name: float(fields[name]) for name in REALS if name in fields}
-        return AlbertConfig(**fields | reals)
+        fields = fields | {name: float(fields[name]) for name in reals & fields.keys()}
+        return AlbertConfig(**fields)
     except (TypeError, ValueError) as error:
         raise InterchangeError(f"config.json describes no model: {error}") from error
 
 
-def parameter_shapes(model: nn.Module) -> dict[str, tuple[int, ...]]:
-    """Return name -> shape of every parameter; a tied parameter appears once."""
-    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+def tensor_names(model: nn.Module, column: str, inner: int = 1) -> dict[str, str]:
+    """Return our name -> its name in another format, for each parameter of a model.
 
-
-def tensor_names(config: AlbertConfig, column: str | None = None, inner: int = 1) -> dict[str, str]:
-    """Return our name -> the name in another format, for each parameter of AlbertForPretraining.
-
-    ``column`` is "albert", "bert" or "tensorflow" (which ends in .weight or .bias too); when it is
-    left out, the class of transformers that fits. ``inner`` is a file's ``inner_group_num``.
+    ``column`` is "albert", "bert", "tensorflow" (which ends in .weight or .bias too), or OURS.
+    ``inner`` is a file's ``inner_group_num``. A tied parameter appears once.
     """
-    table = _table(column or ("bert" if is_bert(config) else "albert"))
-    with torch.device("meta"):
-        parameters = parameter_shapes(AlbertForPretraining(config))
-    names = {}
-    for name in parameters:
+    names = {name: name for name, _ in model.named_parameters()}
+    for name in names if column != OURS else ():
         module, kind = name.rsplit(".", 1)
         block = int((re.search(r"\.(\d+)\.", module) or [0, 0])[1])
-        theirs = table[re.sub(r"\.\d+\.", ".{block}.", module)]
+        theirs = _table(column)[re.sub(r"\.\d+\.", ".{block}.", module)]
         theirs = theirs.format(block=block, group=block // inner, inner=block % inner)
         names[name] = f"{theirs}.{kind}"
     return names
@@ -165,6 +152,6 @@ def tensor_names(config: AlbertConfig, column: str | None = None, inner: int = 1
 def _table(column: str) -> dict[str, str]:
     """Our module -> theirs, from one column of ``tensor_names.txt``."""
     lines = (files("albert_edu.model") / "tensor_names.txt").read_text().splitlines()
-    header, *rows = (line.split() for line in lines if not line.startswith("#"))
+    header, layer, *rows = (line.split() for line in lines if not line.startswith("#"))
     place = header.index(column)
-    return {row[0]: row[place].replace("LAYER", LAYER[column]) for row in rows}
+    return {row[0]: row[place].replace("LAYER", layer[place]) for row in rows}

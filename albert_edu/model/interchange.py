@@ -2,38 +2,40 @@
 
 A folder holds ``config.json``, ``model.safetensors`` and the tokenizer's files. What that format
 cannot say (sharing only one half of the layers) is refused, or written in a format of our own when
-asked for. ``formats`` has the names, ``folders`` opens the files, ``weights`` puts both together.
+asked for. ``formats`` has the names, and ``folders`` opens the files.
 """
 
+import dataclasses
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model import folders
 from albert_edu.model.albert import Albert, AlbertForPretraining
-from albert_edu.model.folders import model_folder, read_config
 from albert_edu.model.formats import (
     OURS,
     InterchangeError,
     checked_config,
     from_transformers,
+    tensor_names,
+    to_transformers,
     why_not_expressible,
 )
 from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
-from albert_edu.model.weights import read_model, write_model
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.tokenizer import AlbertTokenizer
 
 TaskModel = AlbertForClassification | AlbertForChoice | AlbertForSpan
 Tokenizer = AlbertTokenizer | HubTokenizer
-TASKS = {  # the end of transformers' class -> our class, and our head's name -> theirs
-    "ForSequenceClassification": (AlbertForClassification, {"head": "classifier"}),
-    "ForMultipleChoice": (AlbertForChoice, {"head": "classifier"}),
-    "ForQuestionAnswering": (
-        AlbertForSpan, {"head.span": "qa_outputs", "head.none": "no_answer"},
-    ),
+TASKS = {  # the end of transformers' class -> our class
+    "ForSequenceClassification": AlbertForClassification, "ForMultipleChoice": AlbertForChoice,
+    "ForQuestionAnswering": AlbertForSpan,
 }  # fmt: skip
 NOT_OF_THE_SHAPE = (
     "model_type", "architectures", "classifier_dropout_prob", "classifier_dropout", "problem_type",
@@ -57,8 +59,7 @@ def save_pretrained(
         raise InterchangeError(
             f"transformers cannot express this model: {reason} Save it with native=True instead."
         )
-    write_model(model, Path(folder), "ForPreTraining", {}, {})
-    _save_tokenizer(tokenizer, Path(folder), model.config)
+    _write(model, tokenizer, Path(folder), "ForPreTraining", {})
 
 
 def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer | None]:
@@ -68,11 +69,11 @@ def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer
     where the folder has none. Heads that it lacks (the Hub's ALBERTs have no sentence-order head)
     start untrained; a warning names them, and another one the tensors that are not used.
     """
-    folder = model_folder(folder)
-    settings = read_config(folder)
+    folder = folders.model_folder(folder)
+    settings = folders.read_config(folder)
     config = _config(settings)
     heads = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
-    model = read_model(folder, settings, lambda: AlbertForPretraining(config), {}, heads)
+    model = _read(folder, settings, lambda: AlbertForPretraining(config), heads)
     return model, _load_tokenizer(folder, config)
 
 
@@ -86,7 +87,7 @@ def save_task_model(
     ``label_names`` are the classes in the order of the logits. The score "there is no answer" of a
     span model is stored as ``no_answer``, which transformers does not read. Used in notebook 11.
     """
-    kind = next(kind for kind, (task, _) in TASKS.items() if isinstance(model, task))
+    kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
     if isinstance(model, AlbertForClassification):
         outputs = model.head.out_features
@@ -96,25 +97,21 @@ def save_task_model(
         fields["problem_type"] = "regression" if outputs == 1 else "single_label_classification"
         fields["id2label"] = {str(i): name for i, name in enumerate(names)}
         fields["label2id"] = {name: i for i, name in enumerate(names)}
-    write_model(model, Path(folder), kind, TASKS[kind][1], fields)
-    _save_tokenizer(tokenizer, Path(folder), model.albert.config)
+    _write(model, tokenizer, Path(folder), kind, fields)
 
 
-def load_task_model(
-    folder: str | Path,
-) -> tuple[TaskModel, Tokenizer | None, list[str] | None]:
+def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, list[str] | None]:
     """Return a fine-tuned model, its tokenizer, and its classes' names (None without classes).
 
     Reads the folders of ``save_task_model``, and those of transformers with the same kinds of head.
     Raises InterchangeError for a folder without such a head.
     """
-    folder = model_folder(folder)
-    settings = read_config(folder)
+    folder = folders.model_folder(folder)
+    settings = folders.read_config(folder)
     config, architecture = _config(settings), str(settings.get("architectures"))
-    kind = next((kind for kind in TASKS if kind in architecture), None)
-    if kind is None:
+    task = next((task for kind, task in TASKS.items() if kind in architecture), None)
+    if task is None:
         raise InterchangeError(f"{folder} holds {architecture}, and none of {', '.join(TASKS)}.")
-    task, head = TASKS[kind]
     labels = settings.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}
     names = list(labels.values()) if task is AlbertForClassification else None
     outputs = [len(names)] if names else []
@@ -123,21 +120,52 @@ def load_task_model(
     def build() -> TaskModel:
         return task(Albert(config), *outputs, dropout=dropout)
 
-    model = read_model(folder, settings, build, head, ("head.none.", "albert.pooler."))
+    model = _read(folder, settings, build, ("head.none.", "albert.pooler."))
     return model, _load_tokenizer(folder, config), names
 
 
-def _save_tokenizer(tokenizer: Tokenizer | None, folder: Path, config: AlbertConfig) -> None:
-    """Write the tokenizer's files, and in them how long a text the model takes."""
+def _write(
+    model: nn.Module, tokenizer: Tokenizer | None, folder: Path, architecture: str, fields: dict
+) -> None:
+    """Write the files of a folder for transformers' Albert or Bert``architecture``.
+
+    ``fields`` go into its config. Where transformers cannot express the encoder, fields and tensors
+    keep our names.
+    """
+    config = model.albert.config
+    settings = to_transformers(config)
+    family = "Bert" if settings["model_type"] == "bert" else "Albert"
+    if why_not_expressible(config):
+        settings = {"model_type": OURS, **dataclasses.asdict(config)}
+    names, state = tensor_names(model, settings["model_type"]), model.state_dict()
+    tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}
+    if settings["model_type"] == "albert" and not config.factorised:
+        tensors |= folders.identity_projection(config)
+    settings = {"architectures": [family + architecture], **settings, **fields}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     if tokenizer is None:
         return
     tokenizer.save(folder)
-    path = folder / "tokenizer_config.json"
+    path = folder / "tokenizer_config.json"  # It also says how long a text the model takes.
     limits = {
         "model_max_length": config.max_positions,
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
     path.write_text(json.dumps(json.loads(path.read_text()) | limits, indent=2) + "\n")
+
+
+def _read(
+    folder: Path, settings: dict, build: Callable[[], nn.Module], optional: tuple[str, ...]
+) -> nn.Module:
+    """Return ``build()`` with the weights of a folder whose config has the fields ``settings``."""
+    with torch.device("meta"):  # Shapes without memory, so that nothing is built that does not fit.
+        blueprint = build()
+    weights = folders.read_weights(folder, settings, blueprint, optional)
+    model = build()
+    model.load_state_dict(weights, strict=False)
+    return model
 
 
 def _load_tokenizer(folder: Path, config: AlbertConfig) -> Tokenizer | None:

@@ -13,11 +13,9 @@ from albert_edu.config import AlbertConfig
 
 
 def attention_by_hand(
-    q: Float[Tensor, "B A S D"],
-    k: Float[Tensor, "B A S D"],
-    v: Float[Tensor, "B A S D"],
+    q: Float[Tensor, "B A S D"], k: Float[Tensor, "B A S D"], v: Float[Tensor, "B A S D"],
     attention_mask: Bool[Tensor, "B S"] | None = None,
-) -> tuple[Float[Tensor, "B A S D"], Float[Tensor, "B A S S"]]:
+) -> tuple[Float[Tensor, "B A S D"], Float[Tensor, "B A S S"]]:  # fmt: skip
     """Return the mixed values and the weights of scaled dot-product attention.
 
     ``attention_mask`` is False on padding. This is the version written out; the model
@@ -57,9 +55,7 @@ class SelfAttention(nn.Module):
         return [self.split_heads(f(x)) for f in (self.query, self.key, self.value)]
 
     def forward(
-        self,
-        x: Float[Tensor, "B S H"],
-        attention_mask: Bool[Tensor, "B S"] | None = None,
+        self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None
     ) -> Float[Tensor, "B S H"]:
         if attention_mask is not None:
             attention_mask = attention_mask[:, None, None, :]  # B 1 1 S
@@ -70,9 +66,7 @@ class SelfAttention(nn.Module):
         return self.add_and_norm(x, mixed)
 
     def forward_with_weights(
-        self,
-        x: Float[Tensor, "B S H"],
-        attention_mask: Bool[Tensor, "B S"] | None = None,
+        self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None
     ) -> tuple[Float[Tensor, "B S H"], Float[Tensor, "B A S S"]]:
         """Return the output and the attention weights; slower, no attention dropout."""
         mixed, weights = attention_by_hand(*self.project(x), attention_mask)

@@ -12,9 +12,7 @@ class LayerSlot(NamedTuple):
     ffn: int
 
 
-def layer_plan(
-    num_layers: int, share: Sharing, num_groups: int = 1
-) -> tuple[LayerSlot, ...]:
+def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[LayerSlot, ...]:
     """Return which attention and which feed-forward block each layer application uses.
 
     >>> [tuple(slot) for slot in layer_plan(4, "attention")]

@@ -4,13 +4,13 @@ A checkpoint is a model folder (``transformers``' own where it can express the m
 optimizer's state and ``training_state.json``. Nothing is pickled.
 """
 
+import copy
 import dataclasses
 import hashlib
 import json
 import os
 import shutil
 import warnings
-from functools import partial
 from pathlib import Path
 
 import torch
@@ -19,9 +19,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.folders import read_config
+from albert_edu.model.folders import read_config, read_weights
 from albert_edu.model.interchange import save_pretrained
-from albert_edu.model.weights import read_model
 from albert_edu.text.tokenizer import AlbertTokenizer
 
 KEEP = 2  # the newest, and the one before it in case the newest is damaged
@@ -186,9 +185,9 @@ def _save_weights(model: nn.Module, tokenizer: AlbertTokenizer | None, folder: P
 def _load_weights(folder: Path, model: nn.Module) -> dict[str, torch.Tensor]:
     if not isinstance(model, AlbertForPretraining):
         return load_file(folder / WEIGHTS)
-    with torch.random.fork_rng(devices=[]):  # building a model draws; the caller's state stays
-        build = partial(AlbertForPretraining, model.config)
-        return read_model(folder, read_config(folder), build, {}, ()).state_dict()
+    twin = copy.deepcopy(model)  # the model itself stays as it is until all has been checked
+    twin.load_state_dict(read_weights(folder, read_config(folder), model), strict=False)
+    return twin.state_dict()
 
 
 def _flatten(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

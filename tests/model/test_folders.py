@@ -106,7 +106,7 @@ def test_the_authors_variables_are_read_with_their_config(prefix, folder, writte
     model, _ = load_pretrained(written)
     modules = dict(model.named_modules())
     variables = {f"{prefix}global_step": np.array(7)}
-    for ours, theirs in tensor_names(model.config, "tensorflow").items():
+    for ours, theirs in tensor_names(model, "tensorflow").items():
         module, kind = theirs.rsplit(".", 1)
         array, layer = model.get_parameter(ours).detach().numpy(), modules[ours.rsplit(".", 1)[0]]
         if isinstance(layer, torch.nn.Embedding):
@@ -299,7 +299,7 @@ def test_a_config_that_is_no_object_is_refused(folder, content):
 def test_unknown_fields_of_our_own_format_are_named(tmp_path):
     save_pretrained(AlbertForPretraining(AlbertConfig(**SHAPE, share="ffn")), None, tmp_path, native=True)
     edit_config(tmp_path, experts=8)
-    with pytest.raises(InterchangeError, match="unknown fields: experts"):
+    with pytest.raises(InterchangeError, match=r"config\.json describes no model.*'experts'"):
         load_pretrained(tmp_path)
 
 

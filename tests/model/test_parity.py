@@ -114,7 +114,7 @@ def test_every_gradient_agrees(pair, batch):
         model.zero_grad()
     ours(batch).loss.backward()
     their_output(theirs, batch).loss.backward()
-    names = tensor_names(ours.config)
+    names = tensor_names(ours, theirs.config.model_type)
     for mine, other in names.items():
         assert_close(ours.get_parameter(mine).grad, theirs.get_parameter(other).grad, mine)
     # Nothing of theirs is left over, but the projection that they have and we do not where E equals H.
@@ -148,7 +148,7 @@ def test_any_config_gives_the_same_numbers_in_double_precision(L, groups, E, hea
     ours = randomised(AlbertForPretraining(config), "norm.weight").eval().double()
     their_config = transformers.AutoConfig.for_model(**to_transformers(config))
     theirs = transformers.AutoModelForPreTraining.from_config(their_config).eval().double()
-    names = tensor_names(config)
+    names = tensor_names(ours, their_config.model_type)
     state = {names[name]: parameter.detach() for name, parameter in ours.named_parameters()}
     missing, unexpected = theirs.load_state_dict(state, strict=False)
     assert not unexpected and all("decoder" in name or "embedding_hidden_mapping_in" in name for name in missing)

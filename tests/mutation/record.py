@@ -21,7 +21,6 @@ TESTS = {  # for each module the test files that answer for it
     "model/task_heads": ["model/test_task_heads.py"],
     "model/interchange": ["model/test_interchange.py", "model/test_task_folders.py"],
     "model/formats": ["model/test_interchange.py", "model/test_folders.py"],
-    "model/weights": ["model/test_interchange.py", "model/test_folders.py"],
     "model/folders": ["model/test_folders.py"],
     "text/prepare": ["text/test_prepare.py"],
     "text/corpora": ["text/test_corpora.py"],
