@@ -9,6 +9,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from albert_edu.analysis.counting import closed_form, count_parameters, flops_per_token, training_memory
+from albert_edu.analysis.memory import saved_bytes
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.model.encoder import SharedEncoder
@@ -211,22 +212,6 @@ def test_activations_and_logits_grow_with_the_batch_and_weights_do_not():
     assert eight.weights == one.weights
 
 
-def saved_bytes(forward, parameters) -> int:
-    """Bytes that autograd keeps for the backward pass, each storage once, parameters apart."""
-    weights, kept = {p.untyped_storage().data_ptr() for p in parameters}, {}
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in weights:
-            kept[storage.data_ptr()] = (storage.nbytes(), tensor)  # the tensor too, so that no address is used twice
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        output = forward()
-    del output
-    return sum(size for size, _ in kept.values())
-
-
 @pytest.mark.parametrize("explicit", [False, True], ids=["fused softmax", "explicit softmax"])
 @pytest.mark.parametrize(("heads", "length"), [(2, 32), (4, 64)])
 def test_the_activation_formula_is_within_15_percent_of_what_autograd_keeps_for_a_layer(explicit, heads, length):
@@ -242,7 +227,7 @@ def test_the_activation_formula_is_within_15_percent_of_what_autograd_keeps_for_
                 hidden = encoder.ffn[slot.ffn](hidden)
             return hidden
 
-        return saved_bytes(forward, encoder.parameters())
+        return saved_bytes(forward, encoder)
 
     config = AlbertConfig(vocab_size=50, embedding_size=8, hidden_size=64, num_layers=1, num_heads=heads)
     formula = training_memory(config, 2, length, 4, explicit_softmax=explicit).activations
