@@ -10,24 +10,23 @@ from pathlib import Path
 
 from albert_edu.analysis.commands import add_verbs as add_model_verbs
 from albert_edu.assignments.commands import add_verbs
-from albert_edu.config import PRESETS, AlbertConfig
-
-ERRORS = (ValueError, RuntimeError, OSError)  # ours all derive from these: shown as a sentence, without a traceback
+from albert_edu.config import PRESETS, AlbertConfig, check_numbers
+from albert_edu.errors import explain
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a verb; 0 if it did what it says, 1 if a check failed, 2 if something is wrong with the input."""
-    options = build_parser().parse_args(arguments)
+    parser = build_parser()
+    options = parser.parse_args(arguments := sys.argv[1:] if arguments is None else arguments)
+    if "" in arguments:  # as a path it would mean the current folder
+        parser.error(f"argument {arguments.index('') + 1} is empty: give a name, or leave it out.")
     try:
         return options.run(options) or 0
     except KeyboardInterrupt:
-        keeps = options.run in (run_pretrain, run_reproduce)
-        print("\ninterrupted" + ("; the same command goes on from the last checkpoint." if keeps else "."), file=sys.stderr)
+        print("\ninterrupted; where there is a checkpoint, the same command goes on from it.", file=sys.stderr)
         return 130
-    except ERRORS as error:
-        if os.environ.get("ALBERT_EDU_TRACEBACK"):
-            raise
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    except Exception as error:
+        print(explain(error), file=sys.stderr)
         return 2
 
 
@@ -132,7 +131,8 @@ def run_reproduce(options) -> None:
     if options.profile == "gpu" and options.device == "auto" and pick_device().type != "cuda":
         raise ValueError("the gpu profile is for a CUDA card, and torch finds none here: a core would need weeks. Take --profile "
                          "laptop, or insist with --device cpu.")  # fmt: skip
-    if options.minutes:
+    if options.minutes is not None:
+        check_numbers(options, 0.001, 1e6, "minutes")
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a command started with & inherits that SIGINT is ignored
         stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))  # as Ctrl-C would
         stop.daemon = True
@@ -162,8 +162,7 @@ def run_claims(options) -> None:
 def run_pretrain(options) -> None:
     from albert_edu.model.interchange import save_pretrained
     from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-    from albert_edu.text.corpora import CorpusError
-    from albert_edu.text.prepare import prepare
+    from albert_edu.text.prepare import CorpusError, prepare
     from albert_edu.text.tokenizer import AlbertTokenizer
     from albert_edu.training.pretrain import pick_device
     from albert_edu.training.run_folder import check_free
@@ -172,6 +171,7 @@ def run_pretrain(options) -> None:
     from albert_edu.training.task_model import load_with_tokenizer
     from albert_edu.training.workers import is_main_worker
 
+    settings = _settings(PretrainSettings, options, **suited_to(pick_device(options.device)))
     check_free(options.out, options.overwrite)
     warm, tokenizer = load_with_tokenizer(options.warm_start) if options.warm_start else (None, None)
     given = {"--share": options.share, "--vocab-size": options.vocab_size, "--preset": options.preset}
@@ -184,10 +184,9 @@ def run_pretrain(options) -> None:
     changes = {name: value for name, value in changes.items() if value is not None}
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     config = warm.config if warm else AlbertConfig.named(options.preset or "albert-tiny", **changes, **sizes)
-    settings = _settings(PretrainSettings, options, **suited_to(pick_device(options.device)))
     arguments = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
-    skip = batches_read(options.warm_start) if warm else 0
-    stream = PretrainingStream(text.train, *arguments, seed=options.seed, skip=skip)
+    stream = PretrainingStream(text.train, *arguments, seed=options.seed,
+                               skip=batches_read(options.warm_start) if warm else 0)  # fmt: skip
     try:
         held_out = PretrainingStream(text.held_out, *arguments, seed=options.seed + EVAL_SEED_OFFSET)
     except CorpusError as error:

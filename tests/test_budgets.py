@@ -28,6 +28,7 @@ LIMITS = {
     "notebooks": 118,
     "doctor": 75,
     "course": 51,
+    "errors": 42,
     "folder": 11,
     "__init__": 4,
     "__main__": 3,

@@ -97,7 +97,6 @@ def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_s
         (["--preset", "albert-huge"], "Did you mean 'albert-"),
         (["--sequence-length", "8"], "no two neighbouring sentences fit"),
         (["--vocab-size", "5000"], "more than this text supports: at most"),
-        (["--batch-size", "1"], "batch_size must be at least 2"),
     ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_2(tmp_path, capsys, arguments, message):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from albert_edu.training.checkpoint import WEIGHTS, CheckpointError
+from albert_edu.training.checkpoint import CheckpointError, newest_checkpoint
 
 
 @contextmanager
@@ -30,10 +30,10 @@ def only_process(folder: Path) -> Iterator[None]:
 
 
 def check_free(folder: Path | None, overwrite: bool) -> None:
-    """Raise CheckpointError if a folder holds a model without the checkpoints of its training."""
-    if not folder or overwrite or any(folder.glob("checkpoints/step-*")):
+    """Raise CheckpointError if a folder holds a model without a checkpoint of its training."""
+    if not folder or overwrite or newest_checkpoint(folder / "checkpoints"):
         return
-    if (folder / WEIGHTS).exists():
+    if [*folder.glob("*.safetensors*"), *folder.glob("pytorch_model*.bin")]:
         raise CheckpointError(
             f"{folder} holds a finished model, which training would replace. Give another --out, "
             f"or --overwrite."

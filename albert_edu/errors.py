@@ -1,0 +1,67 @@
+"""Bad input becomes one sentence that names its cause: for what is in a file, and on the screen."""
+
+import json
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+EXPECTED = (ValueError, RuntimeError)  # all that the course raises derives from these two
+LARGEST_TEXT = 1_000_000_000  # bytes of a config, a vocabulary, an index or a task's file
+
+
+@contextmanager
+def blame(path: Path, kind: type[Exception]) -> Iterator[None]:
+    """Turn whatever goes wrong with a file's content in a block into a ``kind`` that names it."""
+    try:
+        yield
+    except kind:
+        raise
+    except Exception as error:  # each library has errors of its own for a file that breaks off
+        message = f"{path} is damaged, or not what its name says: {error or error!r}"
+        raise kind(message) from error
+
+
+def read_file(
+    path: Path, reader: Callable, kind: type[Exception], largest: int | None = LARGEST_TEXT
+):
+    """Return ``reader(path)`` for a regular file of at most ``largest`` bytes.
+
+    Raises ``kind`` for a pipe or a device, for a larger file, and for one that the reader cannot
+    read; a file that does not exist is an OSError.
+    """
+    size = path.stat().st_size
+    if not path.is_file():
+        raise kind(f"{path} is not a regular file.")
+    if largest and size > largest:
+        raise kind(f"{path} has more than {largest:,} bytes, which no such file has.")
+    with blame(path, kind):
+        return reader(path)
+
+
+def read_text(path: Path, kind: type[Exception]) -> str:
+    """Return the text of a file in UTF-8, with or without a byte-order mark; see ``read_file``."""
+    return read_file(path, lambda file: file.read_text(encoding="utf-8-sig"), kind)
+
+
+def read_json(path: Path, kind: type[Exception]) -> dict:
+    """Return the fields of a JSON file; see ``read_file``."""
+    content = read_file(path, lambda file: json.loads(file.read_text(encoding="utf-8-sig")), kind)
+    if not isinstance(content, dict):
+        raise kind(f"{path} holds {repr(content)[:50]} and not an object of fields.")
+    return content
+
+
+def explain(error: Exception) -> str:
+    """Return an error as one sentence; the trace of one that nobody expects goes into a file.
+
+    Expected are those that a line of the course raises, and those of the system.
+    """
+    raised_at = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
+    ours = isinstance(error, EXPECTED) and Path(__file__).parent in raised_at.parents
+    if isinstance(error, OSError | MemoryError) or (ours and not isinstance(error, RecursionError)):
+        return f"{type(error).__name__}: {str(error) or 'there is not enough memory.'}"
+    with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", suffix=".txt", delete=False) as file:
+        traceback.print_exception(error, file=file)
+    return f"This is a bug in the course ({error!r}); the trace is in {file.name}."
