@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from albert_edu import doctor, folder, notebooks
 from albert_edu.cli import main
+from albert_edu.paper.page import write_report
 
 QUICK = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "4", "--sequence-length", "32", "--evaluate-every", "0"]
 
@@ -176,10 +177,22 @@ def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
     assert len(record["runs"]) < record["planned_runs"]  # what the same command goes on from
 
 
-def test_without_a_clone_a_command_that_needs_the_folder_says_so_in_one_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(folder, "__file__", str(tmp_path / "site-packages" / "albert_edu" / "folder.py"))
-    for command in (["start", "03"], ["notebooks", "00"]):
-        assert main(command) == 2
-        assert "needs the course's folder" in capsys.readouterr().err
-    assert not any(tmp_path.rglob("*.ipynb"))
+@pytest.mark.parametrize("command", [
+    ["start", "03"], ["start", "03", "--assignment"], ["notebooks", "00"], ["claims"],
+    ["assignments", "build"], ["assignments", "grade", "."], ["assignments", "report"],
+])  # fmt: skip
+def test_without_a_clone_a_command_that_needs_one_says_so_and_writes_nothing(command, tmp_path, monkeypatch, capsys):
+    installed = tmp_path / "site-packages" / "albert_edu"
+    monkeypatch.setattr(folder, "__file__", str(installed / "folder.py"))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert main(command) == 2
+    assert "course's folder" in (error := capsys.readouterr().err) or "grade a folder first" in error
+    assert len(error.splitlines()) == 1 and [path.name for path in tmp_path.rglob("*")] == ["empty"]
+
+
+def test_the_claims_page_leaves_a_readme_of_somebody_else_alone(tmp_path):
+    assert main(["reproduce", "--experiment", "counts", "--runs", str(tmp_path)]) == 0
+    readme = tmp_path / "README.md"
+    readme.write_text("a project of its own")
+    assert write_report(tmp_path, readme).exists() and readme.read_text() == "a project of its own"

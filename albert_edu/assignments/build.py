@@ -37,9 +37,9 @@ def release(path: Path) -> str:
 
 def build(sources: Path = SOURCES, releases: Path = RELEASES) -> list[Path]:
     """Write the student notebook of every source notebook, and touch no other file."""
+    paths, written = find_sources(sources), []
     releases.mkdir(parents=True, exist_ok=True)
-    written = []
-    for path in find_sources(sources):
+    for path in paths:
         written.append(releases / path.name)
         written[-1].write_text(release(path) + "\n", encoding="utf-8")
     return written

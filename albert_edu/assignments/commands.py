@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from albert_edu.assignments.wall import SAYS, Limits, find_wall
+from albert_edu.folder import course_folder
 
 
 def add_verbs(verb) -> None:
@@ -27,7 +28,8 @@ def run_build(options) -> None:
     """Write the student notebooks."""
     from albert_edu.assignments.build import build
 
-    for path in build():
+    folder = course_folder() / "notebooks" / "assignments"
+    for path in build(folder / "source", folder / "release"):
         print(path)
 
 
@@ -37,10 +39,11 @@ def run_grade(options) -> int:
 
     if min(options.cell_seconds, options.seconds) <= 0:
         raise ValueError("--cell-seconds and --seconds must be above 0")
+    sources = course_folder() / "notebooks" / "assignments" / "source"
     wall, failed = options.wall or find_wall(), 0
     print(SAYS[wall], file=sys.stderr)
     for line in grade_folder(options.folder, options.out, wall,
-                             Limits(options.cell_seconds, options.seconds),
+                             Limits(options.cell_seconds, options.seconds), sources,
                              assignments=tuple(options.assignment or [""]), again=options.again):
         failed += not line.endswith((": graded", ": missing"))
         print(line, flush=True)

@@ -24,13 +24,18 @@ WORDS = ("reproduced", "contradicted", "agrees", "opposes", "no difference", "un
 
 
 def write_report(figures: Path, readme: Path | None = None) -> Path:
-    """Write CLAIMS.md and its pictures; put the summary between the README's markers."""
+    """Write CLAIMS.md and its pictures; put the summary between the README's markers.
+
+    ValueError if ``figures`` holds no results/: then this is not the course's folder.
+    """
+    if not (figures / "results").is_dir():
+        raise ValueError(f"{figures / 'results'} is missing: go to the course's folder first")
     report = read_report(figures)
     for name, (figure, alt) in pictures(report):
         save(figure, figures / f"{name}.png", alt)
     path = figures / "CLAIMS.md"
     path.write_text(claims_page(report), encoding="utf-8")
-    if readme:
+    if readme and MARKERS[0] in readme.read_text(encoding="utf-8"):
         before, rest = readme.read_text(encoding="utf-8").split(MARKERS[0])
         after = rest.split(MARKERS[1])[1]
         text = f"{before}{MARKERS[0]}\n{summary(report)}\n{MARKERS[1]}{after}"
@@ -137,9 +142,7 @@ def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str
         of_row = [run for run in runs if run["row"] == row]
         ours = mean([cell(run, experiment.column) for run in of_row])
         parameters = f"{of_row[0]['parameters']:,}" if "parameters" in of_row[0] else ""
-        clock = "seconds"
-        if any("training_seconds" in run for run in of_row):
-            clock = "training_seconds"
+        clock = "training_seconds" if any("training_seconds" in run for run in of_row) else "seconds"
         seconds = [run[clock] for run in of_row if clock in run]
         time = f"{sum(seconds) / len(seconds):.0f}" if seconds else ""
         paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else _printed(experiment, row)
