@@ -12,10 +12,8 @@ from albert_edu.assignments import RELEASES, SOURCES
 
 def configuration() -> Config:
     """Return what nbgrader writes in the place of a solution."""
-    config = Config()
-    config.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your answer"}
-    config.ClearSolutions.text_stub = "*Your answer.*"
-    return config
+    stub = {"python": "raise NotImplementedError  # your answer"}
+    return Config(ClearSolutions={"code_stub": stub, "text_stub": "*Your answer.*"})
 
 
 def release(path: Path) -> str:
@@ -37,12 +35,11 @@ def release(path: Path) -> str:
 
 def build(sources: Path = SOURCES, releases: Path = RELEASES) -> list[Path]:
     """Write the student notebook of every source notebook, and touch no other file."""
-    paths, written = find_sources(sources), []
+    texts = {releases / path.name: release(path) + "\n" for path in find_sources(sources)}
     releases.mkdir(parents=True, exist_ok=True)
-    for path in paths:
-        written.append(releases / path.name)
-        written[-1].write_text(release(path) + "\n", encoding="utf-8")
-    return written
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return list(texts)
 
 
 def find_sources(sources: Path = SOURCES) -> list[Path]:

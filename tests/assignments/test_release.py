@@ -44,6 +44,7 @@ def test_no_line_of_a_solution_is_handed_out(path):
     assert "### BEGIN" not in text and not [line for line in lines if line in text]
 
 
+@pytest.mark.slow
 @each
 def test_as_handed_out_each_visible_check_says_that_the_exercise_is_not_answered_yet(path):
     names = {"__name__": "__main__"}

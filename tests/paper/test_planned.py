@@ -92,6 +92,7 @@ def test_recorded_runs_have_the_keys_they_always_had():
 ON_ONE_CARD = [name for name, experiment in PLANNED.items() if "gpu" in experiment.budgets and experiment.rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ON_ONE_CARD)
 def test_what_is_planned_for_a_card_runs_at_toy_size_on_a_core(name, tmp_path, monkeypatch):
     def toy(changes: dict) -> dict:

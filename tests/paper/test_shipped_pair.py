@@ -24,6 +24,7 @@ def test_it_is_small_and_its_card_is_made_of_its_record():
     assert (FOLDER / "README.md").read_text() == model_card(RECORD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
 def test_it_scores_and_moves_as_recorded(member, text):
     model, tokenizer = load_pretrained(SHIPPED[member])

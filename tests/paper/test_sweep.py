@@ -181,6 +181,7 @@ def test_a_grown_run_costs_the_operations_of_every_depth():
 @pytest.mark.parametrize("measure", [layer_steps, downstream, scores_by_domain])
 def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
     monkeypatch.setattr(measures, "EXAMPLES", 40)
+    monkeypatch.setattr(measures, "FINETUNED", {"steps": 4, "warmup_steps": 1})
     run = Run("a", **SHORT, config=(("num_layers", 5),), vocabulary="stories")
     (found,) = sweep([run], measure, tmp_path)
     assert json.loads(json.dumps(found)) == found and found["gap"] == pytest.approx(
@@ -195,6 +196,7 @@ def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
         assert found["stories"]["masked_token_loss"] == pytest.approx(found["held_out_masked_token_loss"], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("ALBERT_EDU_PROCESSES", "1")
