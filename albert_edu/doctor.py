@@ -38,7 +38,7 @@ def check_packages() -> str:
         if not requirement.specifier.contains(re.sub(r"\+.*", "", version), prereleases=True):
             wrong.append(f"{requirement.name} {version} is outside {requirement.specifier}")
     if wrong:
-        raise Trouble(f"{'; '.join(wrong)}. Run 'make' again, or install the package again with pip.")
+        raise Trouble(f"{'; '.join(wrong)}. Run 'make', or install the package again.")
     return f"{len(wanted)} of {len(wanted)}"
 
 

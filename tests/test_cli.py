@@ -181,7 +181,8 @@ def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
     ["start", "03"], ["start", "03", "--assignment"], ["notebooks", "00"], ["claims"],
     ["assignments", "build"], ["assignments", "grade", "."], ["assignments", "report"],
 ])  # fmt: skip
-def test_without_a_clone_a_command_that_needs_one_says_so_and_writes_nothing(command, tmp_path, monkeypatch, capsys):
+def test_without_a_clone_a_command_says_that_it_needs_one_and_writes_nothing(
+        command, tmp_path, monkeypatch, capsys):
     installed = tmp_path / "site-packages" / "albert_edu"
     monkeypatch.setattr(folder, "__file__", str(installed / "folder.py"))
     (tmp_path / "empty").mkdir()

@@ -142,8 +142,8 @@ def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str
         of_row = [run for run in runs if run["row"] == row]
         ours = mean([cell(run, experiment.column) for run in of_row])
         parameters = f"{of_row[0]['parameters']:,}" if "parameters" in of_row[0] else ""
-        clock = "training_seconds" if any("training_seconds" in run for run in of_row) else "seconds"
-        seconds = [run[clock] for run in of_row if clock in run]
+        key = "training_seconds" if any("training_seconds" in run for run in of_row) else "seconds"
+        seconds = [run[key] for run in of_row if key in run]
         time = f"{sum(seconds) / len(seconds):.0f}" if seconds else ""
         paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else _printed(experiment, row)
         yield row, paper, _shown(ours), parameters, time
