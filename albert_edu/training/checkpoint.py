@@ -4,7 +4,6 @@ A checkpoint is a model folder (``transformers``' own where it can express the m
 optimizer's state and ``training_state.json``. Nothing is pickled.
 """
 
-import copy
 import dataclasses
 import hashlib
 import json
@@ -43,13 +42,20 @@ def save_checkpoint(
     folder = Path(folder)
     target, aside = folder / f"step-{step:08d}", folder / f".writing-{step:08d}"
     state = {"step": step, "config": _shape(model), **state}
+    tensors = {
+        f"{index}.{name}": value.detach().cpu().contiguous()
+        for index, entry in optimizer.state_dict()["state"].items()
+        for name, value in entry.items()
+    }
+    seal = fingerprint(dict(model.named_parameters()) | tensors)
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        _save_weights(model, tokenizer, aside)
-        tensors = _flatten(optimizer)
-        seal = {"tensors": str(len(tensors)), "weights": weights_fingerprint(model)}
-        save_file(tensors, aside / OPTIMIZER, metadata=seal)
+        if isinstance(model, AlbertForPretraining):
+            save_pretrained(model, tokenizer, aside, native=True)
+        else:
+            save_file({name: p.cpu() for name, p in model.state_dict().items()}, aside / WEIGHTS)
+        save_file(tensors, aside / OPTIMIZER, metadata={"seal": seal})
         (aside / STATE).write_text(json.dumps(state, indent=1) + "\n")
         checksums = {path.name: _sha256(path) for path in sorted(aside.iterdir())}
         (aside / CHECKSUMS).write_text(json.dumps(checksums, indent=1) + "\n")
@@ -60,14 +66,14 @@ def save_checkpoint(
         _flush(folder)
     except Exception as error:  # safetensors reports a full disk with an error type of its own
         shutil.rmtree(aside, ignore_errors=True)
-        kept = ", ".join(path.name for path in _checkpoints(folder)) or "none"
+        kept = ", ".join(path.name for path in sorted(folder.glob("step-*"))) or "none"
         raise CheckpointError(
             f"could not write the checkpoint of step {step} to {folder}: {error}. Checkpoints "
             f"kept: {kept}. Free some space and give the same command again; training goes on from "
             f"the newest one."
         ) from error
     # Damaged checkpoints of later steps must not crowd the new one out.
-    earlier = [path for path in _checkpoints(folder) if path <= target]
+    earlier = sorted(path for path in folder.glob("step-*") if path <= target)
     for old in earlier[:-KEEP]:
         shutil.rmtree(old, ignore_errors=True)  # what is left of it goes the next time
     return target
@@ -75,7 +81,7 @@ def save_checkpoint(
 
 def newest_checkpoint(folder: str | Path) -> Path | None:
     """Return the newest whole checkpoint. Damaged ones are named in a warning and never deleted."""
-    for path in reversed(_checkpoints(Path(folder))):
+    for path in sorted(Path(folder).glob("step-*"), reverse=True):
         damage = find_damage(path)
         if damage is None:
             return path
@@ -104,6 +110,33 @@ def find_damage(path: Path) -> str | None:
     return None if path.name == f"step-{step:08d}" else f"{STATE} says that its step is {step}"
 
 
+def resume(
+    folder: Path | None, model: nn.Module, optimizer: torch.optim.Optimizer,
+    run: dict[str, dict], needs: tuple[str, ...] = (),
+) -> dict:  # fmt: skip
+    """Load the newest whole checkpoint, and return its training state; without one, return {}.
+
+    ``run`` is what must not have changed: flat dicts, under their names in the training state.
+    Raises CheckpointError when something has, when the state lacks one of these or of what else the
+    caller ``needs``, and as ``load_checkpoint`` does.
+    """
+    path = newest_checkpoint(folder) if folder else None
+    if path is None:
+        return {}
+    state = read_state(path)
+    if lacking := [name for name in ("config", *run, *needs) if state.get(name) is None]:
+        raise CheckpointError(
+            f"{path} has an incomplete {STATE}, without {', '.join(lacking)}. Move that folder "
+            f"away to go on from the checkpoint before it."
+        )
+    if changes := "; ".join(filter(None, (differing(state[part], run[part]) for part in run))):
+        raise CheckpointError(
+            f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
+            f"another folder."
+        )
+    return load_checkpoint(path, model, optimizer)
+
+
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict:
     """Put a checkpoint's weights and optimizer state into place; return its training state.
 
@@ -117,27 +150,25 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
             f"{path} is a checkpoint of another config: {differences}. Use another --out, or that "
             f"config."
         )
-    weights = _load_weights(path, model)
-    with safe_open(path / OPTIMIZER, "pt") as file:
-        seal = file.metadata() or {}  # checkpoints written before there was one have none
-    entries: dict[int, dict] = {}
-    tensors = load_file(path / OPTIMIZER)
-    for key, tensor in tensors.items():
-        index, name = key.split(".", 1)
-        # A copy, because a file that tensors are views of could not be deleted.
-        entries.setdefault(int(index), {})[name] = tensor.clone()
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    complete = len(tensors) == int(seal.get("tensors", len(tensors))) and all(
-        index < len(parameters) and _fits(entry, parameters[index], state["step"])
-        for index, entry in entries.items()
+    pretraining = isinstance(model, AlbertForPretraining)
+    weights = (
+        read_weights(path, read_config(path), model) if pretraining else load_file(path / WEIGHTS)
     )
-    if not complete or seal.get("weights", fingerprint(weights)) != fingerprint(weights):
+    tensors = load_file(path / OPTIMIZER)
+    with safe_open(path / OPTIMIZER, "pt") as file:
+        seal = (file.metadata() or {}).get("seal")  # the oldest checkpoints have none
+    if seal not in (None, fingerprint(weights | tensors)):
         raise CheckpointError(
             f"{path / OPTIMIZER} does not belong to the weights beside it: it is incomplete, or of "
             f"another step, precision or run. Move {path} away to go on from the checkpoint before "
             f"it."
         )
-    model.load_state_dict(weights)
+    entries: dict[int, dict] = {}
+    for key, tensor in tensors.items():
+        index, name = key.split(".", 1)
+        # A copy, because a file that tensors are views of could not be deleted.
+        entries.setdefault(int(index), {})[name] = tensor.clone()
+    model.load_state_dict(weights, strict=False)  # a tied tensor is in the file once
     optimizer.load_state_dict(optimizer.state_dict() | {"state": entries})
     return state
 
@@ -168,45 +199,8 @@ def differing(saved: dict, now: dict) -> str:
 
 def _shape(model: nn.Module) -> dict:
     """What must be equal in a checkpoint and in the model that it is loaded into."""
-    if isinstance(model, AlbertForPretraining):
-        return dataclasses.asdict(model.config)
-    shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
-    return dataclasses.asdict(model.albert.config) | {"head": type(model).__name__} | shapes
-
-
-def _save_weights(model: nn.Module, tokenizer: AlbertTokenizer | None, folder: Path) -> None:
-    if isinstance(model, AlbertForPretraining):
-        save_pretrained(model, tokenizer, folder, native=True)
-    else:
-        tensors = {name: tensor.cpu().contiguous() for name, tensor in model.state_dict().items()}
-        save_file(tensors, folder / WEIGHTS)
-
-
-def _load_weights(folder: Path, model: nn.Module) -> dict[str, torch.Tensor]:
-    if not isinstance(model, AlbertForPretraining):
-        return load_file(folder / WEIGHTS)
-    twin = copy.deepcopy(model)  # the model itself stays as it is until all has been checked
-    twin.load_state_dict(read_weights(folder, read_config(folder), model), strict=False)
-    return twin.state_dict()
-
-
-def _flatten(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    return {
-        f"{index}.{name}": value.detach().cpu().contiguous()
-        for index, entry in optimizer.state_dict()["state"].items()
-        for name, value in entry.items()
-    }
-
-
-def _fits(entry: dict[str, torch.Tensor], parameter: torch.Tensor, step: int) -> bool:
-    """Whether an optimizer's entry has its parameter's shape and type, and a possible step."""
-    moments = [tensor for name, tensor in entry.items() if name != "step"]
-    same = all(t.shape == parameter.shape and t.dtype == parameter.dtype for t in moments)
-    return len(moments) == 2 and "step" in entry and same and entry["step"].item() <= step
-
-
-def _checkpoints(folder: Path) -> list[Path]:
-    return sorted(folder.glob("step-*")) if folder.is_dir() else []
+    head = {"head": str(model.head)} if hasattr(model, "head") else {}
+    return dataclasses.asdict(model.albert.config) | head
 
 
 def _sha256(path: Path) -> str:

@@ -20,7 +20,7 @@ from albert_edu.text.masking import IGNORE
 from albert_edu.text.task_files import SpanData
 from albert_edu.text.tasks import TaskData
 from albert_edu.training import checkpoint
-from albert_edu.training.checkpoint import CheckpointError, newest_checkpoint, read_state
+from albert_edu.training.checkpoint import newest_checkpoint, read_state
 from albert_edu.training.metrics import label_scores, squad_score
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.run_folder import only_process
@@ -83,9 +83,8 @@ def finetune(
             dropout_at(model.albert, settings.dropout),
             torch.random.fork_rng(devices=cuda),
         ):
-            start = _resume(model, optimizer, run, folder)
-            quiet = {} if describe else {"disable": True}
-            bar = progress_bar(settings.steps, describe or "", start, leave=False, **quiet)
+            start = checkpoint.resume(folder, model, optimizer, {"run": run}).get("step", 0)
+            bar = progress_bar(settings.steps, describe, start, leave=False)
             for step in range(start, settings.steps):
                 torch.manual_seed(settings.seed * 1_000_003 + step)
                 for group in optimizer.param_groups:
@@ -184,19 +183,6 @@ def squad_scores(model: AlbertForSpan, spans: SpanData) -> dict[str, float]:
 def _dropouts(albert: nn.Module) -> list[tuple[nn.Module, str]]:
     names = {nn.Dropout: "p", SelfAttention: "attention_dropout"}
     return [(module, names[type(module)]) for module in albert.modules() if type(module) in names]
-
-
-def _resume(model: TaskModel, optimizer, run: dict, folder: Path | None) -> int:
-    """Load the newest checkpoint of this run, if there is one; return the step to go on at."""
-    path = newest_checkpoint(folder) if folder else None
-    if path is None:
-        return 0
-    if changes := checkpoint.differing(read_state(path).get("run", {}), run):
-        raise CheckpointError(
-            f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
-            f"another folder."
-        )
-    return checkpoint.load_checkpoint(path, model, optimizer)["step"]
 
 
 def _save(folder: Path, step: int, model, optimizer, run: dict, score, keep_best: bool) -> None:

@@ -16,9 +16,12 @@ from albert_edu.training.workers import Workers
 class Meter:
     """What has been measured since the last record: sums over the steps, tokens, and seconds."""
 
-    def __init__(self, device: torch.device, workers: Workers):
-        self.sums = torch.zeros(8, dtype=widest_float(device), device=device)
-        self.workers, self.tokens, self.began = workers, 0, time.perf_counter()
+    def __init__(self, device: torch.device, workers: Workers, state: dict):
+        """Start at 0, or at a checkpoint's ``state``: the main worker goes on with all sums."""
+        sums = state["sums"] if state and workers.is_main else [0.0] * 8
+        self.sums = torch.tensor(sums, dtype=widest_float(device), device=device)
+        self.workers, self.tokens = workers, state.get("tokens", 0)
+        self.began = time.perf_counter() - state.get("elapsed", 0.0)
 
     def read(self) -> dict[str, float]:
         """Return speed and scores since the last record, over all workers, and begin at 0 again."""
@@ -45,12 +48,6 @@ class Meter:
         self.sums *= self.workers.is_main
         elapsed = time.perf_counter() - self.began
         return {"sums": self.sums.tolist(), "tokens": self.tokens, "elapsed": elapsed}
-
-    def go_on_from(self, state: dict) -> None:
-        """Take over the state of a checkpoint; the main worker continues everybody's sums."""
-        if self.workers.is_main:
-            self.sums.copy_(torch.tensor(state["sums"], dtype=torch.float64))
-        self.tokens, self.began = state["tokens"], time.perf_counter() - state["elapsed"]
 
 
 @dataclass

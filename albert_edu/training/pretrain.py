@@ -16,7 +16,6 @@ from torch import nn
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.checkpoint import CheckpointError, newest_checkpoint, read_state
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
@@ -39,16 +38,11 @@ __all__ = ["NonFiniteLoss", "pick_device", "pretrain"]
 
 
 def pretrain(
-    model: AlbertForPretraining,
-    stream: PretrainingStream,
-    settings: PretrainSettings,
-    checkpoint_dir: str | Path | None = None,
-    device: str | torch.device | None = None,
-    held_out: PretrainingStream | None = None,
-    metrics_file: str | Path | None = None,
-    describe: str | None = "pretrain",
-    origin: str = "",
-) -> History:
+    model: AlbertForPretraining, stream: PretrainingStream, settings: PretrainSettings,
+    checkpoint_dir: str | Path | None = None, device: str | torch.device | None = None,
+    held_out: PretrainingStream | None = None, metrics_file: str | Path | None = None,
+    describe: str | None = "pretrain", origin: str = "",
+) -> History:  # fmt: skip
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir``.
 
     Writes one JSON line per record to ``metrics_file``, and shows a progress bar titled
@@ -57,31 +51,37 @@ def pretrain(
     batch, and the main worker writes. Raises NonFiniteLoss (the last good checkpoint stays) and
     CheckpointError (it belongs to another run, or another process, or the disk is full).
     """
-    _check_vocabulary(model, stream)
+    tokens, rows = len(stream.tokenizer), model.config.vocab_size
+    if tokens > rows:
+        raise ValueError(
+            f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}: build the "
+            f"model with vocab_size={tokens}."
+        )
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
-    unseen = (held_out or stream).corpus
-    history = History(baselines(stream.corpus, unseen, len(stream.tokenizer)))
-    meter = Meter(device, workers)
-    run = {"start": {"origin": origin}, "settings": settings.trajectory()}
-    run |= {"stream": stream.settings}
-    checkpoint_dir = Path(checkpoint_dir) if checkpoint_dir else None
-    alone = only_process(checkpoint_dir) if checkpoint_dir and workers.is_main else nullcontext()
+    run = {
+        "start": {"origin": origin}, "settings": settings.trajectory(), "stream": stream.settings,
+    }  # fmt: skip
+    folder = Path(checkpoint_dir) if checkpoint_dir else None
+    alone = only_process(folder) if folder and workers.is_main else nullcontext()
     cuda = [device] if device.type == "cuda" else []
     # The caller's random state comes back at the end: dropout reseeds the global generator.
     with alone, torch.random.fork_rng(devices=cuda):
-        start = _resume(model, optimizer, run, checkpoint_dir, history, meter)
+        measured = ("step", "records", "sums", "tokens", "elapsed")
+        state = checkpoint.resume(folder, model, optimizer, run, measured)
+        meter, start = Meter(device, workers, state), state.get("step", 0)
+        unseen = (held_out or stream).corpus
+        history = History(baselines(stream.corpus, unseen, tokens), state.get("records", []))
         metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None
         if metrics_file:
             history.rewrite(metrics_file)
         if settings.compile:
             compile_blocks(model)
         wrapped = workers.wrap(model)
-        quiet = {} if workers.is_main and describe else {"disable": True}
-        progress = progress_bar(settings.steps, describe or "", start, leave=False, **quiet)
-        with progress:
+        shown = describe if workers.is_main else None
+        with progress_bar(settings.steps, shown, start, leave=False) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = learning_rate(step, settings)
                 for group in optimizer.param_groups:
@@ -101,29 +101,20 @@ def pretrain(
                 with meter.paused():
                     if held_out and settings.due(done, settings.evaluate_every):
                         values = evaluate(model, held_out, settings.evaluate_batches, device)
-                        record |= {"step": done}
-                        record |= {f"held_out_{name}": value for name, value in values.items()}
+                        named = {f"held_out_{name}": value for name, value in values.items()}
+                        record |= {"step": done} | named
                     if record:
                         history.add(record, metrics_file)
                     if settings.due(done, settings.checkpoint_every):
                         weight_norm = nn.utils.get_total_norm(list(model.parameters()))
                         stop_if_not_finite(model, weight_norm, step)
                         state = run | {"records": history.records} | meter.state()
-                        if checkpoint_dir and workers.is_main:
+                        if folder and workers.is_main:
                             checkpoint.save_checkpoint(
-                                checkpoint_dir, done, model, stream.tokenizer, optimizer, state
+                                folder, done, model, stream.tokenizer, optimizer, state
                             )
         workers.barrier()
     return history
-
-
-def _check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
-    tokens, rows = len(stream.tokenizer), model.config.vocab_size
-    if tokens > rows:
-        raise ValueError(
-            f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}: build the "
-            f"model with vocab_size={tokens}."
-        )
 
 
 def _batches(
@@ -145,31 +136,6 @@ def _batches(
             if step + 8 in steps:
                 futures.append(pool.submit(build, step + 8))
             yield step, batch.to(device)
-
-
-def _resume(model, optimizer, run: dict, checkpoint_dir, history: History, meter: Meter) -> int:
-    """Load the newest whole checkpoint, if any; return the step that training goes on at."""
-    path = newest_checkpoint(checkpoint_dir) if checkpoint_dir else None
-    if path is None:
-        return 0
-    state = read_state(path)
-    try:
-        changes = [checkpoint.differing(state[part], run[part]) for part in run]
-        if any(changes):
-            changes = "; ".join(filter(None, changes))
-            raise CheckpointError(
-                f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
-                f"another folder."
-            )
-        checkpoint.load_checkpoint(path, model, optimizer)
-        history.records[:] = state["records"]
-        meter.go_on_from(state)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(
-            f"{path} has an incomplete training_state.json ({error!r}). Move that folder away to "
-            f"go on from the checkpoint before it."
-        ) from error
-    return state["step"]
 
 
 def _short(record: dict) -> str:

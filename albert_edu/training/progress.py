@@ -1,14 +1,18 @@
-"""Progress that suits where it is shown: a bar on a terminal or in a notebook, a line for each tenth in a log file."""
+"""Progress that suits where it is shown.
+
+A terminal and a notebook get a bar, a log file gets a line for each tenth.
+"""
 
 import os
 import sys
 
 from tqdm import tqdm as terminal_bar
+from tqdm.asyncio import tqdm_asyncio
 from tqdm.auto import tqdm as bar_for_this_frontend
 
 
 class LinePerTenth(terminal_bar):
-    """A bar for a log file: it prints a line whenever another tenth of the total is done, and nothing else."""
+    """A bar for a log file: a line whenever another tenth of the total is done, nothing else."""
 
     tenth = 0
 
@@ -17,29 +21,29 @@ class LinePerTenth(terminal_bar):
         tenth = 10 * self.n // max(self.total or 1, 1)
         if tenth > self.tenth and not self.disable:
             self.tenth = tenth
-            print(f"{self.desc or 'done'}: {self.n:,} of {self.total:,}", self.postfix or "",
-                  file=sys.stderr, flush=True)  # fmt: skip
+            count = f"{self.desc or 'done'}: {self.n:,} of {self.total:,}"
+            print(count, self.postfix or "", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Write nothing more: tqdm would clear a line that a file does not have."""
         self.disable = True
 
 
-def in_a_notebook() -> bool:
-    """Whether this process is a notebook's kernel."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
-
-
-def progress_bar(total: int, description: str, initial: int = 0, **options) -> terminal_bar:
+def progress_bar(
+    total: int, description: str | None, initial: int = 0, **options
+) -> terminal_bar:
     """Return tqdm's bar on a terminal or in a notebook, elsewhere one that prints a line per tenth.
 
-    ``options`` are tqdm's. The environment variable TQDM_DISABLE silences all of them.
+    A ``description`` of None silences it, and so does the environment variable TQDM_DISABLE. The
+    other ``options`` are tqdm's.
 
     >>> isinstance(progress_bar(10, "steps"), terminal_bar)
     True
     """
-    if sys.stderr.isatty() or in_a_notebook():
-        return bar_for_this_frontend(total=total, initial=initial, desc=description, **options)
-    options = {"mininterval": 0, "miniters": 1, "disable": bool(os.environ.get("TQDM_DISABLE"))} | options
-    return LinePerTenth(total=total, initial=initial, desc=description, **options)
+    options |= {"total": total, "initial": initial, "desc": description}
+    if description is None:
+        options["disable"] = True
+    if sys.stderr.isatty() or bar_for_this_frontend is not tqdm_asyncio:  # a notebook has its own
+        return bar_for_this_frontend(**options)
+    silent = bool(os.environ.get("TQDM_DISABLE"))
+    return LinePerTenth(**{"mininterval": 0, "miniters": 1, "disable": silent} | options)

@@ -16,17 +16,13 @@ def only_process(folder: Path) -> Iterator[None]:
     The operating system releases the lock of a process that was killed.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock")
     try:
-        lock.acquire(timeout=0)
+        with FileLock(folder / ".lock", timeout=0):
+            yield
     except Timeout:
         raise CheckpointError(
             f"another process is training in {folder}. Wait for it, or give another folder."
         ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def check_free(folder: Path | None, overwrite: bool) -> None:

@@ -40,8 +40,8 @@ class PretrainSettings:
         check_numbers(self, 0.0, 1.0, "weight_decay")
         check_numbers(self, 1, 100_000, "accumulate", "evaluate_batches")
         check_numbers(self, 0, 2**32 - 1, "seed")
-        check_choices(self, optimizer=("lamb", "adamw"), precision=("float32", "bfloat16"),
-                      compile=(False, True))  # fmt: skip
+        check_choices(self, optimizer=("lamb", "adamw"), compile=(False, True))
+        check_choices(self, precision=("float32", "bfloat16"))
 
     def due(self, done: int, every: int) -> bool:
         """Whether something done every so many steps (0: never), and at the end, is due."""

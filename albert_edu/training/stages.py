@@ -39,17 +39,13 @@ class TrainedStages(NamedTuple):
 
 
 def train_stages(
-    config: AlbertConfig,
-    stages: Sequence[Stage],
+    config: AlbertConfig, stages: Sequence[Stage],
     stream: Callable[[Stage, int], PretrainingStream],
     settings: Callable[[Stage], PretrainSettings],
-    folder: str | Path | None = None,
-    device: str | torch.device | None = None,
+    folder: str | Path | None = None, device: str | torch.device | None = None,
     held_out: Callable[[Stage], PretrainingStream] | None = None,
-    warm_start: AlbertForPretraining | None = None,
-    skip: int = 0,
-    describe: str | None = None,
-) -> TrainedStages:
+    warm_start: AlbertForPretraining | None = None, skip: int = 0, describe: str | None = None,
+) -> TrainedStages:  # fmt: skip
     """Train the first stage from scratch or ``warm_start``, and each other from the one before it.
 
     ``stream(stage, skip)`` gives a stage's batches without the first ``skip``, which earlier stages
@@ -66,7 +62,10 @@ def train_stages(
             model = stack_layers(model, stage.num_layers)
         else:
             model = AlbertForPretraining(config.replace(num_layers=stage.num_layers))
-        place = _stage_folder(folder, stage, config, alone=len(stages) == 1)
+        place = Path(folder) if folder else None
+        if place and len(stages) > 1:
+            length = stage.sequence_length or config.max_positions
+            place /= f"layers-{stage.num_layers:02d}-length-{length:03d}"
         batches = stream(stage, skip + steps)
         measured = pretrain(
             model, batches, settings(stage), place and place / "checkpoints", device,
@@ -90,12 +89,3 @@ def batches_read(folder: str | Path) -> int:
         return 0
     state = read_state(newest)
     return state["step"] + state["stream"].get("skip", 0)
-
-
-def _stage_folder(
-    folder: str | Path | None, stage: Stage, config: AlbertConfig, alone: bool
-) -> Path | None:
-    if folder is None or alone:
-        return folder and Path(folder)
-    length = stage.sequence_length or config.max_positions
-    return Path(folder) / f"layers-{stage.num_layers:02d}-length-{length:03d}"

@@ -29,7 +29,8 @@ def forward_backward(
     gradient is that of the global mean and not of a mean of means. DDP averages the gradients over
     workers, which the factor world_size undoes.
     """
-    masked, pairs = _count(batch.masked_labels), _count(batch.order_labels)
+    labels = (batch.masked_labels, batch.order_labels)
+    masked, pairs = ((part != IGNORE).sum().clamp(min=1) for part in labels)
     sums = torch.zeros(8, dtype=widest_float(batch.token_ids.device), device=batch.token_ids.device)
     # Dropout draws from the global generator, because torch's dropout knows no other.
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)
@@ -39,19 +40,14 @@ def forward_backward(
         # Workers exchange gradients once, with the last micro-batch.
         last = workers.world_size == 1 or rows is micro_batches[-1]
         exchange = nullcontext() if last else model.no_sync()
+        kind, bfloat16 = part.token_ids.device.type, settings.precision == "bfloat16"
         # With a cached cast, a shared block would add up its gradients in bfloat16.
-        bfloat16 = {"dtype": torch.bfloat16, "enabled": settings.precision == "bfloat16"}
-        kind = part.token_ids.device.type
-        with exchange, torch.autocast(kind, **bfloat16, cache_enabled=False):
+        with exchange, torch.autocast(kind, torch.bfloat16, bfloat16, cache_enabled=False):
             output = model(part)
             loss = output.masked_token_loss_sum / masked + output.sentence_order_loss_sum / pairs
         (loss * workers.world_size).backward()
         sums += tally(part, output)
     return sums
-
-
-def _count(labels: torch.Tensor) -> torch.Tensor:
-    return (labels != IGNORE).sum().clamp(min=1)
 
 
 def clip_gradient(

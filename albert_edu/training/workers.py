@@ -51,7 +51,7 @@ class Workers(NamedTuple):
             if device.type == "cuda":
                 torch.cuda.set_device(device)
             dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-            atexit.register(_leave_group)
+            atexit.register(dist.destroy_process_group)
         return cls(dist.get_rank(), dist.get_world_size())
 
     @property
@@ -69,8 +69,7 @@ class Workers(NamedTuple):
         The parts of all workers together are the batch.
         """
         stride = self.world_size * accumulate
-        starts = range(self.rank, stride, self.world_size)
-        return [slice(start, None, stride) for start in starts]
+        return [slice(i, None, stride) for i in range(self.rank, stride, self.world_size)]
 
     def all_reduce(self, tensor: Tensor) -> None:
         """Replace a tensor by its sum over workers."""
@@ -81,11 +80,6 @@ class Workers(NamedTuple):
         """Wait until all workers are here."""
         if self.world_size > 1:
             dist.barrier()
-
-
-def _leave_group() -> None:
-    if dist.is_initialized():
-        dist.destroy_process_group()
 
 
 def is_main_worker() -> bool:
