@@ -29,7 +29,7 @@ def tensor(value, *shape: int) -> torch.Tensor:
     return found
 
 
-def made(kind: Callable, *sizes, seed: int) -> torch.nn.Module:
+def made(kind: Callable, *sizes) -> torch.nn.Module:
     """The module that an answer makes, with numbers that depend on a parameter's shape alone.
 
     So answers compare, whatever they call their parameters and whichever way round they keep a
@@ -41,16 +41,33 @@ def made(kind: Callable, *sizes, seed: int) -> torch.nn.Module:
          f"you return {kind}: write a class with nn.Module as its base")
     with torch.no_grad():
         for weight in module.parameters():
-            weight.copy_(numbers_of(weight.shape, seed))
+            weight.copy_(numbers_of(weight.shape))
     return module.eval()
 
 
-def numbers_of(shape: tuple[int, ...], seed: int) -> torch.Tensor:
+def numbers_of(shape: tuple[int, ...]) -> torch.Tensor:
+    """The numbers of a parameter of this shape, transposed for the transposed shape."""
     high = sorted(shape, reverse=True)
-    values = torch.randn(high, generator=torch.Generator().manual_seed(seed))
+    values = torch.randn(high, generator=torch.Generator().manual_seed(5))
     if len(high) == 2 and high[0] == high[1]:
         return (values + values.T) / 2
     return values if list(shape) == high else values.T
+
+
+def output(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> torch.Tensor:
+    """What the module gives in eval mode."""
+    return made(kind, *sizes)(*inputs)
+
+
+def same_twice(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
+    """True if the module gives the same in two calls in training mode."""
+    module = made(kind, *sizes).train()
+    return torch.equal(module(*inputs), module(*inputs))
+
+
+def parameters(kind: Callable, sizes: tuple) -> list[tuple[int, ...]]:
+    """The shapes of the module's parameters."""
+    return shapes(made(kind, *sizes))
 
 
 def shapes(module: torch.nn.Module) -> list[tuple[int, ...]]:
@@ -67,8 +84,9 @@ def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
     return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
 
 
-def unreached(module: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
-    """The shapes of the float inputs and the parameters that no gradient reaches."""
+def unreached(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
+    """The shapes of the float inputs and of the module's parameters that no gradient reaches."""
+    module = made(kind, *sizes)
     inputs = [x.requires_grad_() if x.is_floating_point() else x for x in inputs]
     leaves = [x for x in inputs if x.is_floating_point()] + list(module.parameters())
     value = module(*(x.clone() if x.is_floating_point() else x for x in inputs))

@@ -21,7 +21,8 @@ class Raised(NamedTuple):
 def gap(got, expected) -> str:
     """How far tensors are apart, and where lists part, which a short form does not show."""
     try:
-        if isinstance(got, torch.Tensor) and got.shape == expected.shape and got.numel() > 8:
+        if isinstance(expected, torch.Tensor) and expected.numel() > 8:
+            got = torch.as_tensor(got)
             return f", off by up to {(got.double() - expected.double()).abs().max():.3g}"
         if isinstance(got, list) and len(repr(expected)) > 120:
             pairs = enumerate(zip(got, expected, strict=False))
@@ -48,13 +49,10 @@ def _same(got, expected, atol: float) -> bool:
             return isinstance(got.error, ValueError)
         return type(got.error) is type(expected.error) and str(got.error) == str(expected.error)
     arrays = torch.Tensor | np.ndarray
+    if isinstance(got, arrays) and isinstance(expected, int | float) and math.prod(got.shape) == 1:
+        got = got.item()
     if isinstance(got, arrays) or isinstance(expected, arrays):
-        if got is None or expected is None:
-            return False
-        a, b = (torch.as_tensor(value).detach().cpu() for value in (got, expected))
-        if a.shape != b.shape or a.is_complex():
-            return False
-        return torch.allclose(a.double(), b.double(), rtol=1e-4, atol=atol, equal_nan=True)
+        return got is not None and _same_numbers(got, expected, atol)
     if isinstance(expected, Mapping):
         return got.keys() == expected.keys() and all(_same(got[k], expected[k], atol) for k in got)
     if isinstance(expected, list | tuple):
@@ -65,3 +63,14 @@ def _same(got, expected, atol: float) -> bool:
             return bool(got == expected or (got != got and expected != expected))
         return bool(abs(got - expected) <= atol + 1e-4 * abs(expected))
     return bool(got == expected)
+
+
+def _same_numbers(got, expected, atol: float) -> bool:
+    a, b = (torch.as_tensor(value).detach().cpu() for value in (got, expected))
+    if b.ndim == 0 and a.numel() == 1:
+        a = a.reshape(())  # a number, and a tensor of one, are the same answer
+    if a.shape != b.shape or a.is_complex():
+        return False
+    if not a.is_floating_point() and not b.is_floating_point():
+        return bool((a == b).all())
+    return torch.allclose(a.double(), b.double(), rtol=1e-4, atol=atol, equal_nan=True)

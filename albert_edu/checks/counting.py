@@ -1,8 +1,7 @@
 """Cards of notebook 03: how wide a table may be, and how many weights an ALBERT has."""
 
-from collections.abc import Iterator
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def parameter_count(V: int, E: int, H: int, L: int, share: str) -> int:
@@ -14,15 +13,16 @@ def parameter_count(V: int, E: int, H: int, L: int, share: str) -> int:
     block, of another there are L."""
     embeddings = V * E + 512 * E + 2 * E + 2 * E
     projection = 0 if E == H else E * H + H
-    attention = 4 * H * H + 4 * H + 2 * H
-    ffn = 8 * H * H + 4 * H + H + 2 * H
+    norm = 2 * H
+    attention = 4 * (H * H + H) + norm
+    ffn = 8 * H * H + 4 * H + H + norm
     pooler = H * H + H
     attentions = 1 if share in ("all", "attention") else L
     ffns = 1 if share in ("all", "ffn") else L
     return embeddings + projection + attentions * attention + ffns * ffn + pooler
 
 
-def _sizes(draw: Draw) -> Iterator[Case]:
+def _sizes(draw: Draw) -> Cases:
     V, E, H, L = (draw.integer(*ends) for ends in ((900, 1000), (10, 16), (40, 50), (3, 9)))
 
     def halves(answer, *sizes):
@@ -31,45 +31,38 @@ def _sizes(draw: Draw) -> Iterator[Case]:
     yield Case("counts a model that shares all", (V, E, H, L, "all"), 3.0)
     yield Case("counts no projection when E is H", (V, H, H, 1, "all"))
     yield Case("counts L blocks of the half that is not shared", (V, E, H, L), 2.0, halves)
-    yield Case("counts no more for more depth when all is shared", (V, E, H, L), 1.0,
-               lambda answer, V, E, H, L: answer(V, E, H, 4 * L, "all") - answer(V, E, H, L, "all"),
+    yield Case("counts no more for more depth when all is shared", (V, E, H, 4 * L, "all"),
                reason="it is one layer, applied L times")
     yield Case("counts ALBERT-xxlarge to the last parameter", (30_000, 128, 4096, 12, "all"),
                reason="it is 222,595,584; the small model above says what is missing")
 
 
 check_parameter_count = card("03.5", parameter_count, _sizes, {
-    "forgetting a map from H to H: the pooler, or the one behind the heads":
-        "ffns * ffn + pooler => ffns * ffn",
-    "counting the masked-token head": "+ pooler => + pooler + H * E + 3 * E + V",
-    "counting the word table again as decoder; it is the same tensor":
-        "V * E + 512 => 2 * V * E + 512",
+    "forgetting a map from H to H: the pooler, or the one behind the heads": "pooler = 0",
+    "counting the masked-token head": "pooler = H * H + H + H * E + 3 * E + V",
+    "counting the word table again as decoder; it is the same tensor": "= V * E => = 2 * V * E",
     "counting the layer L times although it is shared": " = 1 if share in => = L if share in",
     "counting L layers whatever is shared":
-        (' = 1 if share in ("all", "attention") => = 1 if share in ("all",)',
-         ' = 1 if share in ("all", "ffn") => = 1 if share in ("all",)'),
-    "counting a table of V·H": "V * E + 512 => V * H + 512",
-    "forgetting positions and segments": " + 512 * E + 2 * E + 2 * E => + 2 * E",
-    "forgetting the positions": " + 512 * E => ",
-    "forgetting 2E: the segments, or the norm of the embeddings": " + 2 * E + 2 * E => + 2 * E",
-    "giving positions, segments and norm the width H":
-        "512 * E + 2 * E + 2 * E => 512 * H + 2 * H + 2 * H",
+        ('attentions = 1 if share == "all" else L', 'ffns = 1 if share == "all" else L'),
+    "counting a table of V·H": "= V * E => = V * H",
+    "forgetting positions and segments": "embeddings = V * E + 2 * E",
+    "forgetting the positions": "embeddings = V * E + 2 * E + 2 * E",
+    "forgetting 2E: the segments, or the norm of the embeddings": "+ 2 * E + 2 * E => + 2 * E",
+    "giving positions, segments and norm the width H": "embeddings = V * E + 516 * H",
     "forgetting the bias of one map to H, such as the projection": "E * H + H => E * H",
-    "forgetting 4H: the norms of the layer, or the biases of its attention": " + 2 * H => ",
+    "forgetting 4H: the norms of the layer, or the biases of its attention": "norm = 0",
     "forgetting the biases of all maps":
-        (" + 4 * H + 2 * H => + 2 * H", " + 4 * H + H + 2 * H => + 2 * H", "H * H + H => H * H",
-         "E * H + H => E * H"),
-    "forgetting all norms": (" + 2 * E + 2 * E => + 2 * E", " + 2 * H => "),
-    "leaving out one of the four maps of the attention": "4 * H * H + 4 * H => 3 * H * H + 3 * H",
+        ("E * H + H => E * H", "attention = 4 * H * H + norm", "ffn = 8 * H * H + norm",
+         "pooler = H * H"),
+    "forgetting all norms": ("embeddings = V * E + 512 * E + 2 * E", "norm = 0"),
+    "leaving out one of the four maps of the attention": "attention = 3 * (H * H + H) + norm",
     "counting one of the two feed-forward maps": "8 * H * H => 4 * H * H",
-    "counting a projection from H to H, as transformers has; the original has none":
-        "0 if E == H else => ",
-    "swapping, or exchanging the halves: 'attention' is what is shared":
-        ('"all", "attention" => "all", "-ffn"', '"all", "ffn" => "all", "attention"',
-         '"-ffn" => "ffn"'),
+    "counting a projection from H to H, as transformers has": "projection = E * H + H",
+    "swapping the halves: 'attention' is what is shared":
+        ('attentions = 1 if share in ("all", "ffn") else L',
+         'ffns = 1 if share in ("all", "attention") else L'),
     "counting one block of each half for 'none', which shares nothing":
-        ('"all", "attention") => "all", "attention", "none")',
-         '"all", "ffn") => "all", "ffn", "none")'),
+        ('attentions = L if share == "ffn" else 1', 'ffns = L if share == "attention" else 1'),
     "counting L blocks beside the first": " else L => else L + 1",
     "copying what the paper prints":
         lambda *sizes: {30_000: 235_000_000}.get(sizes[0]) or parameter_count(*sizes),
@@ -80,10 +73,11 @@ check_parameter_count = card("03.5", parameter_count, _sizes, {
 def widest(V: int, H: int, budget: int) -> int:
     """``widest(V, H, budget) -> E``: the largest whole number E below H for which V·E + E·H + H is
     at most ``budget``, and 0 if even E = 1 costs more."""
-    return max(0, min(H - 1, (budget - H) // (V + H)))
+    E = (budget - H) // (V + H)
+    return max(0, min(H - 1, E))
 
 
-def _budgets(draw: Draw) -> Iterator[Case]:
+def _budgets(draw: Draw) -> Cases:
     V, H = draw.integer(90, 120), draw.integer(40, 60)
 
     def price(E, rows=V):
@@ -105,23 +99,18 @@ def _budgets(draw: Draw) -> Iterator[Case]:
 
 check_widest = card("03.1", widest, _budgets, {
     "rounding to the nearest whole number; a budget missed by one is missed":
-        "(budget - H) // (V + H) => round((budget - H) / (V + H))",
-    "forgetting the bias of the projection, H numbers": "(budget - H) => budget",
-    "forgetting the projection, or its E·H": "(budget - H) // (V + H) => budget // V",
-    "forgetting the table": "// (V + H) => // H",
+        "E = round((budget - H) / (V + H))",
+    "forgetting the bias of the projection, H numbers": "E = budget // (V + H)",
+    "forgetting the projection, or its E·H": "E = budget // V",
+    "forgetting the table": "E = (budget - H) // H",
     "going one too far: rounding up, or leaving a loop one step late":
-        "(budget - H) // (V + H)) => (budget - H) // (V + H) + 1)",
-    "stopping one too early": "(budget - H) // (V + H)) => (budget - H) // (V + H) - 1)",
-    "returning a fraction; a table has whole columns": "// (V + H) => / (V + H)",
-    "asking for less than the budget, where as much is allowed": "(budget - H) => (budget - H - 1)",
-    "forgetting that E is to stay below H":
-        "max(0, min(H - 1, (budget - H) // (V + H))) => max(0, (budget - H) // (V + H))",
-    "allowing E = H, where factorising ends": "min(H - 1 => min(H",
-    "dividing less than nothing: give at least 0":
-        "max(0, min(H - 1, (budget - H) // (V + H))) => min(H - 1, (budget - H) // (V + H))",
-    "giving None where 0 is asked for":
-        "return max(0, min(H - 1, (budget - H) // (V + H))) => return max(0, min(H - 1, (budget - "
-        "H) // (V + H))) or None",
-    "dividing with /, which keeps 16 digits; whole numbers are divided with //":
-        "(budget - H) // (V + H) => int((budget - H) / (V + H))",
+        "E = (budget - H) // (V + H) + 1",
+    "stopping one too early": "E = (budget - H) // (V + H) - 1",
+    "returning a fraction; a table has whole columns": "E = (budget - H) / (V + H)",
+    "asking for less than the budget; as much is allowed": "E = (budget - H - 1) // (V + H)",
+    "forgetting that E is to stay below H": "return max(0, E)",
+    "allowing E = H, where factorising ends": "return max(0, min(H, E))",
+    "dividing less than nothing: give at least 0": "return min(H - 1, E)",
+    "giving None where 0 is asked for": "return max(0, min(H - 1, E)) or None",
+    "dividing with /, which keeps 16 digits; // is exact": "E = int((budget - H) / (V + H))",
 })

@@ -1,11 +1,11 @@
-"""Card of notebook 01: the most probable way to cut a word into pieces."""
+"""Card of notebook 01: the most probable way to cut a word into tokens."""
 
 import math  # noqa: F401 - edits use it
 import string
 from collections.abc import Iterator, Mapping
 
 from albert_edu.checks.asking import need
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def best_cut(word: str, log_p: Mapping[str, float]) -> list[str] | None:
@@ -25,47 +25,45 @@ class _Vocabulary(dict):
 
     lookups = 0
 
-    def __getitem__(self, piece: str) -> float:
+    def __getitem__(self, token: str) -> float:
         self.lookups += 1
         need(self.lookups < 50_000, "given up: keep the best cut of each prefix instead of all")
-        return super().__getitem__(piece)
+        return super().__getitem__(token)
 
-    def get(self, piece: str, default=None):
-        return self[piece] if piece in self else default
+    def get(self, token: str, default=None):
+        return self[token] if token in self else default
 
 
-def _words(draw: Draw) -> Iterator[Case]:
-    # No letter occurs twice in a word, so that no two cuts have the same pieces and the same sum.
+def _words(draw: Draw) -> Cases:
+    # No letter occurs twice in a word, so that no two cuts have the same tokens and the same sum.
     letters = [*string.ascii_letters]
     *words, long = ["".join(draw.numpy.permutation(letters)[:n]) for n in [11] * 16 + [40]]
     parts = sorted({word[i : i + n] for word in (*words, long) for n in (2, 3, 4)
                     for i in range(len(word) - n + 1)})
-    pieces = [*letters, *(part for part in parts if draw.numpy.random() < 0.5)]
-    log_p = {piece: -1 - 3 * len(piece) + 2 * draw.numpy.standard_normal() for piece in pieces}
+    tokens = [*letters, *(part for part in parts if draw.numpy.random() < 0.5)]
+    log_p = {token: -1 - 3 * len(token) + 2 * draw.numpy.standard_normal() for token in tokens}
 
     def cuts(answer, words, log_p):
         found = [answer(word, log_p) for word in words]
         need(found != [None] * 16, "you return None; is the return missing?")
-        listed = all(isinstance(cut, list | tuple) and all(isinstance(piece, str) for piece in cut)
-                     for cut in found if cut is not None)
-        need(listed, "return the pieces alone, as strings, and None only where there is no way")
-        return [cut and list(cut) for cut in found]
+        need(all(isinstance(token, str) for cut in found if cut is not None for token in cut),
+             "return the tokens alone, as strings, and None only where there is no way")
+        return [None if cut is None else list(cut) for cut in found]
 
     def spelt(answer, words, log_p):
         found = cuts(answer, words, log_p)
         return all("".join(cut or []) == word and log_p.keys() >= set(cut or [])
                    for word, cut in zip(words, found, strict=True))
 
-    yield Case("spells the word with pieces of the vocabulary", (words, log_p), 1.0, spelt,
-               reason="letters are lost or moved: do your ranges reach the last letter, do the "
-                      "pieces come in reading order?")
+    yield Case("spells the word with tokens of the vocabulary", (words, log_p), 1.0, spelt,
+               reason="letters are lost or moved: do your ranges reach the last letter?")
     yield Case("finds the most probable cut", (words, log_p), 3.0, cuts)
     yield Case("finds it among the millions of cuts of 40 letters", ([long], _Vocabulary(log_p)),
                2.0, cuts)
-    yield Case("gives [] for the empty word", ([""], log_p), 1.0, cuts,
-               reason="the empty word can be cut: it has one cut, and that has no pieces")
+    yield Case("gives [] for the empty word", ("", log_p),
+               reason="the empty word has one cut, and that has no tokens")
     yield Case("gives None where no cut exists", (words[0] + "?", log_p),
-               reason="? is no piece: do not invent one and do not leave it out")
+               reason="? is no token: do not invent one and do not leave it out")
 
 
 def _cuts(word: str, log_p: Mapping[str, float]) -> Iterator[list[str]]:
@@ -89,23 +87,21 @@ def _greedy(word: str, log_p: Mapping[str, float], merit) -> list[str] | None:
 
 
 check_best_cut = card("01.4", best_cut, _words, {
-    "taking the longest piece that fits, then going on behind it":
-        lambda word, log_p: _greedy(word, log_p, len),
-    "taking the most probable piece that fits, then going on behind it":
-        lambda word, log_p: _greedy(word, log_p, log_p.get),
-    "looking for the cut with the fewest pieces":
+    "taking the longest token that fits, then going on": "return _greedy(word, log_p, len)",
+    "taking the most probable token that fits, then going on":
+        "return _greedy(word, log_p, log_p.get)",
+    "looking for the cut with the fewest tokens":
         "best[start][0] + log_p[word[start:end]] => best[start][0] - 1",
     "looking for the smallest sum, as if these were costs": "max(ways => min(ways",
     "adding probabilities, which must be multiplied":
         "+ log_p[word[start:end]] => + math.exp(log_p[word[start:end]])",
-    "comparing means over the pieces instead of sums": lambda word, log_p: max(
-        _cuts(word, log_p), default=None,
-        key=lambda cut: sum(log_p[piece] for piece in cut) / max(1, len(cut))),
-    "collecting the pieces from the end and not turning them round":
+    "comparing means over the tokens instead of sums": "return max(_cuts(word, log_p), "
+        "key=lambda cut: sum(map(log_p.get, cut)) / max(1, len(cut)), default=None)",
+    "collecting the tokens from the end and not turning them round":
         "[*best[start][1], word[start:end]] => [word[start:end], *best[start][1]]",
-    "listing all cuts instead of keeping the best one of each prefix": lambda word, log_p: max(
-        _cuts(word, log_p), key=lambda cut: sum(log_p[p] for p in cut), default=None),
-    "giving None for the empty word, though it has one cut, of no pieces":
-        "if best[-1] else => if word and best[-1] else",
-    "giving [] where no cut exists": "else None => else []",
+    "listing all cuts instead of keeping the best one of each prefix": "return max(_cuts(word, "
+        "log_p), key=lambda cut: sum(log_p[token] for token in cut), default=None)",
+    "giving None for the empty word, though it has one cut, of no tokens":
+        "return best[-1][1] if word and best[-1] else None",
+    "giving [] where no cut exists": "return best[-1][1] if best[-1] else []",
 })

@@ -1,12 +1,11 @@
 """Card of notebook 03: a narrow table with its projection."""
 
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
-from albert_edu.checks.asking import made, shapes, tensor, unreached
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.asking import made, output, parameters, unreached
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 class FactorizedEmbedding(nn.Module):
@@ -27,110 +26,80 @@ class FactorizedEmbedding(nn.Module):
         words = self.words(token_ids)
         places = self.places(torch.arange(token_ids.shape[1]))
         sides = self.sides(segment_ids)
-        return self.project(self.norm(words + places + sides))
+        x = words + places + sides
+        x = self.norm(x)
+        return self.project(x)
 
 
-def _batches(draw: Draw) -> Iterator[Case]:
-    B, S, E, H, P, seed = 2, 5, 4, 6, 9, draw.integer(1, 10**6)
-    V = draw.integer(20, 30)
+def _batches(draw: Draw) -> Cases:
+    B, S, E, H, P, V = 2, 5, 4, 6, 9, draw.integer(20, 30)
     ids, segments = draw.integers(1, V, B, S), torch.tensor([[0] * S, [0, 0, 1, 1, 1]])
     sizes, bert = (V, E, H, P), (V, H, H, P)
 
-    def vectors(answer, sizes, ids, segments):
-        return tensor(made(answer, *sizes, seed=seed)(ids, segments), *ids.shape, sizes[2])
-
-    def weights(answer, sizes):
-        return shapes(made(answer, *sizes, seed=seed))
-
-    def untrained(answer, sizes, ids, segments):
-        return unreached(made(answer, *sizes, seed=seed), ids, segments)
-
     def refuses(answer, sizes, ids):
-        module = made(answer, *sizes, seed=seed)
+        module = made(answer, *sizes)
         try:
             module(ids, 0 * ids)
         except Exception:
             return True
         return False
 
-    yield Case("adds, norms and maps, in this order", (sizes, ids, segments), 3.0, vectors, 5e-3)
-    yield Case("has the parameters of a factorised embedding", (sizes,), 2.0, weights)
-    yield Case("can be trained on", (sizes, ids, segments), 1.0, untrained,
+    yield Case("adds, norms and maps, in this order", (sizes, ids, segments), 3.0, output, 5e-3)
+    yield Case("has the parameters of a factorised embedding", (sizes,), 2.0, parameters)
+    yield Case("can be trained on", (sizes, ids, segments), 1.0, unreached,
                reason="no gradient reaches the parameters of these shapes")
     yield Case("gives a first token alone what it gets in company",
-               (sizes, ids[:1, :1], segments[:1, :1]), 1.0, vectors, 5e-3)
+               (sizes, ids[:1, :1], segments[:1, :1]), 1.0, output, 5e-3)
     yield Case("refuses more tokens than it has positions", (sizes, torch.ones(1, P + 1).long()),
                1.0, refuses, reason="tokens behind the last one share a row, and nobody is told")
-    yield Case("has no map when E is H", (bert,), 2.0, weights)
-    yield Case("is BERT's embedding when E is H", (bert, ids, segments), 1.0, vectors, 5e-3,
+    yield Case("has no map when E is H", (bert,), 2.0, parameters)
+    yield Case("is BERT's embedding when E is H", (bert, ids, segments), 1.0, output, 5e-3,
                "without a map the normed sum is the result")
 
 
-class _NormAtH(FactorizedEmbedding):
-    def __init__(self, V, E, H, P):
-        super().__init__(V, E, H, P)
-        self.norm = nn.LayerNorm(H)
+def _with(name, part):
+    """The embedding with a further part."""
 
-    def forward(self, ids, segments):
-        places = self.places(torch.arange(ids.shape[1]))
-        return self.norm(self.project(self.words(ids) + places + self.sides(segments)))
+    def make(V, E, H, P):
+        module = FactorizedEmbedding(V, E, H, P)
+        setattr(module, name, part(V, E))
+        return module
 
-
-def _with_decoder(V, E, H, P):
-    module = FactorizedEmbedding(V, E, H, P)
-    module.decoder = nn.Linear(E, V, bias=False)
-    return module
-
-
-def _with_bias(V, E, H, P):
-    module = FactorizedEmbedding(V, E, H, P)
-    module.bias = nn.Parameter(torch.zeros(V))
-    return module
+    return make
 
 
 check_factorized_embedding = card("03.4", FactorizedEmbedding, _batches, {
-    "norming at width H, after the map; the norm comes first, at width E": _NormAtH,
+    "norming at width H, after the map; the norm comes first, at width E":
+        ("self.norm = nn.LayerNorm(H)", "x = x", "return self.norm(self.project(x))"),
     "building the table V x H": lambda V, E, H, P: FactorizedEmbedding(V, H, H, P),
-    "leaving out the map: the shape is that of the table":
-        lambda V, E, H, P: FactorizedEmbedding(V, E, E, P),
+    "leaving out the map: the shape is that of the table": "self.project = nn.Identity()",
     "giving the map no bias": "nn.Linear(E, H) => nn.Linear(E, H, bias=False)",
-    "leaving out the norm, or its gain and bias": "nn.LayerNorm(E, eps=1e-12) => nn.Identity()",
+    "leaving out the norm, or its gain and bias": "self.norm = nn.Identity()",
     "norming without gain and bias": "eps=1e-12 => elementwise_affine=False",
     "norming the word rows alone, before the others are added":
-        "self.norm(words + => (self.norm(words) +",
+        ("words = self.norm(self.words(token_ids))", "x = x"),
     "norming three times, before the rows are added":
-        "self.norm(words + places + sides) => self.norm(words) + self.norm(places) + "
-        "self.norm(sides)",
+        "x = self.norm(words) + self.norm(places) + self.norm(sides)",
     "leaving out the positions: other positions give the same vectors": "words + places => words",
     "leaving out the segments: other segments give the same vectors": "places + sides => places",
     "giving all tokens segment 0: other segments give the same vectors":
-        "(segment_ids) => (0 * segment_ids)",
-    "leaving out the table of positions":
-        ("self.places = nn.Embedding(P, E) => ",
-         "self.places(torch.arange(token_ids.shape[1])) => 0"),
-    "counting positions from 1":
-        "torch.arange(token_ids.shape[1]) => torch.arange(token_ids.shape[1]) + 1",
+        "sides = self.sides(0 * segment_ids)",
+    "leaving out the table of positions": ("self.places = nn.Identity()", "places = 0"),
+    "counting positions from 1": "places = self.places(torch.arange(token_ids.shape[1]) + 1)",
     "multiplying the word rows by √E, as the first transformer did":
-        "words = self.words(token_ids) => words = self.words.embedding_dim**0.5 * "
-        "self.words(token_ids)",
+        "words = self.words.embedding_dim**0.5 * self.words(token_ids)",
     "letting tokens behind the last position share a row, and nobody is told":
-        "torch.arange(token_ids.shape[1]) => torch.arange(token_ids.shape[1]).clamp(max=8)",
+        "places = self.places(torch.arange(token_ids.shape[1]).clamp(max=8))",
     "making a second table V x E, an untied decoder; one table serves both ends":
-        _with_decoder,
-    "giving the scores a bias, which nn.Linear has unless told otherwise": _with_bias,
-    "making a map from H to H where E is H, as transformers does; the original has none":
-        "nn.Linear(E, H) if E != H else nn.Identity() => nn.Linear(E, H)",
+        _with("decoder", nn.Embedding),
+    "giving the scores a bias, which nn.Linear has unless told otherwise":
+        _with("bias", lambda V, E: nn.Linear(1, V, bias=False)),
+    "making a map from H to H where E is H, as transformers does": "self.project = nn.Linear(E, H)",
     "leaving out the norm where E is H; there the normed sum is the result":
-        "self.norm = nn.LayerNorm(E, eps=1e-12) => self.norm = nn.LayerNorm(E) if E != H else "
-        "nn.Identity()",
+        "self.norm = nn.LayerNorm(E) if E != H else nn.Identity()",
     "detaching the word rows: no gradient reaches word.weight":
-        "self.words(token_ids) => self.words(token_ids).detach()",
-    "taking away every dimension of size 1, with squeeze()":
-        "self.project(self.norm(words + places + sides)) => self.project(self.norm(words + places "
-        "+ sides)).squeeze()",
-    "adding GELU or tanh behind the map":
-        "self.project(self.norm(words + places + sides)) => self.project(self.norm(words + places "
-        "+ sides)).tanh()",
-    "dropping the sum's mean over the tokens, or mixing the tokens of a row":
-        "words + places + sides => (words + places + sides).mean(1, keepdim=True).expand_as(words)",
+        "words = self.words(token_ids).detach()",
+    "taking away every dimension of size 1, with squeeze()": "return self.project(x).squeeze()",
+    "adding GELU or tanh behind the map": "return self.project(x).tanh()",
+    "mixing the tokens of a row": "x = self.norm(x.mean(1, keepdim=True).expand_as(x))",
 })

@@ -2,9 +2,12 @@
 
 A card is the one home of an exercise: a reference implementation whose docstring is the task, cases
 drawn from a seed, and wrong implementations by name. A wrong implementation is a callable or an
-edit of the reference's source, ``"old => new"``; several edits stand in a tuple.
+edit of the reference's source; several edits are in a tuple. An edit is ``"old => new"``, or a
+statement such as ``"mean = 0"`` or ``"return mean"``, which takes the place of the last statement
+of the reference that begins like that.
 """
 
+import ast
 import copy
 import functools
 import inspect
@@ -14,14 +17,14 @@ import re
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from albert_edu.checks import limits
-from albert_edu.checks.asking import Unusable
+from albert_edu.checks.asking import Unusable, need, tensor
 from albert_edu.checks.comparing import Raised, gap, same
 from albert_edu.checks.limits import TookTooLong
 from albert_edu.checks.report import NOT_BEGUN, Property, Report, brief
@@ -42,6 +45,9 @@ class Case(NamedTuple):
     reason: str = ""
 
 
+Cases = Iterator[Case]
+
+
 class Draw:
     """Draws the inputs of cases; another seed draws others."""
 
@@ -59,12 +65,15 @@ class Draw:
         return int(self.integers(low, high))
 
 
-def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case]],
+def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
          wrong: Mapping[str, object], pure: bool = False) -> Callable[..., Report]:
     """Return the check ``check(answer, seed=None) -> Report`` of an exercise such as "03.1".
 
-    ``pure`` says that the text forbids to change the inputs.
+    ``pure`` says that the text forbids to change the inputs. Notebook and assignment 03 may both
+    have an exercise 3.1; the report says of which of them it is.
     """
+    chapter, rank = number.split(".")
+    kind = "notebook" if ".lessons." in reference.__module__ else "assignment"
     title = re.sub("(?<!^)(?=[A-Z])", "_", reference.__name__).lower()
     signature = " ".join((reference.__doc__ or "").split("``")[1:2])
     asked_for = f"asked for is {' '.join(signature.split())}"
@@ -84,7 +93,7 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
     def check(answer, seed: int | None = None) -> Report:
         seed = 0 if seed is None else seed
         questions, right = questions_of(seed), right_of(seed)
-        report, outcomes, changed, over = Report(title), [], False, None
+        report, outcomes, changed, over = Report(title, place=check.place), [], False, None
         for case in questions:
             given = copy.deepcopy(case.inputs)
             outcomes.append(over or _seeded(seed, functools.partial(_limited, answer, case, given)))
@@ -114,7 +123,8 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Iterable[Case
         return report
 
     check.__name__, check.__qualname__ = f"check_{title}", f"check_{title}"
-    check.__doc__, check.number = reference.__doc__, number
+    check.__doc__ = reference.__doc__
+    check.place = f"exercise {int(chapter)}.{rank} of {kind} {chapter}"
     check.reference, check.wrong = reference, wrong
     return check
 
@@ -125,13 +135,26 @@ def wrong_answer(reference: Callable, edit) -> Callable:
         return edit
     source = textwrap.dedent(inspect.getsource(reference))
     for change in (edit,) if isinstance(edit, str) else edit:
-        old, new = change.split(" => ")
-        if old not in source:
-            raise ValueError(f"{old!r} is not in the source of {reference.__name__}")
-        source = source.replace(old, new)
+        source = _edited(source, change)
     scope = dict(vars(sys.modules[reference.__module__]))
     exec(compile(source, f"<{reference.__name__}>", "exec"), scope)
     return scope[reference.__name__]
+
+
+def _edited(source: str, change: str) -> str:
+    if " => " in change:
+        old, new = change.split(" => ")
+        if old not in source:
+            raise ValueError(f"{old!r} is not in the reference")
+        return source.replace(old, new)
+    head = re.match(r"return|[\w.]+\(|.*?=", change)[0]
+    statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)
+                  and ast.get_source_segment(source, node).startswith(head)]
+    if not statements:
+        raise ValueError(f"no statement of the reference begins with {head!r}")
+    last, lines = max(statements, key=lambda node: node.lineno), source.splitlines()
+    lines[last.lineno - 1 : last.end_lineno] = [" " * last.col_offset + change]
+    return "\n".join(lines)
 
 
 def _outcome(answer: Callable, case: Case, inputs: tuple | None = None):
@@ -187,16 +210,10 @@ def _nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes
 
 def _reason(got, expected, case: Case, asked_for: str) -> str:
     if not isinstance(got, Raised):
-        if got is None and expected is not None:
+        if got is None and not isinstance(expected, torch.Tensor | None):
             return "you return None; is the return missing?"
-        if isinstance(got, torch.Tensor) and isinstance(expected, torch.Tensor):
-            if got.shape != expected.shape:
-                shape = f"the shape is {tuple(got.shape)}, not {tuple(expected.shape)}"
-                return shape + (case.reason and f": {case.reason}")
-            if got.isnan().any():
-                return case.reason or "there are NaNs in it"
-        elif isinstance(expected, torch.Tensor):
-            return f"you return {type(got).__name__}, not a tensor"
+        if isinstance(expected, torch.Tensor):
+            return _reason_for_tensor(got, expected, case.reason)
         return case.reason
     if isinstance(got.error, Unusable):
         return str(got.error)
@@ -207,6 +224,15 @@ def _reason(got, expected, case: Case, asked_for: str) -> str:
     if isinstance(got.error, NotImplementedError):
         return NOT_BEGUN
     return _where(got.error) or f"{asked_for}; is the return missing?"
+
+
+def _reason_for_tensor(got, expected: torch.Tensor, reason: str) -> str:
+    try:
+        numbers = tensor(got, *expected.shape)
+        need(numbers.numel() == expected.numel(), f"the shape is {tuple(numbers.shape)}, not ()")
+    except Unusable as error:
+        return f"{error}: {reason}" if reason and torch.is_tensor(got) else str(error)
+    return reason or ("there are NaNs in it" if numbers.isnan().any() else "")
 
 
 def _where(error: BaseException) -> str:

@@ -1,12 +1,12 @@
 """Cards of notebook 11: a head for classes, and how texts and pairs of texts become rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from albert_edu.checks.asking import made, numbers_of, shapes, tensor, unreached
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.asking import made, numbers_of, output, parameters, tensor, unreached
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 
@@ -29,27 +29,18 @@ class ClassificationHead(nn.Module):
         return self.map(x)
 
 
-def _pooled(draw: Draw) -> Iterator[Case]:
+def _pooled(draw: Draw) -> Cases:
     H, C, p = draw.integer(6, 10), draw.integer(3, 6), 0.1 * draw.integer(2, 5)
-    sizes, seed, x = (H, C, p), draw.integer(1, 10**6), draw.randn(4, H).tanh()
-    W, b = numbers_of((C, H), seed), numbers_of((C,), seed)
+    sizes, x = (H, C, p), draw.randn(4, H).tanh()
+    W, b = numbers_of((C, H)), numbers_of((C,))
     one = W[:1].sign() * (0.5 + x[:1].abs())  # all numbers pull the first score the same way
     spread = (one * W).square().sum(1).sqrt()
 
-    def weights(answer, *sizes):
-        return shapes(made(answer, *sizes, seed=seed))
-
-    def logits(answer, sizes, x):
-        return tensor(made(answer, *sizes, seed=seed)(x), len(x), C)
-
     def trained(answer, sizes, x):
-        return tensor(made(answer, *sizes, seed=seed).train()(x), len(x), C).double()
-
-    def lost(answer, sizes, x):
-        return unreached(made(answer, *sizes, seed=seed), x)
+        return tensor(made(answer, *sizes).train()(x), len(x), C).double()
 
     def twice(answer, sizes, x):
-        head = made(answer, *sizes, seed=seed)
+        head = made(answer, *sizes)
         return torch.equal(head(x), head(x))
 
     def drops(answer, sizes, x):
@@ -67,19 +58,17 @@ def _pooled(draw: Draw) -> Iterator[Case]:
         return ratio / (1 + ratio)
 
     many = one.expand(6000, H)
-    yield Case("has one linear map with a bias", sizes, 1.0, weights,
+    yield Case("has one linear map with a bias", (sizes,), 1.0, parameters,
                reason="pooled has had its dense layer and tanh: one nn.Linear(H, C) is left")
-    yield Case("maps pooled to logits", (sizes, x), 3.0, logits)
-    yield Case("lets the encoder learn", (sizes, x), 1.0, lost, reason="no gradient reaches the "
-                      "tensors of these shapes: is there a detach() or no_grad()?")
-    yield Case("says the same twice in eval mode", (sizes, x), 1.0, twice,
-               reason="dropout is still on in eval mode: use nn.Dropout, or F.dropout with "
-                      "training=self.training")
+    yield Case("maps pooled to logits", (sizes, x), 3.0, output)
+    yield Case("lets the encoder learn", (sizes, x), 1.0, unreached, reason="no gradient reaches "
+               "the tensors of these shapes: is there a detach() or no_grad()?")
+    yield Case("says the same twice in eval mode", (sizes, x), 1.0, twice, reason="dropout is "
+               "still on in eval mode: use nn.Dropout, or F.dropout with training=self.training")
     yield Case("drops numbers of pooled in training", (sizes, many), 2.0, drops,
                reason="nothing is dropped in training mode")
     yield Case("says the same on average in training mode", (sizes, many), 1.0, average, 0.06)
-    yield Case("drops with the probability that was asked for", (sizes, many), 1.0, probability,
-               0.03)
+    yield Case("drops with the given probability", (sizes, many), 1.0, probability, 0.03)
     yield Case("drops nothing for a dropout of 0", ((H, C, 0.0), x), 1.0, trained)
     for dropout in (1.0, -0.1):
         yield Case(f"refuses a dropout of {dropout}", (H, C, dropout), 0.5,
@@ -87,36 +76,36 @@ def _pooled(draw: Draw) -> Iterator[Case]:
                    reason="raise a ValueError when the head is made")
 
 
-DROP, MAP = "self.drop(pooled) => ", "return self.map(x) => "
 check_classification_head = card("11.4", ClassificationHead, _pooled, {
-    "applying softmax, which the loss applies again": MAP + "return self.map(x).softmax(-1)",
-    "applying tanh to the logits, which then cannot be sure of anything":
-        MAP + "return self.map(x).tanh()",
-    "applying tanh to pooled, which has been through tanh already":
-        DROP + "self.drop(pooled.tanh())",
-    "normalising pooled": DROP + "nn.functional.layer_norm(pooled, pooled.shape[1:])",
-    "returning the class instead of its scores": MAP + "return self.map(x).argmax(-1)",
+    "applying softmax, which the loss applies again": "return self.map(x).softmax(-1)",
+    "applying tanh to the logits, which limits them": "return self.map(x).tanh()",
+    "applying tanh to pooled, which has been through tanh already": "x = self.drop(pooled.tanh())",
+    "normalising pooled": "x = nn.functional.layer_norm(pooled, pooled.shape[1:])",
+    "returning the class instead of its scores": "return self.map(x).argmax(-1)",
     "adding a second pooler, as RoBERTa's head has: one nn.Linear(H, C) is left":
-        "self.drop = => self.dense = nn.Linear(hidden_size, hidden_size)\n        self.drop =",
+        "self.drop = nn.Sequential(nn.Linear(hidden_size, hidden_size), nn.Dropout(dropout))",
     "leaving out the bias: one nn.Linear(H, C) is left": "num_labels) => num_labels, bias=False)",
-    "making two classes, whatever num_labels is: one nn.Linear(H, C) is left":
-        "nn.Linear(hidden_size, num_labels) => nn.Linear(hidden_size, 2)",
-    "detaching pooled, so that the encoder never learns: is there a detach()?":
-        DROP + "self.drop(pooled.detach())",
-    "dropping nothing": DROP + "pooled",
-    "dropout is still on in eval mode": DROP + "nn.functional.dropout(pooled, self.drop.p)",
+    "making two classes, whatever num_labels is": "self.map = nn.Linear(hidden_size, 2)",
+    "detaching pooled: is there a detach()?": "x = self.drop(pooled.detach())",
+    "dropping nothing": "x = pooled",
+    "dropout is still on in eval mode": "x = nn.functional.dropout(pooled, self.drop.p)",
     "the scores are dropped, not numbers of pooled: dropout comes before the map":
-        (DROP + "pooled", MAP + "return self.drop(self.map(x))"),
+        ("x = pooled", "return self.drop(self.map(x))"),
     "dropping without scaling up: what stays is not scaled up by 1 / (1 - p)":
-        MAP + "return self.map(x * (1 - self.drop.p) if self.training else x)",
-    "taking the probability to keep for that to drop":
-        "nn.Dropout(dropout) => nn.Dropout(1 - dropout)",
-    "always taking 0.1, whatever is asked for": "nn.Dropout(dropout) => nn.Dropout(0.1)",
-    "allowing a dropout of 1, at which nothing is left to learn from":
-        "dropout < 1 => dropout <= 1",
+        "x = self.drop(pooled) * (1 - self.drop.p * self.training)",
+    "taking the probability to keep for that to drop": "self.drop = nn.Dropout(1 - dropout)",
+    "always taking 0.1, whatever is asked for": "self.drop = nn.Dropout(0.1)",
+    "allowing a dropout of 1, which leaves nothing to learn from": "dropout < 1 => dropout <= 1",
     "making a function: write a class with nn.Module as its base":
         lambda H, C, dropout: lambda pooled: nn.Linear(H, C)(pooled),
 })
+
+
+def _kept(n: int, m: int, room: int) -> tuple[int, int]:
+    """How many tokens of the two texts are left."""
+    while n + m > room:
+        n, m = (n - 1, m) if n > m else (n, m - 1)
+    return n, m
 
 
 def pair_layout(pairs: Sequence[tuple], S: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -128,13 +117,8 @@ def pair_layout(pairs: Sequence[tuple], S: int) -> tuple[Tensor, Tensor, Tensor]
     caller's lists stay as they are."""
     rows = []
     for a, b in pairs:
-        n, m = len(a), 0 if b is None else len(b)
         room = S - (2 if b is None else 3)
-        while n + m > room:
-            if n > m:
-                n -= 1
-            else:
-                m -= 1
+        n, m = _kept(len(a), len(b or []), room)
         head = [CLS, *a[:n], SEP]
         tail = [] if b is None else [*b[:m], SEP]
         padding = [PAD] * (S - len(head) - len(tail))
@@ -145,7 +129,7 @@ def pair_layout(pairs: Sequence[tuple], S: int) -> tuple[Tensor, Tensor, Tensor]
     return ids, segments, mask
 
 
-def _pairs(draw: Draw) -> Iterator[Case]:
+def _pairs(draw: Draw) -> Cases:
     S = 2 * draw.integer(7, 10)  # even: then one of two equally long texts keeps a token more
     few, many = draw.integer(2, 4), draw.integer(12, 16) + S
     long = [(many, few), (few, many), (many + 3, many), (many, many), (S - 3 - few, few)]
@@ -171,41 +155,35 @@ def _pairs(draw: Draw) -> Iterator[Case]:
     yield Case("lays out single texts and an empty B", (texts(single), S), 2.0, rows(0, 1, 2))
 
 
-CUT = "while n + m > room: => "
-SEGMENTS = "[0] * len(head) + [1] * len(tail) => "
+HALF = "min(len(a), room // 2), min(len(b or []), room - room // 2)"
 check_pair_layout = card("11.5", pair_layout, _pairs, {
-    "leaving out the [SEP] between A and B": "head = [CLS, *a[:n], SEP] => head = [CLS, *a[:n]]",
+    "leaving out the [SEP] between A and B": "head = [CLS, *a[:n]]",
     "padding in front of the row":
-        "head + tail + padding, segments + padding, mask + padding => padding + head + tail, "
-        "padding + segments, padding + mask",
-    "leaving out the padding: a row is not padded": "[PAD] * (S - len(head) - len(tail)) => []",
-    "giving the first [SEP] to B": SEGMENTS + "[0] * (len(head) - 1) + [1] * (len(tail) + 1)",
-    "giving the last [SEP] to A": SEGMENTS + "[0] * len(head) + ([1] * len(tail) + [0])[1:]",
+        "rows.append((padding + head + tail, padding + segments, padding + mask))",
+    "leaving out the padding: a row is not padded": "padding = []",
+    "giving the first [SEP] to B": "segments = [0] * (len(head) - 1) + [1] * (len(tail) + 1)",
+    "giving the last [SEP] to A": "segments = [0] * len(head) + ([1] * len(tail) + [0])[1:]",
     "giving padding the segment 1": "segments + padding, => segments + [1] * len(padding),",
-    "giving everything the segment 0": SEGMENTS + "[0] * (len(head) + len(tail))",
+    "giving everything the segment 0": "segments = [0] * (len(head) + len(tail))",
     "say where B begins in what is left, not in what was there before":
-        SEGMENTS + "([0] * (len(a) + 2) + [1] * S)[: len(head) + len(tail)]",
+        "segments = ([0] * (len(a) + 2) + [1] * S)[: len(head) + len(tail)]",
     "attending to padding": "mask + padding => mask + [1] * len(padding)",
     "turning the mask upside down": "mask + padding => [0] * len(mask) + [1] * len(padding)",
     "cutting the front, not the end": ("a[:n] => a[len(a) - n :]", "b[:m] => b[len(b) - m :]"),
-    "cutting A alone": "if n > m => if n > 0",
-    "cutting B alone": "if n > m => if m == 0",
-    "giving each text one half of the room":
-        CUT + "n, m = min(n, room // 2), min(m, room - room // 2)\n        while n + m > room:",
+    "cutting A alone": "n, m = min(len(a), room - len(b or [])), len(b or [])",
+    "cutting B alone": "n, m = len(a), min(len(b or []), room - len(a))",
+    "giving each text one half of the room": f"n, m = {HALF}",
     "giving each text one half of the room where they do not fit":
-        CUT + "if n + m > room:\n            n, m = min(n, room // 2), min(m, room - room // 2)\n"
-              "        while n + m > room:",
+        f"n, m = ({HALF}) if len(a) + len(b or []) > room else (len(a), len(b or []))",
     "cutting both in proportion":
-        CUT + "if n + m > room:\n            n = room * n // (n + m)\n            m = room - n\n"
-              "        while n + m > room:",
-    "cutting A where both are equally long": "if n > m => if n >= m",
+        "n, m = (n := room * len(a) // (len(a) + len(b or []))), room - n",
+    "cutting A where both are equally long": "n, m = _kept(len(b or []), len(a), room)[::-1]",
     "keeping a place more free than [CLS] and two [SEP] need": "else 3) => else 4)",
     "cutting the finished row, which loses its last [SEP]":
-        (CUT + "while False:", "torch.tensor(part) => torch.tensor([row[:S] for row in part])"),
-    "setting a second [SEP] behind a single text":
-        ("(2 if b is None else 3) => 3",
-         "[] if b is None else [*b[:m], SEP] => [*(b or [])[:m], SEP]"),
-    "leaving room for a second [SEP] behind a single text": "(2 if b is None else 3) => 3",
+        ("room = 9**9", "torch.tensor(part) => torch.tensor([row[:S] for row in part])"),
+    "setting a second [SEP] behind a single text": ("room = S - 3", "tail = [*(b or [])[:m], SEP]"),
+    "leaving room for a second [SEP] behind a single text": "room = S - 3",
     "taking an empty B for none": "b is None => not b",
-    "the caller's data are changed: work on a copy": "n -= 1 => n -= 1\n                a.pop()",
+    "the caller's data are changed: work on a copy": "padding = a.clear() or [PAD] * (S - len("
+        "head) - len(tail))",
 }, pure=True)

@@ -1,15 +1,12 @@
 """Cards of notebook 08: how far a layer moves its input, and whether the path swings back."""
 
-import math  # noqa: F401 - edits use it
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 VOTE = "[CLS] or padding has a vote: leave them out before you average"
 
@@ -22,12 +19,13 @@ def layer_similarity(hidden_states: Sequence[Tensor], attention_mask: Tensor) ->
     each token and then averaged over tokens. Left out are padding, where the int64
     ``attention_mask[B,S]`` is 0 and not 1, and [CLS], the first token of each sequence."""
     used = attention_mask.bool() & (torch.arange(attention_mask.shape[1]) > 0)
-    pairs = list(pairwise([state.double() for state in hidden_states]))
-    values = torch.stack([(y - x).norm(dim=-1) for x, y in pairs])  # L B S
-    distances = values[:, used].mean(1)
-    values = torch.stack([F.cosine_similarity(x, y, dim=-1) for x, y in pairs])
-    values = values.clamp(-1, 1).arccos().rad2deg()
-    return distances, values[:, used].mean(1)
+    states = torch.stack(list(hidden_states)).double()
+    x, y = states[:-1], states[1:]  # L B S H
+    distances = (y - x).norm(dim=-1)
+    cosines = F.cosine_similarity(x, y, dim=-1).clamp(-1, 1)
+    degrees = cosines.arccos().rad2deg()
+    distances, degrees = (values[:, used].mean(1) for values in (distances, degrees))
+    return distances, degrees
 
 
 def _walk(draw: Draw) -> tuple[list[Tensor], Tensor]:
@@ -45,19 +43,14 @@ def _loud(draw: Draw, states: Sequence[Tensor], mask: Tensor) -> list[Tensor]:
     return [torch.where(used[..., None], state, 9 * draw.randn(*state.shape)) for state in states]
 
 
-def _states(draw: Draw) -> Iterator[Case]:
+def _states(draw: Draw) -> Cases:
     states, mask = _walk(draw)
 
-    def both(answer, states, mask):
-        found = list(answer(states, mask))
-        need(len(found) == 2, "asked for: distances, then degrees")
-        return torch.stack([tensor(one, len(states) - 1).double() for one in found])
+    def distances(answer, *inputs):
+        return answer(*inputs)[0]
 
-    def distances(*inputs):
-        return both(*inputs)[0]
-
-    def degrees(*inputs):
-        return both(*inputs)[1]
+    def degrees(answer, *inputs):
+        return answer(*inputs)[1]
 
     x, everyone = draw.randn(2, 60, 7), torch.ones(2, 60, dtype=torch.long)
     near = [x]
@@ -65,8 +58,8 @@ def _states(draw: Draw) -> Iterator[Case]:
         near.append(near[-1] + 2e-4 * draw.randn(2, 60, 7))
     yield Case("measures the distance of each layer", (states, mask), 3.0, distances)
     yield Case("measures the angle of each layer", (states, mask), 3.0, degrees)
-    yield Case("does not move when [CLS] and padding do", (_loud(draw, states, mask), mask), 1.0,
-               both, reason=VOTE)
+    yield Case("does not move when [CLS] and padding do", (_loud(draw, states, mask), mask),
+               reason=VOTE)
     yield Case("gives 0 degrees straight ahead, 180 straight back", ([x, 2 * x, -x], everyone), 1.0,
                degrees, 0.1)
     yield Case("sees hundredths of a degree", (near, everyone), 1.0, degrees, 1e-4,
@@ -74,8 +67,8 @@ def _states(draw: Draw) -> Iterator[Case]:
 
 
 AVERAGES = {
-    "letting padding vote": "attention_mask.bool() & => (attention_mask > -1) &",
-    "letting [CLS] vote": " & (torch.arange(attention_mask.shape[1]) > 0) => ",
+    "letting padding vote": "used = torch.ones_like(used); used[:, 0] = False",
+    "letting [CLS] vote": "used = attention_mask.bool()",
     "letting padding and [CLS] vote": "[:, used] => .flatten(1)",
     "looking at [CLS] alone": "[:, used] => [:, :, 0]",
     "averaging within each sequence first, so that a token of a short one counts more":
@@ -84,34 +77,27 @@ AVERAGES = {
     "adding up instead of averaging": "[:, used].mean(1) => [:, used].sum(1)",
     "indexing with a mask of integers, which picks rows 0 and 1; make it .bool()":
         "[:, used] => [:, used.long()].flatten(1)",
-    "averaging over padding only: is the mask upside down?":
-        "[:, used] => [:, ~attention_mask.bool()]",
+    "averaging over padding only: is the mask upside down?": "used = ~attention_mask.bool()",
     "returning one number for all layers": "[:, used].mean(1) => [:, used].mean()",
 }
-OF_MEANS = "[state.double() for state in hidden_states] => " \
-           "[state.double()[used].mean(0).expand_as(state) for state in hidden_states]"
-COSINE = "F.cosine_similarity(x, y, dim=-1) => "
+OF_MEANS = ").double() => ).double()[:, used].mean(1)[:, None, None].expand(-1, *used.shape, -1)"
 check_layer_similarity = card("08.4", layer_similarity, _states, AVERAGES | {
     "taking the distance of the averages instead of the average distance, or the angle of the "
     "averages": OF_MEANS,
-    "squaring the distance": "(y - x).norm(dim=-1) => (y - x).square().sum(-1)",
-    "adding absolute differences up (L1)": "(y - x).norm(dim=-1) => (y - x).abs().sum(-1)",
+    "squaring the distance": ".norm(dim=-1) => .square().sum(-1)",
+    "adding absolute differences up (L1)": ".norm(dim=-1) => .abs().sum(-1)",
     "comparing lengths instead of vectors":
         "(y - x).norm(dim=-1) => (y.norm(dim=-1) - x.norm(dim=-1)).abs()",
-    "measuring from h₀ each time": "in pairs]) => in [(pairs[0][0], y) for _, y in pairs]])",
-    "leaving the angle in radians, as arccos gives it": ".rad2deg() => ",
-    "returning the cosine, which is high where the angle is small": ".arccos().rad2deg() => ",
+    "measuring from h₀ each time": "x, y = states[:1].expand_as(states[1:]), states[1:]",
+    "leaving the angle in radians, as arccos gives it": "degrees = cosines.arccos()",
+    "returning the cosine, which is high where the angle is small": "degrees = cosines",
     "averaging the cosines before the arccos":
-        (".arccos().rad2deg() => ", "return distances, values[:, used].mean(1) => return "
-         "distances, values[:, used].mean(1).arccos().rad2deg()"),
-    "swapping the two: distances come first, then degrees":
-        "return distances, values[:, used].mean(1) => return values[:, used].mean(1), distances",
+        ("degrees = cosines", "return distances, degrees.arccos().rad2deg()"),
+    "swapping the two: distances come first, then degrees": "return degrees, distances",
     "rounding takes a cosine past 1, and the arccos of that is NaN: clamp it to [-1, 1] first":
-        ("state.double() => state",
-         COSINE + "(x * y).sum(-1) / x.norm(dim=-1) / y.norm(dim=-1) * 1.000001",
-         ".clamp(-1, 1) => "),
+        "cosines = (x * y).sum(-1) / x.norm(dim=-1) / y.norm(dim=-1) * 1.000001",
     "float32 has no digits left for a cosine this near to 1: .double() the states before you "
-    "multiply": "state.double() => state",
+    "multiply": "states = torch.stack(list(hidden_states))",
 })
 
 
@@ -123,53 +109,45 @@ def turn_cosine(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> Tens
     tokens. Left out are padding, where the int64 ``attention_mask[B,S]`` is 0 and not 1, and [CLS],
     the first token of each sequence."""
     used = attention_mask.bool() & (torch.arange(attention_mask.shape[1]) > 0)
-    states = [state.double() for state in hidden_states]
-    pairs = list(pairwise([y - x for x, y in pairwise(states)]))
-    values = torch.stack([F.cosine_similarity(x, y, dim=-1, eps=1e-30) for x, y in pairs])
-    return values[:, used].mean(1)
+    updates = torch.stack(list(hidden_states)).double().diff(dim=0)
+    y = updates[1:]  # L-1 B S H
+    x = updates[:-1]
+    cosines = F.cosine_similarity(x, y, dim=-1, eps=1e-30)
+    return cosines[:, used].mean(1)
 
 
-def _updates(draw: Draw) -> Iterator[Case]:
+def _updates(draw: Draw) -> Cases:
     states, mask = _walk(draw)
 
-    def ask(answer, states, mask):
-        return tensor(answer(states, mask), len(states) - 2).double()
-
     still = [*states, states[-1], states[-1] + 0.7 * draw.randn(*states[0].shape)]
-    yield Case("is the cosine between one update and the next", (states, mask), 3.0, ask)
-    yield Case("does not move when [CLS] and padding do", (_loud(draw, states, mask), mask), 1.0,
-               ask, reason=VOTE)
-    yield Case("is 0 where a layer moves nothing", (still, mask), 1.0, ask,
+    yield Case("is the cosine between one update and the next", (states, mask), 3.0)
+    yield Case("does not move when [CLS] and padding do", (_loud(draw, states, mask), mask),
+               reason=VOTE)
+    yield Case("is 0 where a layer moves nothing", (still, mask),
                reason="0 / 0: an update of length 0 has no direction")
     tiny = [1e-2 * state for state in states]
-    yield Case("is the same for small updates", (tiny, mask), 1.0, ask, 1e-3,
-               "the cosine of two vectors is the same however long they are: is something added to "
-               "the lengths?")
+    yield Case("is the same for small updates", (tiny, mask), atol=1e-3,
+               reason="is something added to the lengths? a cosine does not depend on them")
 
 
-VALUE = "F.cosine_similarity(x, y, dim=-1, eps=1e-30) => "
 check_turn_cosine = card("08.6", turn_cosine, _updates, AVERAGES | {
-    "comparing states instead of updates": "[y - x for x, y in pairwise(states)] => states[1:]",
-    "comparing each update with the first":
-        "for x, y in pairs]) => for x, y in [(pairs[0][0], y) for _, y in pairs]])",
+    "comparing states instead of updates":
+        "updates = torch.stack(list(hidden_states)).double()[1:]",
+    "comparing each update with the first": "x = updates[:1].expand_as(y)",
     "comparing each update with the state that it starts from":
-        "for x, y in pairs]) => for x, y in [(x, z - x) for x, z in pairwise(states[1:])]])",
+        "x = torch.stack(list(hidden_states)).double()[1:-1]",
     "averaging the updates before comparing them":
-        "[y - x for x, y in pairwise(states)] => [(y - x)[used].mean(0).expand_as(x) for x, y in "
-        "pairwise(states)]",
-    "taking one of the two updates backwards": "return values => return -values",
-    "not dividing by the lengths": VALUE + "(x * y).sum(-1)",
-    "returning the angle in degrees":
-        "return values => values = values.clamp(-1, 1).arccos().rad2deg()\n    return values",
-    "taking the sign of the cosine away": "return values => return values.abs()",
+        OF_MEANS,
+    "taking one of the two updates backwards": "cosines = -F.cosine_similarity(x, y, dim=-1)",
+    "not dividing by the lengths": "cosines = (x * y).sum(-1)",
+    "returning the angle in degrees": "(x, y, dim=-1, eps=1e-30) => (x, y, dim=-1, eps=1e-30)"
+        ".clamp(-1, 1).arccos().rad2deg()",
+    "taking the sign of the cosine away": "return cosines[:, used].abs().mean(1)",
     "comparing along dim=1, the default; a vector lies along dim=-1":
-        "return values[:, used].mean(1) => return F.cosine_similarity(*(torch.stack(part)[:, used] "
-        "for part in zip(*pairs)), dim=1).mean(1)",
+        "return F.cosine_similarity(x[:, used], y[:, used], dim=1).mean(1)",
     "0 / 0: an update of length 0 has no direction, and its cosine is 0":
-        VALUE + "(x * y).sum(-1) / x.norm(dim=-1) / y.norm(dim=-1)",
+        "cosines = (x * y).sum(-1) / x.norm(dim=-1) / y.norm(dim=-1)",
     "taking 1 where an update has length 0":
-        VALUE + "torch.where((x.norm(dim=-1) * y.norm(dim=-1)) > 0, F.cosine_similarity(x, y, "
-                "dim=-1), 1.0)",
-    "adding a large eps to the lengths; a cosine is the same however long they are":
-        "eps=1e-30 => eps=1e-2",
+        "cosines = F.cosine_similarity(x, y, dim=-1).where((x * y).any(-1), 1)",
+    "adding a large eps to the lengths; a cosine does not depend on them": "1e-30 => 1e-2",
 })

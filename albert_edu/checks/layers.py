@@ -1,14 +1,14 @@
 """Cards of notebook 02: attention, heads, the norm, GELU, and how a layer is put together."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from albert_edu.checks.asking import gradients, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor) -> Tensor:
@@ -22,55 +22,45 @@ def attention(q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor) -> Tensor
     return weights @ v
 
 
-def _heads(draw: Draw) -> Iterator[Case]:
+def _heads(draw: Draw) -> Cases:
     B, A, S, D = 3, 2, 5, 6
     q, k, v = (draw.randn(B, A, S, D) for _ in range(3))
     mask, everyone = torch.arange(S) < draw.integers(2, S, B, 1), torch.ones(B, S, dtype=torch.bool)
     loud = torch.where(mask[:, None, :, None], v, 50 * v)  # padding must not be heard
 
-    def whole(answer, *inputs):
-        return tensor(answer(*inputs), B, A, S, D)
-
     def real(answer, *inputs):
-        return whole(answer, *inputs).transpose(1, 2)[mask]
+        return tensor(answer(*inputs), B, A, S, D).transpose(1, 2)[mask]
 
-    yield Case("is the weighted mean of the values", (q, k, v, everyone), 3.0, whole)
+    yield Case("is the weighted mean of the values", (q, k, v, everyone), 3.0)
     yield Case("gives padding no weight: the same as without it", (q, k, loud, mask), 3.0, real)
-    yield Case("survives scores of hundreds", (90 * q, k, v, everyone), 1.0, whole, 1e-2,
-               "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first")
+    yield Case("survives scores of hundreds", (90 * q, k, v, everyone), atol=1e-2, reason="e to "
+               "the 89 overflows, and inf / inf is NaN: subtract the largest score first")
     yield Case("can be trained on", (q, k, v, everyone), 1.0, gradients, 1e-3,
                "a gradient is lost: .detach(), .data or NumPy cut it off")
 
 
 check_attention = card("02.4", attention, _heads, {
-    "not dividing the scores by √D": " / math.sqrt(q.shape[-1]) => ",
-    "dividing by D instead of its root": "math.sqrt(q.shape[-1]) => q.shape[-1]",
-    "dividing by the root of the whole width H = A·D":
-        "math.sqrt(q.shape[-1]) => math.sqrt(q.shape[1] * q.shape[-1])",
+    "not dividing the scores by √D": "scores = q @ k.mT",
+    "dividing by D instead of its root": "scores = q @ k.mT / q.shape[-1]",
+    "dividing by √H, the whole width": "scores = q @ k.mT / math.sqrt(q.shape[1] * q.shape[-1])",
     "multiplying by √D instead of dividing": " / math.sqrt => * math.sqrt",
-    "taking the softmax over the queries (dim=-2) instead of the keys":
-        "softmax(-1) => softmax(-2)",
+    "taking the softmax over the queries (dim=-2), not the keys": "softmax(-1) => softmax(-2)",
     "swapping queries and keys": "q @ k.mT => k @ q.mT",
-    "letting tokens see only what comes before them, as in GPT":
-        ".softmax(-1) => .masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), "
-        "-math.inf).softmax(-1)",
-    "giving all keys the same weight: other queries, keys give the same":
-        "scores = q => scores = 0 * q",
-    "returning the values as they are: other queries, keys give the same": "weights @ v => v",
-    "letting padding vote (no mask, or one on the queries)": ".masked_fill(~seen, -math.inf) => ",
-    "multiplying the scores by the mask; e to the 0 is 1, not 0":
-        "scores.masked_fill(~seen, -math.inf) => (scores * seen)",
+    "hiding later tokens, as in GPT": "scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill("
+        "torch.ones(2 * k.shape[2:3]).triu(1).bool(), -math.inf)",
+    "giving all keys the same weight: other queries, keys give the same": "scores = 0 * q @ k.mT",
+    "returning the values as they are: other queries, keys give the same": "return v",
+    "letting padding vote (no mask, or one on the queries)": "weights = scores.softmax(-1)",
+    "multiplying the scores by the mask; e to the 0 is 1": "weights = (scores * seen).softmax(-1)",
     "zeroing padding after the softmax, so that the weights no longer sum to 1":
-        "scores.masked_fill(~seen, -math.inf).softmax(-1) => scores.softmax(-1) * seen",
+        "weights = scores.softmax(-1) * seen",
     "keeping the padding and hiding the rest: is the mask upside down?":
-        ("~seen => seen", "-math.inf => -1e9"),
-    "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first, or use softmax":
-        ("scores.masked_fill(~seen, -math.inf).softmax(-1) => scores.exp() * seen",
-         "weights @ v => weights / weights.sum(-1, keepdim=True) @ v"),
-    "detaching the weights, so that no gradient reaches q, k":
-        "weights @ v => weights.detach() @ v",
-    "returning the weights instead of the mixed values": "return weights @ v => return weights",
-    "leaving out the softmax": (".softmax(-1) => ", "-math.inf => 0"),
+        "weights = scores.masked_fill(seen, -1e9).softmax(-1)",
+    "e to the 89 overflows, and inf / inf is NaN: subtract the largest score first":
+        ("weights = scores.exp() * seen", "return weights / weights.sum(-1, keepdim=True) @ v"),
+    "detaching the weights, so that no gradient reaches q, k": "return weights.detach() @ v",
+    "returning the weights instead of the mixed values": "return weights",
+    "leaving out the softmax": "weights = scores * seen",
 })
 
 
@@ -81,28 +71,24 @@ def split_heads(x: Tensor, A: int) -> Tensor:
     return x.reshape(B, S, A, H // A).permute(0, 2, 1, 3)
 
 
-def _rows(draw: Draw) -> Iterator[Case]:
+def _rows(draw: Draw) -> Cases:
     x = draw.randn(2, 5, 12)
 
-    def ask(answer, x, A):
-        return tensor(answer(x, A))
-
-    yield Case("cuts each token's row into A slices", (x, 3), 3.0, ask)
-    yield Case("keeps four dimensions for a single token", (x[:1, :1], 3), 1.0, ask)
-    yield Case("splits into any number of heads", (x, 2), 1.0, ask)
-    yield Case("leaves the row as it is for one head", (x, 1), 1.0, ask)
+    yield Case("cuts each token's row into A slices", (x, 3), 3.0)
+    yield Case("keeps four dimensions for a single token", (x[:1, :1], 3))
+    yield Case("splits into any number of heads", (x, 2))
+    yield Case("leaves the row as it is for one head", (x, 1))
 
 
 check_split_heads = card("02.5", split_heads, _rows, {
-    "cutting the block with view or reshape alone, without the transpose: heads then mix tokens":
-        "(B, S, A, H // A).permute(0, 2, 1, 3) => (B, A, S, H // A)",
+    "cutting with view or reshape alone, without the transpose: heads then mix tokens":
+        "return x.reshape(B, A, S, H // A)",
     "leaving the heads behind the tokens, [B,S,A,D]": ".permute(0, 2, 1, 3) => ",
     "dealing the columns out in turn, so that head a gets columns a, a + A, ...":
-        "(B, S, A, H // A).permute(0, 2, 1, 3) => (B, S, H // A, A).permute(0, 3, 1, 2)",
+        "return x.reshape(B, S, H // A, A).permute(0, 3, 1, 2)",
     "swapping the number of heads with their width": "A, H // A => H // A, A",
     "putting the heads in front of the batch, [A,B,S,D]": "(0, 2, 1, 3) => (2, 0, 1, 3)",
-    "taking away every dimension of size 1, with squeeze()":
-        "(0, 2, 1, 3) => (0, 2, 1, 3).squeeze()",
+    "taking away every dimension of size 1, with squeeze()": "1, 3) => 1, 3).squeeze()",
     "fixing the number of heads or their width in the code": "A, H // A => 3, H // 3",
 })
 
@@ -112,15 +98,17 @@ def post_norm_layer(x: Tensor, attend: Callable, norm1: Callable, think: Callabl
     """``layer(x, attend, norm1, think, norm2, drop) -> [B,S,H]``: an ALBERT layer put together from
     five functions. What a half (attend, then think) returns goes through drop and is added to what
     that half was given; norm1, then norm2, norms the sum."""
-    y = norm1(x + drop(attend(x)))
-    return norm2(y + drop(think(y)))
+    first = drop(attend(x))
+    y = norm1(x + first)
+    second = drop(think(y))
+    return norm2(y + second)
 
 
 def _norm(gain: Tensor | None = None, bias: Tensor | None = None) -> Callable[[Tensor], Tensor]:
     return lambda y: F.layer_norm(y, y.shape[-1:], gain, bias, 1e-12)
 
 
-def _functions(draw: Draw) -> Iterator[Case]:
+def _functions(draw: Draw) -> Cases:
     B, S, H = 2, 4, 6
     x, between, across = 2 * draw.randn(B, S, H), draw.randn(S, S), draw.randn(H, H)
     norm1, norm2 = (_norm(draw.randn(H) + 2, draw.randn(H)) for _ in range(2))
@@ -131,59 +119,50 @@ def _functions(draw: Draw) -> Iterator[Case]:
     def think(y):
         return torch.tanh(y @ across) + 1
 
-    def ask(answer, x, *functions):
-        return tensor(answer(x, *functions), B, S, H)
-
     def deaf(answer, x):
         halves = (lambda y: attend(y).detach()), (lambda y: think(y).detach())
         return gradients(lambda x: answer(x, halves[0], norm1, halves[1], norm2, lambda y: y), x)
 
     functions = x, attend, norm1, think, norm2
-    yield Case("adds and norms after each half", (*functions, lambda y: y), 3.0, ask)
+    yield Case("adds and norms after each half", (*functions, lambda y: y), 3.0)
     yield Case("drops what both halves return, and nothing else", (*functions, torch.zeros_like),
-               2.0, ask)
-    yield Case("drops each half by itself", (*functions, lambda y: y * (y > 0) / 2), 1.0, ask)
+               2.0)
+    yield Case("drops each half by itself", (*functions, lambda y: y * (y > 0) / 2))
     silent = x, torch.zeros_like, _norm(), torch.zeros_like, _norm()
     yield Case("norms the input and nothing else when both halves are silent",
-               (*silent, lambda y: y), 1.0, ask)
+               (*silent, lambda y: y))
     yield Case("lets the gradient past both halves", (x,), 1.0, deaf, 1e-4,
                "the residual carries none: is it missing, or cut off by detach()?")
 
 
 check_post_norm_layer = card("02.8", post_norm_layer, _functions, {
     "norming before each half (pre-LN) instead of after the sum":
-        ("norm1(x + drop(attend(x))) => x + drop(attend(norm1(x)))",
-         "norm2(y + drop(think(y))) => y + drop(think(norm2(y)))"),
-    "leaving out both residuals": ("x + drop => drop", "y + drop => drop"),
-    "leaving out the residual of the first half": "x + drop => drop",
+        ("first = drop(attend(norm1(x)))", "y = x + first", "second = drop(think(norm2(y)))",
+         "return y + second"),
+    "leaving out both residuals": ("y = norm1(first)", "return norm2(second)"),
+    "leaving out the residual of the first half": "y = norm1(first)",
     "norming what a half returns before it is added":
-        ("norm1(x + drop(attend(x))) => x + norm1(drop(attend(x)))",
-         "norm2(y + drop(think(y))) => y + norm2(drop(think(y)))"),
-    "adding the layer's input again after the second half": "norm2(y + => norm2(x +",
-    "giving the second half the layer's input": "think(y) => think(x)",
-    "norming only once, at the end": "norm1(x + drop(attend(x))) => x + drop(attend(x))",
-    "leaving out the norm at the end": "norm2(y + drop(think(y))) => y + drop(think(y))",
-    "leaving out both norms": ("norm1(x => (x", "norm2(y => (y"),
-    "swapping the norms, or exchanging the norms":
-        ("norm1(x => norm2(x", "return norm2( => return norm1("),
-    "using norm1 twice": "norm2(y => norm1(y",
+        ("y = x + norm1(first)", "return y + norm2(second)"),
+    "adding the layer's input again after the second half": "return norm2(x + second)",
+    "giving the second half the layer's input": "second = drop(think(x))",
+    "norming only once, at the end": "y = x + first",
+    "leaving out the norm at the end": "return y + second",
+    "leaving out both norms": ("y = x + first", "return y + second"),
+    "swapping the norms": ("y = norm2(x + first)", "return norm1(y + second)"),
+    "using norm1 twice": "return norm1(y + second)",
     "swapping the halves: think comes second":
-        ("attend(x) => think(x)", "drop(think(y)) => drop(attend(y))"),
+        ("first = drop(think(x))", "second = drop(attend(y))"),
     "running both halves side by side on the same input":
-        ("norm1(x + drop(attend(x))) => norm1(x + drop(attend(x)) + drop(think(x)))",
-         "norm2(y + drop(think(y))) => norm2(y)"),
-    "leaving out the second half: of attend and think you called attend": "y + drop(think(y)) => y",
-    "leaving out the first half: of attend and think you called think":
-        "norm1(x + drop(attend(x))) => x",
-    "not dropping at all": ("drop(attend(x)) => attend(x)", "drop(think(y)) => think(y)"),
-    "not dropping what the second half returns, as in transformers": "drop(think(y)) => think(y)",
+        ("y = norm1(x + first + drop(think(x)))", "return norm2(y)"),
+    "leaving out the second half: of attend and think you called attend": "return norm2(y)",
+    "leaving out the first half: of attend and think you called think": "y = x",
+    "not dropping at all": ("first = attend(x)", "second = think(y)"),
+    "not dropping what the second half returns, as in transformers": "second = think(y)",
     "dropping the sums, and with them the residuals":
-        ("x + drop(attend(x)) => drop(x + attend(x))", "y + drop(think(y)) => drop(y + think(y))"),
+        ("y = norm1(drop(x + attend(x)))", "return norm2(drop(y + think(y)))"),
     "dropping what the norms return":
-        ("y = norm1(x + drop(attend(x))) => y = drop(norm1(x + attend(x)))",
-         "norm2(y + drop(think(y))) => drop(norm2(y + think(y)))"),
-    "dropping what a half is given":
-        ("drop(attend(x)) => attend(drop(x))", "drop(think(y)) => think(drop(y))"),
+        ("y = drop(norm1(x + attend(x)))", "return drop(norm2(y + think(y)))"),
+    "dropping what a half is given": ("first = attend(drop(x))", "second = think(drop(y))"),
     "the residual carries no gradient: cut off by detach()":
-        ("norm1(x + => norm1(x.detach() +", "norm2(y + => norm2(y.detach() +"),
+        ("y = norm1(x.detach() + first)", "return norm2(y.detach() + second)"),
 })

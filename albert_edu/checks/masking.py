@@ -1,11 +1,11 @@
 """Cards of notebook 05: which words are masked, and what the model sees in their place."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from albert_edu.checks.asking import by_seed, need
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
@@ -36,7 +36,8 @@ def ngram_masking(rng: np.random.Generator, maskable: np.ndarray, starts_word: n
         budget = max(1, round(rate * (allowed.sum() + 3)))
         words = _words(allowed, starts_word[row])
         lengths = rng.choice(max_ngram, len(words), p=chances / chances.sum()) + 1
-        for start in rng.permutation(len(words)):
+        order = rng.permutation(len(words))
+        for start in order:
             left = budget - masked[row].sum()
             run = []
             for word in words[start : start + lengths[start]]:
@@ -44,7 +45,7 @@ def ngram_masking(rng: np.random.Generator, maskable: np.ndarray, starts_word: n
                     break
                 run += word
             masked[row, run] = True
-            if left == 0:
+            if left <= 0:
                 break
     return masked
 
@@ -62,10 +63,10 @@ def _row(draw: Draw, S: int, tokens: int, long_words: float = 0.35) -> tuple[np.
 
 
 def _choose(answer: Callable, seed: int, maskable, starts, n=3, rate=0.15) -> np.ndarray:
-    found = np.asarray(answer(np.random.default_rng(seed), maskable.copy(), starts.copy(), n, rate))
-    need(found.shape == maskable.shape, f"the shape is {found.shape}, not {maskable.shape}")
-    need(bool(np.isin(found, (0, 1)).all()), "return a boolean for each token")
-    return found.astype(bool)
+    masked = np.asarray(answer(np.random.default_rng(seed), maskable, starts, n, rate))
+    need(masked.shape == maskable.shape, f"the shape is {masked.shape}, not {maskable.shape}")
+    need(bool(np.isin(masked, (0, 1)).all()), "return a boolean for each token")
+    return masked.astype(bool)
 
 
 def _why_too_many(masked, maskable, starts, budget) -> str:
@@ -81,7 +82,7 @@ def _why_too_many(masked, maskable, starts, budget) -> str:
     return "a draw for each word or run keeps the budget on average only"
 
 
-def _rows(draw: Draw) -> Iterator[Case]:
+def _rows(draw: Draw) -> Cases:
     rows = [_row(draw, 96, words) for words in (90, 90, 60, 40, 20, 4) * 2]
     maskable, starts, pads = (np.stack(part) for part in zip(*rows, strict=True))
     budget = np.maximum(1, np.round(0.15 * (maskable.sum(1) + 3)))
@@ -93,7 +94,7 @@ def _rows(draw: Draw) -> Iterator[Case]:
         hidden = masked(answer)
         places = {"padding": pads, "[CLS] or [SEP]": ~maskable & ~pads}
         named = " and ".join(name for name, place in places.items() if hidden[:, place].any())
-        need(not named, f"hidden is {named}: ask `maskable`")
+        need(not named, f"{named} is masked: look at `maskable`")
         return True
 
     def whole(answer):
@@ -101,7 +102,7 @@ def _rows(draw: Draw) -> Iterator[Case]:
             word = np.cumsum(starts | ~maskable).reshape(one.shape)
             touched = np.bincount(word.ravel(), (one & maskable).ravel())[word] > 0
             need(bool((one == (touched & maskable | one)).all()),
-                 "sub-word tokens are hidden without the rest of their word")
+                 "tokens inside a word are masked without the rest of their word")
         return True
 
     def keeps(answer):
@@ -165,58 +166,42 @@ def _rows(draw: Draw) -> Iterator[Case]:
     yield Case("masks nothing where there is no word", (5, nothing, ~nothing), 1.0, _choose)
 
 
-def _pushed_together(rng, maskable, starts, n, rate) -> np.ndarray:
-    masked = np.zeros(maskable.shape, bool)
-    for row, allowed in enumerate(maskable):
-        parts = allowed[None, allowed], starts[row, allowed][None]
-        masked[row, allowed] = ngram_masking(rng, *parts, n, rate)[0]
-    return masked
-
-
+TOO_LONG = "len(run) + len(word) > left => "
 check_ngram_masking = card("05.3", ngram_masking, _rows, {
-    "drawing n evenly from 1, 2, 3": "1 / np.arange(1, max_ngram + 1) => np.ones(max_ngram)",
-    "turning p(n) round, so that long runs are the favourites":
-        "chances / chances.sum() => chances[::-1] / chances.sum()",
-    "hiding single words only": "+ 1\n        for start => * 0 + 1\n        for start",
+    "drawing n evenly from 1, 2, 3": "chances = np.ones(max_ngram)",
+    "turning p(n) round, so that long runs are frequent": "chances = np.arange(1.0, max_ngram + 1)",
+    "masking single words only": "lengths = np.ones(len(words), int)",
     "drawing n one too large: from 2, 3, 4 words": "chances.sum()) + 1 => chances.sum()) + 2",
-    "max_ngram is ignored: is 3 written out?":
-        lambda rng, maskable, starts, n, rate: ngram_masking(rng, maskable, starts, 3, rate),
-    "hidden is padding and [CLS] or [SEP]: ask `maskable`":
-        "_words(allowed, => _words(allowed | True,",
-    "sub-word tokens are hidden without the rest of their word":
-        "starts_word[row] => starts_word[row] | True",
+    "max_ngram is ignored: is 3 written out?": "chances = 1 / np.arange(1, 4); max_ngram = 3",
+    "padding and [CLS] or [SEP] is masked: look at `maskable`":
+        "words = _words(allowed | True, starts_word[row])",
+    "tokens inside a word are masked without the rest of their word":
+        "words = _words(allowed, starts_word[row] | True)",
     "words are counted, but the budget is one of tokens":
-        ("left = budget - masked[row].sum() => left = budget - (masked[row] & "
-         "starts_word[row]).sum()",
-         "len(run) + len(word) > left => starts_word[row, run].sum() >= left"),
+        ("left = budget - (masked[row] & starts_word[row]).sum()",
+         TOO_LONG + "starts_word[row, run].sum() >= left"),
     "padding is counted as if it were text: a short row has a small budget":
-        "allowed.sum() + 3 => allowed.size",
+        "budget = max(1, round(rate * allowed.size))",
     "the budget is looked at after masking: ask before whether the run still fits":
-        ("len(run) + len(word) > left => left <= 0", "left == 0 => left <= 0"),
+        TOO_LONG + "left <= 0",
     "a draw for each word or run keeps the budget on average only":
-        lambda rng, maskable, starts, n, rate: (
-        maskable & (rng.random(starts.size + 1) < rate)[
-            np.cumsum(starts | ~maskable).reshape(starts.shape)]),
+        "return maskable & (rng.random(starts_word.size + 1) < rate)["
+        "np.cumsum(starts_word | ~maskable).reshape(maskable.shape)]",
     "most of the budget is left: a run shorter than max_ngram takes less of it; go on until "
-    "nothing fits": "if left == 0: => if masked[row].sum() > budget // 3:",
-    "the budget is spent at the front: take the runs in random order":
-        "rng.permutation(len(words)) => range(len(words))",
+    "nothing fits": "left = (masked[row].sum() <= budget // 3) * (budget - masked[row].sum())",
+    "the budget is spent at the front: take the runs in random order": "order = range(len(words))",
     "the budget is spent at the end: take the runs in random order":
-        "rng.permutation(len(words)) => reversed(range(len(words)))",
-    "taking int(rate·m) for the budget":
-        "round(rate * (allowed.sum() + 3)) => int(rate * allowed.sum())",
-    "rounding the budget down":
-        "round(rate * (allowed.sum() + 3)) => int(rate * (allowed.sum() + 3))",
-    "allowing a budget of 0":
-        "max(1, round(rate * (allowed.sum() + 3))) => round(rate * (allowed.sum() + 3))",
-    "ignoring rate: is 0.15 written out?":
-        lambda rng, maskable, starts, n, rate: ngram_masking(rng, maskable, starts, n, 0.15),
+        "order = range(len(words))[::-1]",
+    "taking int(rate·m) for the budget": "budget = max(1, int(rate * allowed.sum()))",
+    "rounding the budget down": "budget = max(1, int(rate * (allowed.sum() + 3)))",
+    "allowing a budget of 0": "budget = round(rate * (allowed.sum() + 3))",
+    "ignoring rate: is 0.15 written out?": "budget = max(1, round(0.15 * (allowed.sum() + 3)))",
     "a run reaches across a gap: [SEP] lies between its tokens":
-        "words = _words(allowed, starts_word[row]) => words = [word for word in _words(allowed, "
-        "starts_word[row]) if word]",
-    "a word reaches across a gap: [SEP] lies between its tokens": _pushed_together,
+        "words = list(filter(None, _words(allowed, starts_word[row])))",
+    "a word reaches across a gap: [SEP] lies between its tokens": "words = [[*np.flatnonzero("
+        "allowed)[word]] for word in _words(allowed[allowed], starts_word[row, allowed])]",
     "the same seed gives another result: chance comes from np.random or random, not from `rng`":
-        lambda rng, *inputs: ngram_masking(np.random.default_rng(), *inputs),
+        "chances = 1 / np.arange(1, max_ngram + 1); rng = np.random.default_rng()",
     "another seed gives the same result: is a generator made inside, with a seed of its own?":
-        lambda rng, *inputs: ngram_masking(np.random.default_rng(0), *inputs),
+        "chances = 1 / np.arange(1, max_ngram + 1); rng = np.random.default_rng(0)",
 })

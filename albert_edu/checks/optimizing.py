@@ -1,13 +1,13 @@
 """Cards of notebook 07: LAMB, the optimizer of ALBERT, and the learning rate at each step."""
 
 import math  # noqa: F401 - edits use it
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from albert_edu.checks.asking import need
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.training.settings import PretrainSettings
 
 
@@ -35,7 +35,7 @@ def lamb(weights: Mapping[str, Tensor], gradients: Sequence[Mapping[str, Tensor]
     return after
 
 
-def _weights(draw: Draw) -> Iterator[Case]:
+def _weights(draw: Draw) -> Cases:
     lr, decay = (0.1 + 0.1 * draw.numpy.random(2)).tolist()
 
     def tensors(**shapes):
@@ -73,41 +73,40 @@ def _weights(draw: Draw) -> Iterator[Case]:
 
 RATIO = "w.norm() / u.norm() => "
 check_lamb = card("07.3", lamb, _weights, {
-    "forgetting the trust ratio, which leaves Adam": RATIO + "1.0",
-    "turning the ratio upside down": RATIO + "u.norm() / w.norm()",
+    "forgetting the trust ratio, which leaves Adam": "w.norm() / u.norm() => 1.0",
+    "turning the ratio upside down": "w.norm() / u.norm() => u.norm() / w.norm()",
     "taking a ratio for each row instead of the whole tensor":
-        RATIO + "w.norm(dim=-1, keepdim=True) / u.norm(dim=-1, keepdim=True)",
+        "w.norm() / u.norm() => w.norm(dim=-1, keepdim=True) / u.norm(dim=-1, keepdim=True)",
     "taking one ratio for all tensors together":
-        RATIO + "torch.cat([x.flatten() for x in weights.values()]).norm() / u.norm()",
+        "w.norm() / u.norm() => torch.cat([x.flatten() for x in weights.values()]).norm() / "
+        "u.norm()",
     "adding the decay after the ratio, as in AdamW":
-        ("+ c * w => ", "w = w - lr * ratio * u => w = w - lr * (ratio * u + c * w)"),
-    "measuring |u| before the decay is added": RATIO + "w.norm() / (u - c * w).norm()",
+        ("u = m / (v.sqrt() + 1e-6)", "w = w - lr * (ratio * u + c * w)"),
+    "measuring |u| before the decay is added":
+        "w.norm() / u.norm() => w.norm() / (u - c * w).norm()",
     "leaving the decay out": " + c * w => ",
     "correcting the bias of m and v, as the LAMB paper does and ALBERT's authors do not":
-        "m / (v.sqrt() + 1e-6) => m / (1 - 0.9 ** (step + 1)) / ((v / (1 - 0.999 ** (step + "
-        "1))).sqrt() + 1e-6)",
+        "u = m / (1 - 0.9 ** (step + 1)) / ((v / (1 - 0.999 ** (step + 1))).sqrt() + 1e-6) + c * w",
     "dividing by v instead of its root": "v.sqrt() => v",
-    "swapping, or exchanging the betas":
-        ("0.9 * m + 0.1 * g => 0.999 * m + 0.001 * g", "0.999 * v + 0.001 => 0.9 * v + 0.1"),
+    "swapping, or exchanging the betas": ("m = 0.999 * m + 0.001 * g", "v = 0.9 * v + 0.1 * g**2"),
     "starting every step with new moments": ("0.9 * m + => 0 * m +", "0.999 * v + => 0 * v +"),
     "forgetting to square the gradient in v": "g**2 => g.abs()",
     "adding the decay to the gradient (L2), so that m and v see it":
-        ("g = entry[name].double() => g = entry[name].double() + c * w",
-         " + c * w\n            ratio => \n            ratio"),
+        ("g = entry[name].double() + c * w", "u = m / (v.sqrt() + 1e-6)"),
     "going uphill": "w - lr => w + lr",
-    "forgetting the learning rate": "lr * ratio => ratio",
-    "cutting the ratio off at 10": RATIO + "(w.norm() / u.norm()).clamp(max=10)",
-    "cutting |w| off at 10, as some libraries do": RATIO + "w.norm().clamp(max=10) / u.norm()",
-    "adding eps under the root": "(v.sqrt() + 1e-6) => (v + 1e-6).sqrt()",
+    "forgetting the learning rate": "w = w - ratio * u",
+    "cutting the ratio off at 10": "w.norm() / u.norm() => (w.norm() / u.norm()).clamp(max=10)",
+    "cutting |w| off at 10, as some libraries do":
+        "w.norm() / u.norm() => w.norm().clamp(max=10) / u.norm()",
+    "adding eps under the root": "u = m / (v + 1e-6).sqrt() + c * w",
     "using eps = 1e-8, Adam's default": "1e-6 => 1e-8",
-    "leaving eps out": "(v.sqrt() + 1e-6) => v.sqrt()",
+    "leaving eps out": "u = m / v.sqrt() + c * w",
     "giving biases and norms a trust ratio": "1.0 if spared or not => 1.0 if not",
-    "letting biases and norms decay": "0.0 if spared else decay => decay",
-    "treating biases and norms like matrices": 'name.endswith("bias") or ".norm." in name => False',
+    "letting biases and norms decay": "c, w = decay, w.double()",
+    "treating biases and norms like matrices": "spared = False",
     "sparing the biases, but not the scales of the norms": ' or ".norm." in name => ',
-    "sparing the norms, but not the biases": 'name.endswith("bias") or => ',
-    "sparing by shape: all tensors of one dimension, whatever their names":
-        'name.endswith("bias") or ".norm." in name => w.ndim < 2',
+    "sparing the norms, but not the biases": 'spared = ".norm." in name',
+    "sparing by shape: all tensors of one dimension, whatever their names": "spared = w.ndim < 2",
     "sparing every name with 'norm' in it; only *.norm.* is meant":
         '".norm." in name => "norm" in name',
     "sparing every name with 'bias' in it; only *bias is meant":
@@ -129,7 +128,7 @@ def schedule(step: int, settings: PretrainSettings) -> float:
     return peak * (up if step < W else down)
 
 
-def _steps(draw: Draw) -> Iterator[Case]:
+def _steps(draw: Draw) -> Cases:
     N, W, peak = draw.integer(14, 20), draw.integer(4, 6), 1 + draw.numpy.random()
 
     def rates(answer, steps, warmup):
@@ -153,22 +152,22 @@ def _steps(draw: Draw) -> Iterator[Case]:
 DOWN, UP = "(N - step) / max(N - W, 1) => ", "(step + 1) / max(W, 1) => "
 check_schedule = card("07.4", schedule, _steps, {
     "starting at 0 (step / W), as transformers does: the first step moves nothing":
-        UP + "step / max(W, 1)",
+        "up = step / max(W, 1)",
     "reaching 0 at the last step already, which then moves nothing":
-        DOWN + "(N - 1 - step) / max(N - 1 - W, 1)",
+        "down = (N - 1 - step) / max(N - 1 - W, 1)",
     "going up one step too long, past the peak": "step < W else => step <= W else",
     "giving the rate of the next step": "up = => step = step + 1\n    up =",
     "giving the rate of step 0, whichever step is asked": "up = => step = 0\n    up =",
     "counting steps from 1": "up = => step = step - 1\n    up =",
     "falling over all N steps, so that the rate jumps down behind the warm-up":
-        DOWN + "(N - step) / N",
+        "down = (N - step) / N",
     "multiplying the warm-up with a fall over all N steps":
-        (UP + "(step + 1) / max(W, 1) * (N - step) / N", DOWN + "(N - step) / N"),
-    "staying at the peak after the warm-up": DOWN + "1",
-    "leaving the warm-up out": (UP + "(N - step) / N", DOWN + "(N - step) / N"),
-    "falling along a cosine": DOWN + "(1 + math.cos(math.pi * (step - W) / max(N - W, 1))) / 2",
+        ("up = (step + 1) / max(W, 1) * (N - step) / N", "down = (N - step) / N"),
+    "staying at the peak after the warm-up": "down = 1",
+    "leaving the warm-up out": ("up = (N - step) / N", "down = (N - step) / N"),
+    "falling along a cosine": "down = (1 + math.cos(math.pi * (step - W) / max(N - W, 1))) / 2",
     "falling with the root of the step, as in the first Transformer":
-        DOWN + "(max(W, 1) / (step + 1)) ** 0.5",
+        "down = (max(W, 1) / (step + 1)) ** 0.5",
     "returning the share of the peak, not the rate": "return peak * => return",
     "warming up for a step all the same": "settings.warmup_steps => max(settings.warmup_steps, 1)",
     "falling where all is warm-up":

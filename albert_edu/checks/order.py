@@ -1,13 +1,13 @@
 """Card of notebook 06: pairs of segments that only their order tells apart."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from albert_edu.checks.asking import by_seed, need
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import CLS, SEP
 
 LENGTH, TRIPLES = 26, 300  # long enough for several sentences, too short for a whole document
@@ -65,7 +65,7 @@ def _documents(draw: Draw) -> list[list[list[int]]]:
     return [[[next(names) for _ in range(length)] for length in document] for document in lengths]
 
 
-def _questions(draw: Draw) -> Iterator[Case]:
+def _questions(draw: Draw) -> Cases:
     documents = _documents(draw)
     places = {token: _Place(d, s, k) for d, document in enumerate(documents)
               for s, sentence in enumerate(document) for k, token in enumerate(sentence)}
@@ -200,47 +200,46 @@ LAY_OUT = "ids = [CLS, *a, SEP, *b, SEP] => "
 ONE_TOO_MANY = "document[start:end])) + 3 <= => document[start:end - 1])) + 3 <"
 check_order_pairs = card("06.3", order_pairs, _questions, {
     "labelling the other way round: 0 is in order": "segments, label) => segments, 1 - label)",
-    "the label changes, and the text does not: swap the segments":
-        "(late, early) if label else (early, late) => early, late",
+    "the label changes, and the text does not: swap the segments": "a, b = early, late",
     "letting the segment ids travel with the text: they name the label":
-        SEGMENTS + "[label] * (len(a) + 2) + [1 - label] * (len(b) + 1)",
+        "segments = [label] * (len(a) + 2) + [1 - label] * (len(b) + 1)",
     "laying out the segment ids before the swap, with the lengths of A and B as they were":
-        SEGMENTS + "[0] * (len(early) + 2) + [1] * (len(late) + 1)",
-    "giving the first [SEP] to B": SEGMENTS + "[0] * (len(a) + 1) + [1] * (len(b) + 2)",
-    "the run is cut before the swap: the unfinished sentence is always the later one's and names "
-    "the order":
-        (ONE_TOO_MANY,
+        "segments = [0] * (len(early) + 2) + [1] * (len(late) + 1)",
+    "giving the first [SEP] to B": "segments = [0] * (len(a) + 1) + [1] * (len(b) + 2)",
+    "the run is cut before the swap: the unfinished sentence is always the later one's and "
+    "names the order":
+        ("document[start:end])) + 3 <= => document[start:end - 1])) + 3 <",
          "a, b = (late => late = late[: length - 3 - len(early)]\n        a, b = (late"),
     "the end of the row is cut off: a sentence that does not fit must stay out whole":
-        (ONE_TOO_MANY,
-         LAY_OUT + "a = a[: length - 4]\n        b = b[: length - 3 - len(a)]\n"
-         "        ids = [CLS, *a, SEP, *b, SEP]"),
+        ("document[start:end])) + 3 <= => document[start:end - 1])) + 3 <",
+         "ids = [CLS, *a, SEP, *b, SEP] => a = a[: length - 4]\n        b = b[: length - 3 - "
+         "len(a)]\n        ids = [CLS, *a, SEP, *b, SEP]"),
     "tokens are taken off the segments: a sentence that does not fit must stay out whole":
-        (ONE_TOO_MANY,
-         LAY_OUT + "while len(a) + len(b) > length - 3:\n"
-         "            (a if len(a) > len(b) else b).pop(rng.integers(2) - 1)\n"
-         "        ids = [CLS, *a, SEP, *b, SEP]"),
+        ("document[start:end])) + 3 <= => document[start:end - 1])) + 3 <",
+         "ids = [CLS, *a, SEP, *b, SEP] => while len(a) + len(b) > length - 3:\n            (a "
+         "if len(a) > len(b) else b).pop(rng.integers(2) - 1)\n        ids = [CLS, *a, SEP, *b, "
+         "SEP]"),
     "the cut between the two segments falls inside a sentence":
         "a, b = (late => early, late = [*early, late[0]], late[1:]\n        a, b = (late",
     "the three special tokens need room too": "+ 3 <= length => + 2 <= length",
     "the runs stop far below `length`: they may be as long as fits":
         "+ 3 <= length => + 3 <= length / 2",
     "a document of one sentence stands in a pair: it has no order; leave it out":
-        "for document in documents\n => for document in (d if d[1:] else [d[0][:4], d[0][4:]] for "
-        "d in documents)\n",
+        "for document in documents\n => for document in (d if d[1:] else [d[0][:4], d[0][4:]] "
+        "for d in documents)\n",
     "a segment of another document: that is NSP's negative, and topic tells it":
-        "a, b = (late => late = runs[rng.integers(len(runs))][0] if label else late\n        a, b "
-        "= (late",
+        "a, b = (late => late = runs[rng.integers(len(runs))][0] if label else late\n        a, "
+        "b = (late",
     "sentences are left out between the two segments": "[*chain(*run[cut:])] => run[-1]",
     "pairs come from some documents only: draw from all that have one":
         "for document in documents\n => for document in documents[:1]\n",
     "one sentence against the next: a segment is a run of sentences":
-        "run = runs[rng.integers(len(runs))] => run = runs[rng.integers(len(runs))][:2]",
-    "one segment is always the longer one, so that its place is the answer; cut at any boundary, "
-    "at random": "rng.integers(1, len(run)) => len(run) // 2",
+        "run = runs[rng.integers(len(runs))][:2]",
+    "one segment is always the longer one, so that its place is the answer; cut at any "
+    "boundary, at random": "cut = len(run) // 2",
     "a coin for each pair gives half on average only":
         "rng.permutation(np.arange(n) % 2) => rng.integers(0, 2, n)",
-    "a segment is empty: the cut falls between two sentences": "rng.integers(1, len(run)) => 0",
+    "a segment is empty: the cut falls between two sentences": "cut = 0",
     "another seed gives the same result: is a generator made inside, with a seed of its own?":
         lambda documents, length, n, rng: order_pairs(
             documents, length, n, np.random.default_rng(1)),

@@ -2,9 +2,9 @@
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.checks.seeds import (  # noqa: F401 - edits use ONE_SIDED
     ONE_SIDED,
     ROUNDING,
@@ -39,7 +39,7 @@ def paired_difference(results: Sequence[dict], column: str, low: str, high: str)
     return mean, half
 
 
-def _rows(draw: Draw) -> Iterator[Case]:
+def _rows(draw: Draw) -> Cases:
     common, luck = 3 + 2 * draw.integer(0, 2), (4 + draw.randn(20)).tolist()
     seeds = draw.numpy.permutation(20).tolist()
     have = {"low": seeds[: common + 1], "other": seeds[: common + 2],
@@ -91,14 +91,13 @@ EACH = WIDE.format("a"), WIDE.format("b")
 check_paired_difference = card("09.5", paired_difference, _rows, WIDTHS | {
     "subtracting the other way round": "second[seed] - first[seed] => first[seed] - second[seed]",
     "subtracting means of all seeds, also of those that only one row has":
-        "mean = sum(values) / n => mean = statistics.fmean(second.values()) - "
-        "statistics.fmean(first.values())",
+        "mean = statistics.fmean(second.values()) - statistics.fmean(first.values())",
     "pairing in the order of the list instead of by seed":
-        PAIRS + "values = [b - a for a, b in zip(first.values(), second.values())]",
+        "values = [b - a for a, b in zip(first.values(), second.values())]",
     "pairing every run with every other":
-        PAIRS + "values = [b - a for a in first.values() for b in second.values()][:10]",
+        "values = [b - a for a in first.values() for b in second.values()][:10]",
     "taking 0 for a seed that a row does not have":
-        PAIRS + "values = [second.get(x, 0) - first.get(x, 0) for x in {**first, **second}]",
+        "values = [second.get(x, 0) - first.get(x, 0) for x in {**first, **second}]",
     "taking absolute differences":
         "[second[seed] - first[seed] for => [abs(second[seed] - first[seed]) for",
     "giving the difference in percent of low":
@@ -106,12 +105,20 @@ check_paired_difference = card("09.5", paired_difference, _rows, WIDTHS | {
     "dividing high by low": "[second[seed] - first[seed] for => [second[seed] / first[seed] for",
     "always comparing the column 'loss'": "one[column] => one['loss']",
     "taking the two rows for independent (unpaired): what a seed does to both does not cancel":
-        N + A_AND_B + f"half = TWO_SIDED[2 * n - 1] * math.sqrt({VARIANCE})",
+        "half = TWO_SIDED[n] * s / math.sqrt(n) => a = [first[x] for x in first if x in "
+        "second]\n    b = [second[x] for x in first if x in second]\n    half = TWO_SIDED[2 * n "
+        "- 1] * math.sqrt((statistics.variance(a) + statistics.variance(b)) / n)",
     "taking the two rows for independent (unpaired), with all seeds and the t of each":
-        N + ALL + f"half = math.hypot({WIDE.format('f')}, {WIDE.format('g')})",
-    "adding the half-widths of the two rows": N + A_AND_B + f"half = {EACH[0]} + {EACH[1]}",
-    "giving 0 for one pair; count the seeds that both rows have, not those of one: one pair says "
-    "nothing about luck": "math.inf => 0.0",
+        "half = TWO_SIDED[n] * s / math.sqrt(n) => f, g = list(first.values()), "
+        "list(second.values())\n    half = math.hypot(TWO_SIDED[len(f)] * statistics.stdev(f) / "
+        "math.sqrt(len(f)), TWO_SIDED[len(g)] * statistics.stdev(g) / math.sqrt(len(g)))",
+    "adding the half-widths of the two rows":
+        "half = TWO_SIDED[n] * s / math.sqrt(n) => a = [first[x] for x in first if x in "
+        "second]\n    b = [second[x] for x in first if x in second]\n    half = "
+        "TWO_SIDED[len(a)] * statistics.stdev(a) / math.sqrt(len(a)) + TWO_SIDED[len(b)] * "
+        "statistics.stdev(b) / math.sqrt(len(b))",
+    "giving 0 for one pair; count the seeds that both rows have, not those of one: one pair "
+    "says nothing about luck": "math.inf => 0.0",
     "giving nan for one pair, whose interval is math.inf wide": "math.inf => math.nan",
     "taking the last of two records of one seed; you cannot know which one counts":
         "len(have) > len(set(have)) => False",

@@ -1,9 +1,8 @@
 """Card of notebook 04: which layer uses which block."""
 
 import math  # noqa: F401 - edits use it
-from collections.abc import Iterator
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def layer_plan(L: int, share: str, G: int) -> list[tuple[int, int]]:
@@ -23,7 +22,7 @@ def layer_plan(L: int, share: str, G: int) -> list[tuple[int, int]]:
     return list(zip(*shared[share], strict=True))
 
 
-def _sizes(draw: Draw) -> Iterator[Case]:
+def _sizes(draw: Draw) -> Cases:
     def plans(answer, *sizes):
         found = []
         for L, share, G in sizes:
@@ -54,18 +53,16 @@ def _sizes(draw: Draw) -> Iterator[Case]:
 check_layer_plan = card("04.4", layer_plan, _sizes, {
     "counting blocks from 1": ("i * G // L => 1 + i * G // L", "range(L)) => range(1, L + 1))"),
     "giving each layer a block of its own, whatever is shared": "i * G // L => i",
-    "planning one layer too few":
-        "list(zip(*shared[share], strict=True)) => list(zip(*shared[share]))[:-1]",
+    "planning one layer too few": "return list(zip(*shared[share]))[:-1]",
     "giving the two halves different numbers; each half has blocks of its own, from 0":
-        "list(zip(*shared[share], strict=True)) => [(a, b + (1 + max(shared[share][0]))) for a, b "
-        "in zip(*shared[share])]",
+        "return [(a, b + (1 + max(shared[share][0]))) for a, b in zip(*shared[share])]",
     "swapping, or exchanging the halves: 'attention' is what is shared":
-        '"attention": (group, own), "ffn": (own, group) => "ffn": (group, own), "attention": (own, '
-        "group)",
+        '"attention": (group, own), "ffn": (own, group) => "ffn": (group, own), "attention": '
+        "(own, group)",
     "sharing both halves whatever is named": "*shared[share] => group, group",
     "sharing nothing unless it is all":
-        '"attention": (group, own), "ffn": (own, group) => "attention": (own, own), "ffn": (own, '
-        "own)",
+        '"attention": (group, own), "ffn": (own, group) => "attention": (own, own), "ffn": '
+        "(own, own)",
     "sharing where 'none' is asked for": '"none": (own, own) => "none": (group, group)',
     "dealing the layers out in turn (i % G), which is a cycle": "i * G // L => i % G",
     "taking G for the size of a group (i // G)": "i * G // L => i // G",
@@ -76,11 +73,9 @@ check_layer_plan = card("04.4", layer_plan, _sizes, {
     "rounding the size of a group up": "i * G // L => i // math.ceil(L / G)",
     "rounding i·G / L to the nearest whole number": "i * G // L => round(i * G / L)",
     "making the first groups longer, as array_split does":
-        "[i * G // L for i in range(L)] => [g for g in range(G) for _ in range(L // G + (g < L % "
-        "G))]",
+        "group = [g for g in range(G) for _ in range(L // G + (g < L % G))]",
     "rounding on the way, with int(i / L * G)": "i * G // L => int(i / L * G)",
-    "making groups in the half that is not shared":
-        "own = list(range(L)) => own = group if G > 1 else list(range(L))",
+    "making groups in the half that is not shared": "own = group if G > 1 else list(range(L))",
     "forgetting the groups when one half is shared":
         '"attention": (group, own), "ffn": (own, group) => "attention": ([0] * L, own), "ffn": '
         "(own, [0] * L)",
@@ -94,8 +89,8 @@ check_layer_plan = card("04.4", layer_plan, _sizes, {
     "no ValueError for (L, share, G) = (4, 'none', 5): the rule for G holds for every share":
         "if not 1 <= G <= L => if not 1 <= G <= L and share != 'none'",
     "no ValueError for (L, share, G) = (4, 'both', 1): an unknown share is taken for 'none'":
-        ('    if share not in shared:\n        raise ValueError(f"share must be one of {\', '
-         '\'.join(shared)}, not {share!r}")\n => ',
+        ("    if share not in shared:\n        raise ValueError(f\"share must be one of {', "
+         "'.join(shared)}, not {share!r}\")\n => ",
          "shared[share] => shared.get(share, (own, own))"),
     "a KeyError where a ValueError is due": "share not in shared => False",
 })

@@ -1,13 +1,12 @@
 """Card of notebook 06: what a straight line can read from frozen features."""
 
-from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from albert_edu.checks.asking import need
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 STEP = 0.006  # less than one answer in 120
 
@@ -44,7 +43,7 @@ def _clusters(draw: Draw, N: int, share: float) -> tuple[Tensor, Tensor]:
     return features, labels
 
 
-def _features(draw: Draw) -> Iterator[Case]:
+def _features(draw: Draw) -> Cases:
     (x, y), (tx, told) = _clusters(draw, 120, 0.8), _clusters(draw, 90, 0.3)
     for cluster in (0, 1):  # one in twelve is mislabelled, so that no line is perfect in training
         y[(x[:, 0] > 3).long().eq(cluster).nonzero()[::12, 0]] = 1 - cluster
@@ -104,31 +103,32 @@ def _features(draw: Draw) -> Iterator[Case]:
 PARTS = "x, y, tx, ty = features, labels, test_features, test_labels => "
 STANDARD = "x, tx = (x - mean) / spread, (tx - mean) / spread => "
 check_linear_probe = card("06.5", linear_probe, _features, {
-    "scoring on the training part": PARTS + "x, y, tx, ty = features, labels, features, labels",
+    "scoring on the training part": "x, y, tx, ty = features, labels, features, labels",
     "fitting on the test part":
-        PARTS + "x, y, tx, ty = test_features, test_labels, test_features, test_labels",
+        "x, y, tx, ty = test_features, test_labels, test_features, test_labels",
     "fitting on both parts":
-        PARTS + "tx, ty = test_features, test_labels\n"
-        "    x, y = torch.cat([features, tx]), torch.cat([labels, ty])",
+        "x, y, tx, ty = features, labels, test_features, test_labels => tx, ty = test_features, "
+        "test_labels\n    x, y = torch.cat([features, tx]), torch.cat([labels, ty])",
     "standardising the test with its own mean and spread":
         "(tx - mean) / spread => (tx - tx.mean(0)) / tx.std(0).clamp(min=1e-6)",
     "standardising with the mean and spread of both parts together":
         "x.mean(0), x.std(0) => torch.cat([x, tx]).mean(0), torch.cat([x, tx]).std(0)",
-    "not standardising, so that features in other units give other answers": STANDARD,
+    "not standardising, so that features in other units give other answers":
+        "x, tx = (x - mean) / spread, (tx - mean) / spread => ",
     "0 / 0 is not a number: the spread of a feature may be 0": ".clamp(min=1e-6) => ",
     "leaving out the bias: the line goes through the mean": "value=1.0 => value=0.0",
     "a line that is still on its way: take more steps, or longer ones": "range(300) => range(2)",
     "dividing by how often a class was answered (that is precision)":
         "right[ty == c] => right[said == c]",
-    "dividing by all answers": "right[ty == c].mean().item() => (right * (ty == c)).mean().item()",
-    "swapping the classes": "return accuracy, recalls => return accuracy, recalls[::-1]",
+    "dividing by all answers": "recalls = [(right * (ty == c)).mean().item() for c in range(C)]",
+    "swapping the classes": "return accuracy, recalls[::-1]",
     "averaging the recalls; the accuracy counts each answer once":
-        "return accuracy, => return sum(recalls) / C,",
-    "answering in percent": "return accuracy, => return 100 * accuracy,",
+        "return sum(recalls) / C, recalls",
+    "answering in percent": "return 100 * accuracy, recalls",
     "giving 0 for an absent class: 0 would say that all were missed, and none was there":
-        "return accuracy, recalls => return accuracy, [r if r == r else 0.0 for r in recalls]",
-    "taking the number of classes from the test labels": "int(y.max()) => int(ty.max())",
+        "return accuracy, [r if r == r else 0.0 for r in recalls]",
+    "taking the number of classes from the test labels": "C = int(ty.max()) + 1",
     "telling one class from all others: is it made for two classes only?":
         "int(y.max()) + 1 => 2\n    y, ty = y.clamp(max=1), ty.clamp(max=1)",
-    "returning the accuracy alone": "return accuracy, recalls => return accuracy",
+    "returning the accuracy alone": "return accuracy",
 })

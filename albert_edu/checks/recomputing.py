@@ -1,13 +1,13 @@
 """Cards of notebook 10: layers that run a second time for the backward pass."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from albert_edu.checks.asking import need
-from albert_edu.checks.engine import Case, Draw, card, wrong_answer
+from albert_edu.checks.engine import Case, Cases, Draw, card, wrong_answer
 from albert_edu.checks.steps import NotedLayer, Step
 
 
@@ -50,7 +50,7 @@ def _one_by_one(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
     return x
 
 
-def _stacks(draw: Draw) -> Iterator[Case]:
+def _stacks(draw: Draw) -> Cases:
     L, log = draw.integer(3, 6), []
     layers = [NotedLayer(draw, 6, number, log) for number in range(L)]
     x, along = draw.randn(2, 4, 6), draw.randn(2, 4, 6)
@@ -155,7 +155,7 @@ check_gradient_checkpoint = card("10.4", gradient_checkpoint, _stacks, {
 })
 
 
-def _blocks(draw: Draw) -> Iterator[Case]:
+def _blocks(draw: Draw) -> Cases:
     H = 5
     blocks = [nn.Sequential(NotedLayer(draw, H, 0, []), nn.Dropout(0.5), nn.Linear(H, H))
               for _ in range(2)]

@@ -1,11 +1,10 @@
 """Card of notebook 05: what the model sees in the place of a masked token."""
 
-from collections.abc import Iterator
 
 import numpy as np
 
 from albert_edu.checks.asking import by_seed, need
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import MASK
 
 
@@ -19,12 +18,13 @@ def replace_masked(rng: np.random.Generator, token_ids: np.ndarray, masked: np.n
     labels = np.where(masked, token_ids, -100)
     die = rng.random(token_ids.shape)
     words = rng.integers(MASK + 1, vocab_size, token_ids.shape)
-    blank, other = masked & (die < 0.8), masked & (die >= 0.8) & (die < 0.9)
-    seen = np.where(blank, MASK, np.where(other, words, token_ids))
+    mask, random = die < 0.8, (die >= 0.8) & (die < 0.9)
+    replaced = np.where(mask, MASK, np.where(random, words, token_ids))
+    seen = np.where(masked, replaced, token_ids)
     return seen, labels
 
 
-def _tokens(draw: Draw) -> Iterator[Case]:
+def _tokens(draw: Draw) -> Cases:
     V, B = draw.integer(36, 44), 3000
     ids = draw.numpy.integers(5, 15, (B, 24))  # so that random ones differ from borrowed ones
     masked = np.zeros((B, 24), bool)
@@ -43,7 +43,7 @@ def _tokens(draw: Draw) -> Iterator[Case]:
         seen, labels = replaced(answer, given, masked, V)
         for mistake, values in {
             "taking the labels after replacing": np.where(masked, seen, -100),
-            "asking only where [MASK] is seen": np.where(seen == MASK, ids, -100),
+            "labelling only where [MASK] is seen": np.where(seen == MASK, ids, -100),
         }.items():  # they depend on what was drawn, so that no other answer gives the same
             need(not np.array_equal(labels, values) or np.array_equal(seen, ids), mistake)
         return labels
@@ -70,8 +70,8 @@ def _tokens(draw: Draw) -> Iterator[Case]:
         need(len(found) > 0, "no token was replaced by another one")
         need(found.min() > MASK, "special tokens are drawn too: ids 0 to 4 are no words")
         need(found.max() < V, f"id {found.max()} does not exist: the last of {V} is {V - 1}")
-        need(found.max() > 14, "random tokens are taken from the text, where frequent ones are "
-             "drawn more often, not from the vocabulary")
+        need(found.max() > 14,
+             "random tokens are taken from the text, where frequent ones are drawn more often")
         need(len(found) > 1, "only some tokens are ever drawn; is one number drawn for all places?")
         return found
 
@@ -84,7 +84,7 @@ def _tokens(draw: Draw) -> Iterator[Case]:
     inputs = ids, masked, V
     yield Case("keeps the masked tokens as labels", inputs, 3.0, labels)
     yield Case("leaves the other tokens alone", inputs, 2.0, unmasked,
-               reason="replaced is what was not chosen: look at `masked`")
+               reason="replacing tokens that are not masked: look at `masked`")
     yield Case("puts [MASK], another token or the token itself: 80, 10, 10", inputs, 3.0, shares,
                0.016)
     yield Case("throws a die for each token", inputs, 2.0, alike, 0.1,
@@ -101,64 +101,50 @@ def _tokens(draw: Draw) -> Iterator[Case]:
                reason="look at `masked`, also where it is False throughout")
 
 
-SEEN = "np.where(blank, MASK, np.where(other, words, token_ids)) => "
 check_replace_masked = card("05.4", replace_masked, _tokens, {
-    "taking the labels after replacing":
-        "return seen, labels => return seen, np.where(masked, seen, -100)",
-    "labelling every token, also those that nobody asks about":
-        "np.where(masked, token_ids, -100) => token_ids",
-    "asking only where [MASK] is seen":
-        "return seen, labels => return seen, np.where(seen == MASK, token_ids, -100)",
-    "writing 0 for 'not asked'; that is a token, <pad>, and -100 is none":
-        "token_ids, -100) => token_ids, 0)",
-    "writing -1 for 'not asked'; the loss ignores -100": "token_ids, -100) => token_ids, -1)",
-    "labelling what is not masked":
-        "np.where(masked, token_ids, -100) => np.where(masked, -100, token_ids)",
-    "replaced is what was not chosen: look at `masked`":
-        ("masked & (die < 0.8) => die < 0.8", "masked & (die >= 0.8) => (die >= 0.8)"),
-    "replacing what is not masked": "masked & => ~masked &",
-    "putting [MASK] everywhere": "(die < 0.8) => (die < 2)",
-    "never leaving a token as it is": "(die < 0.9) => (die < 2)",
-    "never putting a random token": "(die >= 0.8) & (die < 0.9) => (die > 2)",
+    "taking the labels after replacing": "return seen, np.where(masked, seen, -100)",
+    "labelling every token, also those that are not masked": "labels = token_ids",
+    "labelling only where [MASK] is seen": "return seen, np.where(seen == MASK, token_ids, -100)",
+    "writing 0 for 'not masked'; that is a token, <pad>": "labels = np.where(masked, token_ids, 0)",
+    "writing -1 for 'not masked'; it must be -100": "labels = np.where(masked, token_ids, -1)",
+    "labelling what is not masked": "labels = np.where(masked, -100, token_ids)",
+    "replacing tokens that are not masked: look at `masked`": "seen = replaced",
+    "replacing what is not masked": "seen = np.where(masked, token_ids, replaced)",
+    "putting [MASK] everywhere": "mask, random = die < 2, die > 2",
+    "never leaving a token as it is": "mask, random = die < 0.8, die >= 0.8",
+    "never putting a random token": "mask, random = die < 0.8, die > 2",
     "leaving a token in two cases of ten: the second die is thrown for what the first one left":
-        "masked & (die >= 0.8) & (die < 0.9) => masked & (die >= 0.8) & (rng.random(die.shape) < "
-        "0.1)",
+        "mask, random = die < 0.8, rng.random(die.shape) < 0.1",
     "swapping the shares of [MASK] and of random tokens":
-        ("(die < 0.8) => (die < 0.1)", "(die >= 0.8) => (die >= 0.1)"),
-    "hiding 15% a second time; what is marked is already the 15%":
-        ("(die < 0.8) => (die < 0.12)",
-         "(die >= 0.8) & (die < 0.9) => (die >= 0.12) & (die < 0.135)"),
+        "mask, random = die < 0.1, (die >= 0.1) & (die < 0.9)",
+    "masking 15% a second time; what is marked is already the 15%":
+        "mask, random = die < 0.12, (die >= 0.12) & (die < 0.135)",
     "one die is thrown for each column, the same for all sequences":
-        "rng.random(token_ids.shape) => rng.random(token_ids.shape)[:1]",
+        "die = np.broadcast_to(rng.random(token_ids.shape[1]), token_ids.shape)",
     "one die is thrown for each run, as in SpanBERT":
-        "die = rng.random(token_ids.shape) => die = "
-        "np.take_along_axis(rng.random(token_ids.shape), np.cumsum(masked & ~np.pad(masked, ((0, "
-        "0), (1, 0)))[:, :-1], 1) % masked.shape[1], 1)",
+        "die = rng.random(masked.size)[np.cumsum(np.diff(masked, axis=1, prepend=0)"
+        ").reshape(masked.shape)]",
     "all tokens have the same fate: is one die thrown for all of them?":
-        "rng.random(token_ids.shape) => np.full(token_ids.shape, rng.random())",
+        "die = np.full(token_ids.shape, rng.random())",
     "special tokens are drawn too: ids 0 to 4 are no words":
-        "rng.integers(MASK + 1 => rng.integers(0",
+        "words = rng.integers(0, vocab_size, token_ids.shape)",
     "drawing from [MASK] on; the first ordinary token is 5":
-        "rng.integers(MASK + 1 => rng.integers(MASK",
+        "words = rng.integers(MASK, vocab_size, token_ids.shape)",
     "drawing from 6 on; the first ordinary token is 5":
-        "rng.integers(MASK + 1 => rng.integers(MASK + 2",
+        "words = rng.integers(MASK + 2, vocab_size, token_ids.shape)",
     "drawing up to vocab_size - 2; the upper end of rng.integers is not drawn":
-        "MASK + 1, vocab_size, => MASK + 1, vocab_size - 1,",
+        "words = rng.integers(MASK + 1, vocab_size - 1, token_ids.shape)",
     "drawing one id that does not exist: the last is vocab_size - 1":
-        "MASK + 1, vocab_size, => MASK + 1, vocab_size + 1,",
-    "random tokens are taken from the text, where frequent ones are drawn more often, not from "
-    "the vocabulary":
-        "rng.integers(MASK + 1, vocab_size, token_ids.shape) => "
-        "rng.permutation(token_ids.ravel()).reshape(token_ids.shape)",
+        "words = rng.integers(MASK + 1, vocab_size + 1, token_ids.shape)",
+    "random tokens are taken from the text, where frequent ones are drawn more often":
+        "words = rng.permutation(token_ids.ravel()).reshape(token_ids.shape)",
     "only some tokens are ever drawn; is one number drawn for all places?":
-        "rng.integers(MASK + 1, vocab_size, token_ids.shape) => np.full(token_ids.shape, "
-        "vocab_size - 1)",
+        "words = np.full(token_ids.shape, vocab_size - 1)",
     "the same seed gives another result: chance comes from np.random or random, not from `rng`":
         lambda rng, *inputs: replace_masked(np.random.default_rng(), *inputs),
     "another seed gives the same result: is a generator made inside, with a seed of its own?":
         lambda rng, *inputs: replace_masked(np.random.default_rng(0), *inputs),
-    "-100 is no token: what is seen comes first, the labels second":
-        "return seen, labels => return labels, seen",
-    "the caller's data are changed: work on a copy":
-        SEEN + "token_ids; seen[blank] = MASK; seen[other] = words[other]",
+    "-100 is no token: what is seen comes first, the labels second": "return labels, seen",
+    "the caller's data are changed: work on a copy": "seen = token_ids; seen[:] = np.where(masked, "
+        "replaced, token_ids)",
 }, pure=True)

@@ -45,6 +45,7 @@ class Report:
 
     exercise: str
     properties: list[Property] = field(default_factory=list)
+    place: str = ""  # its number, and whether it is of a notebook or of an assignment
 
     @property
     def passed(self) -> bool:
@@ -77,7 +78,8 @@ class Report:
         if self.reasons == [NOT_BEGUN]:
             return f"{self.exercise}: not answered yet, {len(self.properties)} properties to check"
         held, explained = sum(one.passed for one in self.properties), set()
-        lines = [f"{self.exercise}: {held} of {len(self.properties)} properties hold "
+        place = f", {self.place}" if self.place and not self.passed else ""
+        lines = [f"{self.exercise}{place}: {held} of {len(self.properties)} properties hold "
                  f"(score {self.score:.2f})"]
         for one in self.properties:
             lines.append(f"  {'ok  ' if one.passed else 'FAIL'}  {one.name}")

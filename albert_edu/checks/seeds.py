@@ -2,9 +2,9 @@
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 # Student's t at n - 1 degrees of freedom, by n: with 2.5% beyond it on either side, and with 5%.
 TWO_SIDED = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26,
@@ -42,7 +42,7 @@ def both_of(answer, *inputs) -> tuple[float, float]:
     return pair_of(answer(*inputs))
 
 
-def _values(draw: Draw) -> Iterator[Case]:
+def _values(draw: Draw) -> Cases:
     sizes = [2, 3, 5, draw.integer(6, 11)]
     draws = [(3 + 0.2 * draw.randn(n)).tolist() for n in sizes]
 
@@ -78,24 +78,23 @@ WIDTHS = {
     "taking t at n degrees of freedom instead of n - 1": "TWO_SIDED[n] * s => TWO_SIDED[n + 1] * s",
     "taking t with 5% on either side, a 90% interval": "TWO_SIDED[n] * s => ONE_SIDED[n] * s",
     "dividing the squares by n instead of n - 1 (the default of NumPy)":
-        S + "statistics.pstdev(values)",
+        "s = statistics.pstdev(values)",
     "not dividing by the root of n: that is where single runs lie, not their mean":
-        HALF + "TWO_SIDED[n] * s",
+        "half = TWO_SIDED[n] * s",
     "dividing by the root of n - 1 although the variance was divided by n - 1 already":
-        HALF + "TWO_SIDED[n] * s / math.sqrt(n - 1)",
-    "giving the whole width": HALF + "2 * TWO_SIDED[n] * s / math.sqrt(n)",
-    "giving the standard error, without t": HALF + "s / math.sqrt(n)",
+        "half = TWO_SIDED[n] * s / math.sqrt(n - 1)",
+    "giving the whole width": "half = 2 * TWO_SIDED[n] * s / math.sqrt(n)",
+    "giving the standard error, without t": "half = s / math.sqrt(n)",
     "taking the variance for the deviation: a root is missing":
-        HALF + "TWO_SIDED[n] * s * s / math.sqrt(n)",
+        "half = TWO_SIDED[n] * s * s / math.sqrt(n)",
 }
 check_interval = card("09.4", interval, _values, WIDTHS | {
-    "giving the two ends instead of mean and half-width":
-        "return mean, half => return mean - half, mean + half",
-    "swapping the two: the mean comes first": "return mean, half => return half, mean",
-    "taking the median": "mean = sum(values) / n => mean = statistics.median(values)",
-    "adding up instead of averaging": "mean = sum(values) / n => mean = sum(values)",
+    "giving the two ends instead of mean and half-width": "return mean - half, mean + half",
+    "swapping the two: the mean comes first": "return half, mean",
+    "taking the median": "mean = statistics.median(values)",
+    "adding up instead of averaging": "mean = sum(values)",
     "taking the spread about zero; the spread is about the mean of the values, not about 0":
-        S + "math.sqrt(sum(v * v for v in values) / (n - 1))",
+        "s = math.sqrt(sum(v * v for v in values) / (n - 1))",
     "giving 0 for one seed, but one run says nothing about luck: its interval is math.inf wide":
         "math.inf => 0.0",
     "giving nan for one seed, whose interval is math.inf wide": "math.inf => math.nan",

@@ -1,7 +1,7 @@
 """Cards of notebook 04: whose gradient a shared weight gets."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.batches import PretrainingBatch
 
 
@@ -31,7 +31,7 @@ def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Te
     return F.cross_entropy(logits.flatten(0, 1), batch.masked_labels.flatten(), ignore_index=-100)
 
 
-def _models(draw: Draw) -> Iterator[Case]:
+def _models(draw: Draw) -> Cases:
     sizes = dict(vocab_size=30, embedding_size=6, hidden_size=8, num_heads=2, max_positions=8)
     model = AlbertForPretraining(AlbertConfig(**sizes, num_layers=draw.integer(3, 6)))
     with torch.no_grad():
@@ -90,10 +90,12 @@ LAST = "    x = ffn(attention(x, mask))\n    places => "
 check_last_application = card("04.1", last_application, _models, {
     "letting all applications learn": _all_learn,
     "letting none learn: the last one must run outside no_grad":
-        LAST + "    with torch.no_grad():\n        x = ffn(attention(x, mask))\n    places",
+        "    x = ffn(attention(x, mask))\n    places =>     with torch.no_grad():\n        x = "
+        "ffn(attention(x, mask))\n    places",
     "letting the last two learn":
         ("range(L - 1) => range(L - 2)",
-         LAST + "    x = ffn(attention(x, mask))\n" * 2 + "    places"),
+         "    x = ffn(attention(x, mask))\n    places =>     x = ffn(attention(x, mask))\n    x "
+         "= ffn(attention(x, mask))\n    places"),
     "dividing the whole gradient by L": _divided,
     "adding the loss of the order": lambda model, batch: (
         last_application(model, batch) + model(batch).sentence_order_loss.detach()),
@@ -113,7 +115,7 @@ def shared_gradient(apply: Callable, W: Tensor, x: Tensor, L: int, loss: Callabl
     return torch.stack(torch.autograd.grad(loss(x), copies))
 
 
-def _functions(draw: Draw) -> Iterator[Case]:
+def _functions(draw: Draw) -> Cases:
     L, H = draw.integer(3, 6), 4
     W, b, x, along = draw.randn(H, H) / 2, draw.randn(H), draw.randn(3, H), draw.randn(3, H)
 
@@ -155,12 +157,11 @@ def _of_each_state(apply, W, x, L, loss) -> Tensor:
 GRADIENTS = "torch.stack(torch.autograd.grad(loss(x), copies)) => "
 check_shared_gradient = card("04.6", shared_gradient, _functions, {
     "giving the whole gradient to each; untie first: a copy of W for each application":
-        "[W.detach().clone().requires_grad_() for _ in range(L)] => "
-        "[W.detach().clone().requires_grad_()] * L",
+        "copies = [W.detach().clone().requires_grad_()] * L",
     "dividing the whole gradient by L":
-        GRADIENTS + "torch.stack(torch.autograd.grad(loss(x), copies)).mean(0).expand(L, *W.shape)",
+        "return torch.stack(torch.autograd.grad(loss(x), copies)).mean(0).expand(L, *W.shape)",
     "returning the sum alone: one gradient as large as W is asked for, L times":
-        GRADIENTS + "torch.stack(torch.autograd.grad(loss(x), copies)).sum(0)",
+        "return torch.stack(torch.autograd.grad(loss(x), copies)).sum(0)",
     "listing the last application first": "grad(loss(x), copies) => grad(loss(x), copies[::-1])",
     "letting .grad pile up: each holds those before it too":
         "loss(x), copies)) => loss(x), copies)).cumsum(0)",

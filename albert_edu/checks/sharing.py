@@ -1,13 +1,12 @@
 """Card of notebook 04: a stack that shares."""
 
 import copy  # noqa: F401 - edits use it
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
 from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 class SharedEncoder(nn.Module):
@@ -51,7 +50,7 @@ class _Bend(_Mix):
         return x + torch.tanh(x * self.weight)
 
 
-def _stacks(draw: Draw) -> Iterator[Case]:
+def _stacks(draw: Draw) -> Cases:
     L, x, seed = draw.integer(3, 6), draw.randn(2, 3, 4), draw.integer(1, 10**6)
 
     def make(answer, share, L=L):
@@ -96,9 +95,11 @@ A, F = "make_attention() for _ in range(attentions) => ", "make_ffn() for _ in r
 check_shared_encoder = card("04.5", SharedEncoder, _stacks, {
     "copying the one block; name it again instead":
         ("attentions = 1 => a, f = make_attention(), make_ffn()\n        attentions = 1",
-         A + "copy.deepcopy(a) for _ in range(L)", F + "copy.deepcopy(f) for _ in range(L)"),
+         "make_attention() for _ in range(attentions) => copy.deepcopy(a) for _ in range(L)",
+         "make_ffn() for _ in range(ffns) => copy.deepcopy(f) for _ in range(L)"),
     "making new blocks in each turn of the loop":
-        (A + "make_attention() for _ in range(L)", F + "make_ffn() for _ in range(L)"),
+        ("self.attention = nn.ModuleList(make_attention() for _ in range(L))",
+         "self.ffn = nn.ModuleList(make_ffn() for _ in range(L))"),
     "keeping the blocks where nn.Module does not look, as in a plain list: use an nn.ModuleList":
         "nn.ModuleList( => list(",
     "sharing the attention alone": ("range(attentions) => range(1)", "range(ffns) => range(L)"),
@@ -110,20 +111,23 @@ check_shared_encoder = card("04.5", SharedEncoder, _stacks, {
          "self.ffn[i % len(self.ffn)] => self.attention[i % len(self.attention)]",
          "self.first => self.ffn[i % len(self.ffn)]"),
     "applying attention L times and then feed-forward L times":
-        "](x)\n            x = self.ffn => ](x)\n        for i in range(self.L):\n            x = "
-        "self.ffn",
+        "](x)\n            x = self.ffn => ](x)\n        for i in range(self.L):\n            x "
+        "= self.ffn",
     "leaving out the feed-forward half": "            x = self.ffn[i % len(self.ffn)](x)\n => ",
     "leaving out the attention": "            x = self.attention[i % len(self.attention)](x)\n => ",
     "letting the last application alone learn; is there a detach() or no_grad()?":
         "x = self.attention[i % len(self.attention)](x) => x = self.attention[i % "
         "len(self.attention)](x.detach())",
     "several names for one tensor: keep the block once and go round L times, not [block] * L":
-        A + "[make_attention() for _ in range(attentions)] * (L // attentions)",
+        "self.attention = nn.ModuleList([make_attention() for _ in range(attentions)] * (L // "
+        "attentions))",
     "swapping, or exchanging the halves: 'attention' is what is shared":
         ('("all", "attention") => ("all", "-")', '("all", "ffn") => ("all", "attention")',
          '"-" => "ffn"'),
     "sharing both halves whatever is named, perhaps by accident: [block] * L holds one block L "
-    "times": (A + "[make_attention()] * attentions", F + "[make_ffn()] * ffns"),
+    "times":
+        ("self.attention = nn.ModuleList([make_attention()] * attentions)",
+         "self.ffn = nn.ModuleList([make_ffn()] * ffns)"),
     "sharing nothing unless it is all":
         ('("all", "attention") => ("all",)', '("all", "ffn") => ("all",)'),
     "sharing where 'none' is asked for":

@@ -1,14 +1,14 @@
 """Cards of notebook 11: from the characters of an answer to tokens, and from scores back to one."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.asking import need
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.masking import IGNORE
 
 
@@ -25,10 +25,12 @@ def span_labels(question: Sequence[int], characters: Sequence[tuple[int, int]], 
         return IGNORE, IGNORE
     end = start + len(text)
     inside = [i for i, (b, e) in enumerate(characters) if b < end and e > start]
-    before = len(question) + 2
-    if not inside or before + inside[-1] > S - 2:
+    if not inside:
         return None
-    return before + inside[0], before + inside[-1]
+    before = len(question) + 2
+    first, last = before + inside[0], before + inside[-1]
+    room = S - 2
+    return (first, last) if last <= room else None
 
 
 class _Example(NamedTuple):
@@ -66,7 +68,7 @@ def _blanks(characters: Sequence[tuple[int, int]]) -> list[int]:
     return [i for i in range(len(characters) - 3) if characters[i][1] < characters[i + 1][0]]
 
 
-def _examples(draw: Draw) -> Iterator[Case]:
+def _examples(draw: Draw) -> Cases:
     examples = [_example(draw, at_the_end=i % 2 == 1) for i in range(6)]
     nothing = [example._replace(start=-1, text="") for example in examples[:2]]
     cut, blank = [], []
@@ -77,63 +79,57 @@ def _examples(draw: Draw) -> Iterator[Case]:
         blank += [example._replace(start=at, text=" "), example._replace(start=at, text=" x")]
 
     def ask(answer, *examples):
-        found = [answer(*example) for example in examples]
-        return [None if one is None else [int(place) for place in one] for one in found]
+        spans = [answer(*example) for example in examples]
+        return [None if span is None else list(map(int, span)) for span in spans]
 
     def some(answer, *examples):
-        found = ask(answer, *examples)
-        need(found != [None] * len(found), "all results are None; is the return missing?")
-        return found
+        spans = ask(answer, *examples)
+        need(spans != [None] * len(spans), "all results are None; is the return missing?")
+        return spans
 
     yield Case("finds the first and the last token", tuple(examples), 3.0, some)
     yield Case("takes a token that the answer only touches",
                tuple(_example(draw, shorter=1) for _ in range(4)), 1.0, ask,
-               reason="an answer may begin or end inside a token: '1859' in '(1859).'; take every "
-                      "token that shares a character with it")
+               reason="an answer may begin or end inside a token: '1859' in '(1859).'")
     yield Case("takes all tokens of a word that they share",
                tuple(_example(draw, together=True) for _ in range(3)), 1.0, ask,
-               reason="tokens of a word whose length was changed all stand for the whole word: "
-                      "take all")
+               reason="tokens of a word may all have the whole word's characters: take all")
     yield Case("gives (-100, -100) where there is no answer", tuple(nothing), 2.0, ask)
     yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, ask,
                reason="is a whole answer kept that just fits?")
     yield Case("gives None for a blank, which is in no token", tuple(blank), 1.0, ask)
 
 
-SHARED, RESULT = "b < end and e > start => ", "return before + inside[0], before + inside[-1] => "
+INSIDE = "inside = [i for i, (b, e) in enumerate(characters) if "
 check_span_labels = card("11.6", span_labels, _examples, {
-    "counting from the context's first token; [CLS] question [SEP] stand before it":
-        "before = len(question) + 2 => before = 0",
-    "adding the question's length without [CLS] and [SEP]": "len(question) + 2 => len(question)",
-    "adding [CLS] and the question, but not the [SEP] between":
-        "len(question) + 2 => len(question) + 1",
-    "giving one past the last token": RESULT + "return before + inside[0], before + inside[-1] + 1",
-    "taking the token behind the answer as well: the character at start + len(text) is not of it":
-        SHARED + "b <= end and e > start",
-    "taking the tokens before and behind the answer as well": SHARED + "b <= end and e >= start",
+    "counting from the context's first token; [CLS] question [SEP] come before it": "before = 0",
+    "adding the question's length without [CLS] and [SEP]": "before = len(question)",
+    "adding [CLS] and the question, but not the [SEP] between": "before = len(question) + 1",
+    "giving one past the last token": "return (first, last + 1) if last <= room else None",
+    "taking the token behind the answer as well": INSIDE + "b <= end and e > start]",
+    "taking the tokens before and behind the answer as well": INSIDE + "b <= end and e >= start]",
     "stopping one character early, so that a last token of one letter is lost":
-        SHARED + "b < end - 1 and e > start",
-    "giving characters instead of tokens": RESULT + "return start, end - 1",
+        INSIDE + "b < end - 1 and e > start]",
+    "giving characters instead of tokens": "return (start, end - 1) if last <= room else None",
     "giving the number of tokens instead of the last one":
-        RESULT + "return before + inside[0], len(inside)",
-    "taking only tokens that lie wholly within the answer": SHARED + "b >= start and e <= end",
+        "return (first, len(inside)) if last <= room else None",
+    "taking only tokens that lie wholly within the answer":
+        INSIDE + "b >= start and e <= end]",
     "looking for tokens that begin and end exactly where the answer does: it may begin inside of "
-    "one": SHARED + "b == start or e == end",
-    "taking the first token that ends there: tokens of a word whose length was changed all stand "
-    "for the whole word": RESULT + "return before + inside[0], before + next(i for i in inside if "
-                               "characters[i][1] >= end or i == inside[-1])",
-    "pointing at [CLS], as BERT does; here a loss ignores -100 and another head says 'no answer'":
-        "IGNORE, IGNORE => 0, 0",
+    "one": INSIDE + "b == start or e == end]",
+    "taking the first token that ends there: tokens of a word may all have the whole word's "
+    "characters": "first, last = before + inside[0], before + next(i for i in inside if "
+        "characters[i][1] >= end or i == inside[-1])",
+    "pointing at [CLS], as BERT does; a loss ignores -100": "return IGNORE, IGNORE => return 0, 0",
     "returning None, as for an answer that was cut off": "return IGNORE, IGNORE => return None",
     "ending an answer at the edge where it is cut off":
-        ("before + inside[-1] > S - 2 => before + inside[0] > S - 2",
-         RESULT + "return before + inside[0], min(before + inside[-1], S - 2)"),
+        "return (first, min(last, room)) if first <= room else None",
     "taking an answer that was cut off for none, which teaches the wrong thing":
-        "return None => return IGNORE, IGNORE",
-    "giving places behind the end of the row": "before + inside[-1] > S - 2 => False",
-    "forgetting that the last [SEP] needs a place": "S - 2 => S - 1",
-    "leaving one place too many free": "S - 2 => S - 3",
-    "looking for the first of no tokens: an answer of a blank alone is None": "not inside or => ",
+        "return (first, last) if last <= room else (IGNORE, IGNORE)",
+    "giving places behind the end of the row": "return first, last",
+    "forgetting that the last [SEP] needs a place": "room = S - 1",
+    "leaving one place too many free": "room = S - 3",
+    "looking for the first of no tokens: a blank alone is None": "if not inside => if 0",
 })
 
 
@@ -145,17 +141,17 @@ def best_span(start: Tensor, end: Tensor, context: Tensor, none: Tensor,
     ``longest`` tokens. (-100, -100) where ``none`` is above 0, which says that there is no answer,
     and in a row without any context. The scores are logits and may all be negative."""
     S = start.shape[1]
-    start = start.masked_fill(~context, -math.inf)
-    end = end.masked_fill(~context, -math.inf)
+    start, end = (scores.masked_fill(~context, -math.inf) for scores in (start, end))
     allowed = torch.ones(S, S, dtype=torch.bool).triu().tril(longest - 1)
-    sums = (start[:, :, None] + end[:, None]).masked_fill(~allowed, -math.inf).flatten(1)
+    sums = start[:, :, None] + end[:, None]
+    sums = sums.masked_fill(~allowed, -math.inf).flatten(1)
     best = sums.argmax(1)
     spans = torch.stack([best // S, best % S], 1)
     silent = (none > 0) | ~context.any(1)
     return spans.masked_fill(silent[:, None], IGNORE)
 
 
-def _scores(draw: Draw) -> Iterator[Case]:
+def _scores(draw: Draw) -> Cases:
     B, S, T = 40, draw.integer(12, 16), 40
     begin, stop = draw.integers(2, 5, B, 1), draw.integers(S - 4, S, B, 1)
     context = (torch.arange(S) >= begin) & (torch.arange(S) < stop)  # between question and padding
@@ -172,53 +168,43 @@ def _scores(draw: Draw) -> Iterator[Case]:
     empty = context.clone()
     empty[::3] = False
 
-    def ask(answer, start, *inputs):
-        return tensor(answer(start, *inputs), len(start), 2).long()
-
-    yield Case("finds the best pair", (start, end, everywhere, answered), 3.0, ask)
-    yield Case("answers from the context alone", (start, end, context, answered), 2.0, ask)
-    yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered), 1.0,
-               ask,
+    yield Case("finds the best pair", (start, end, everywhere, answered), 3.0)
+    yield Case("answers from the context alone", (start, end, context, answered), 2.0)
+    yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered),
                reason="only differences of scores count; what is not allowed must be -inf, not 0")
-    yield Case("finds no answer of more than 30 tokens", far, 2.0, ask)
-    yield Case("allows no more tokens than asked for", (start, end, context, answered, 2), 1.0, ask)
-    yield Case("says where there is no answer", (start, end, context, none), 2.0, ask)
-    yield Case("gives (-100, -100) in a row without context", (start, end, empty, answered), 1.0,
-               ask)
+    yield Case("finds no answer of more than 30 tokens", far, 2.0)
+    yield Case("keeps to `longest`", (start, end, context, answered, 2))
+    yield Case("says where there is no answer", (start, end, context, none), 2.0)
+    yield Case("gives (-100, -100) in a row without context", (start, end, empty, answered))
 
 
-CONTEXT_ONLY = "masked_fill(~context, -math.inf) => "
-START_ONLY = "    end = end.masked_fill(~context, -math.inf)\n => "
-END_ONLY = "    start = start.masked_fill(~context, -math.inf)\n => "
-ALLOWED, BEST = ".triu().tril(longest - 1) => ", "best = sums.argmax(1) => "
 check_best_span = card("11.7", best_span, _scores, {
-    "taking the best of each alone, which may end before it begins": ALLOWED,
-    "taking the best start first, then the best end behind it":
-        BEST + "first = start.argmax(1, keepdim=True)\n"
-               "    end = end.masked_fill(torch.arange(S) < first, -math.inf)\n"
-               "    best = first[:, 0] * S + end.argmax(1)",
+    "taking the best of each alone, which may end before it begins":
+        "allowed = torch.ones(S, S, dtype=torch.bool)",
+    "taking the best start first, then the best end behind it": "sums = sums.masked_fill("
+        "~allowed | (start < start.amax(1, keepdim=True))[:, :, None], -math.inf).flatten(1)",
     "adding probabilities; logits (or logs of probabilities) are added":
-        CONTEXT_ONLY + "softmax(1).masked_fill(~context, -math.inf)",
+        "scores.masked_fill => scores.softmax(1).masked_fill",
     "allowing no answer of one token; first may be last": ".triu() => .triu(1)",
-    "giving one past the last place": "best % S], => best % S + 1],",
-    "swapping start and end": lambda start, end, *inputs: best_span(end, start, *inputs),
-    "letting the question, special tokens and padding answer": (START_ONLY, END_ONLY),
-    "masking the starts and not the ends": START_ONLY,
+    "giving one past the last place": "spans = torch.stack([best // S, best % S + 1], 1)",
+    "swapping start and end": "sums = end[:, :, None] + start[:, None]",
+    "letting the question, special tokens and padding answer": "start, end = start, end",
+    "masking the starts alone": "start, end = start.masked_fill(~context, -math.inf), end",
     "setting scores outside to 0, which is more than a negative score; -inf is meant":
-        CONTEXT_ONLY + "masked_fill(~context, 0.0)",
+        "masked_fill(~context, -math.inf) => masked_fill(~context, 0.0)",
     "setting forbidden pairs to 0, which is more than a negative score":
-        "~allowed, -math.inf => ~allowed, 0.0",
+        "sums = sums.masked_fill(~allowed, 0.0).flatten(1)",
     "counting from the first token of the context":
-        "return spans => spans = spans - context.int().argmax(1, keepdim=True)\n    return spans",
-    "turning the mask upside down": CONTEXT_ONLY + "masked_fill(context, -math.inf)",
+        "spans = torch.stack([best // S, best % S], 1) - context.int().argmax(1, keepdim=True)",
+    "turning the mask upside down": "masked_fill(~context, => masked_fill(context,",
     "letting an answer be of any length": ".tril(longest - 1) => ",
     "allowing 31 tokens: last - first is at most 29": "longest - 1 => longest",
     "ignoring `longest`: is 30 written out?": "longest - 1 => 29",
-    "answering every question": "(none > 0) => none.isnan()",
+    "answering every question": "silent = ~context.any(1)",
     "answering where 'no answer' is the likelier, and only there": "none > 0 => none < 0",
-    "pointing at [CLS], place 0": ", IGNORE => , 0",
+    "pointing at [CLS], place 0": "return spans.masked_fill(silent[:, None], 0)",
     "comparing with 0.5, though it is a logit": "none > 0 => none > 0.5",
     "comparing 'no answer' with the score of the span; it is judged alone":
         "none > 0 => none > sums.amax(1)",
-    "pointing somewhere in a row without any context": " | ~context.any(1) => ",
+    "pointing somewhere in a row without any context": "silent = none > 0",
 })

@@ -3,10 +3,9 @@
 import math  # noqa: F401 - edits use it
 import re
 import unicodedata
-from collections.abc import Iterator
 
 from albert_edu.checks.asking import need
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 
@@ -20,7 +19,7 @@ def normalise(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _texts(draw: Draw) -> Iterator[Case]:
+def _texts(draw: Draw) -> Cases:
     def ask(answer, text):
         cleaned = answer(text)
         need(isinstance(cleaned, str), "a string is asked for; is the return missing?")
@@ -46,7 +45,7 @@ check_normalise = card("01.3", normalise, _texts, {
     "leaving the capitals": "text.lower() => text",
     "keeping the accents (only NFKD or NFD takes a letter apart)": '"NFKD", text => "NFKC", text',
     "taking the accents off and leaving them beside their letters":
-        " if not unicodedata.combining(c) => ",
+        'text = "".join(c for c in text)',
     "dropping the letters together with their accents":
         'unicodedata.normalize("NFKD", text) => text.encode("ascii", "ignore").decode()',
     "dropping punctuation": lambda text: re.sub(r"[^\w\s\"]", "", normalise(text)),
@@ -59,13 +58,12 @@ check_normalise = card("01.3", normalise, _texts, {
     "joining blanks before NFKD, which makes new ones":
         ('"NFKD", text => "NFKD", " ".join(text.split())',
          '" ".join(text.lower().split()) => text.lower()'),
-    "leaving the pairs of quotes as they are": '.replace("``", \'"\').replace("\'\'", \'"\') => ',
+    "leaving the pairs of quotes as they are": ".replace(\"``\", '\"').replace(\"''\", '\"') => ",
     "replacing single apostrophes too": lambda text: normalise(text).replace("'", '"'),
-    "leaving runs of blanks inside": '" ".join(text.lower().split()) => text.lower().strip()',
+    "leaving runs of blanks inside": "return text.lower().strip()",
     "taking only the space for a blank, not tabs and line ends":
-        '" ".join(text.lower().split()) => re.sub(" +", " ", text.lower()).strip()',
-    "forgetting the blanks at the ends":
-        '" ".join(text.lower().split()) => re.sub(r"\\s+", " ", text.lower())',
+        'return re.sub(" +", " ", text.lower()).strip()',
+    "forgetting the blanks at the ends": 'return re.sub(r"\\s+", " ", text.lower())',
     "removing all blanks": '" ".join => "".join',
 })
 
@@ -83,7 +81,7 @@ def sequence_layout(a: list[int], b: list[int], length: int) -> tuple[list[int],
     return ids + padding, segments + padding, [1] * n + padding
 
 
-def _pairs(draw: Draw) -> Iterator[Case]:
+def _pairs(draw: Draw) -> Cases:
     n, m, free = (draw.integer(3, 7) for _ in range(3))
     a, b = draw.integers(5, 99, n).tolist(), draw.integers(5, 99, m).tolist()
 
@@ -112,21 +110,18 @@ def _pairs(draw: Draw) -> Iterator[Case]:
 
 check_sequence_layout = card("01.5", sequence_layout, _pairs, {
     "padding in front of the row, not behind it":
-        "return ids + padding, segments + padding, [1] * n + padding => return padding + ids, "
-        "padding + segments, padding + [1] * n",
+        "return padding + ids, padding + segments, padding + [1] * n",
     "leaving out the [SEP] between A and B": ("*a, SEP, *b => *a, *b", "len(a) + 2 => len(a) + 1"),
     "leaving out the [SEP] at the end": ("*b, SEP] => *b]", "len(b) + 1 => len(b)"),
     "putting a [CLS] before B too": ("*a, SEP, *b => *a, SEP, CLS, *b", "len(b) + 1 => len(b) + 2"),
-    "swapping [CLS] and [SEP]": "[CLS, *a, SEP, *b, SEP] => [SEP, *a, CLS, *b, CLS]",
-    "taking BERT's ids, 101 and 102, for [CLS] and [SEP]":
-        "[CLS, *a, SEP, *b, SEP] => [101, *a, 102, *b, 102]",
-    "forgetting the padding": "[PAD] * (length - len(ids)) => []",
-    "giving the first [SEP] to B": ("len(a) + 2 => len(a) + 1", "len(b) + 1 => len(b) + 2"),
+    "swapping [CLS] and [SEP]": "ids = [SEP, *a, CLS, *b, CLS]",
+    "taking BERT's ids, 101 and 102, for [CLS] and [SEP]": "ids = [101, *a, 102, *b, 102]",
+    "forgetting the padding": "n, padding = len(ids), []",
+    "giving the first [SEP] to B": "segments = [0] * (len(a) + 1) + [1] * (len(b) + 2)",
     "giving padding segment 1": "segments + padding => segments + [1] * len(padding)",
-    "counting segments from 1":
-        "[0] * (len(a) + 2) + [1] * (len(b) + 1) => [1] * (len(a) + 2) + [2] * (len(b) + 1)",
+    "counting segments from 1": "segments = [1] * (len(a) + 2) + [2] * (len(b) + 1)",
     "returning the mask before the segments":
-        "segments + padding, [1] * n + padding => [1] * n + padding, segments + padding",
+        "return ids + padding, [1] * n + padding, segments + padding",
     "marking the padding with 1, as a 'mask' that hides; here 1 marks tokens":
         "[1] * n + padding => [0] * n + [1] * len(padding)",
     "hiding [CLS] and [SEP] too": "[1] * n => [int(i not in (CLS, SEP)) for i in ids]",
@@ -134,7 +129,7 @@ check_sequence_layout = card("01.5", sequence_layout, _pairs, {
     "dropping the last -0 numbers where nothing is free: row[-0:] is the whole row":
         "[1] * n + padding => ([1] * length)[: -(length - n)] + padding",
     "cut silently at the end, a row loses its last [SEP] and B its end":
-        ("ids = [CLS, *a, SEP, *b, SEP] => ids = [CLS, *a, SEP, *b, SEP][:length]",
-         "[1] * (len(b) + 1) => [1] * (len(ids) - len(a) - 2)"),
+        ("ids = [CLS, *a, SEP, *b, SEP][:length]",
+         "segments = [0] * (len(a) + 2) + [1] * (len(ids) - len(a) - 2)"),
     "making a row that is longer than its batch": "if n > length => if False",
 })

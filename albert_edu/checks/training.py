@@ -1,14 +1,14 @@
 """Card of notebook 07: one step of the optimizer on a batch in parts."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
 from torch.nn.utils import parameters_to_vector
 
 from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
@@ -48,7 +48,7 @@ def _parts(draw: Draw, counts: Sequence[int]) -> list[PretrainingBatch]:
     return parts
 
 
-def _batches(draw: Draw) -> Iterator[Case]:
+def _batches(draw: Draw) -> Cases:
     model = AlbertForPretraining(AlbertConfig(
         vocab_size=12, embedding_size=4, hidden_size=8, num_layers=1, num_heads=2, max_positions=6))
     with torch.no_grad():
@@ -113,23 +113,27 @@ SHARE, BACKWARD = "share = part.num_masked / whole => share = ", "(share * loss)
 CLEAR = ("optimizer.zero_grad()\n    for part in parts: => "
          "for part in parts:\n        optimizer.zero_grad()")
 check_accumulation = card("07.5", accumulation, _batches, {
-    "giving every part the same weight, a mean of means": SHARE + "1 / len(parts)",
-    "adding the parts' means up": SHARE + "1",
-    "adding nats up without dividing by the number of masked tokens": SHARE + "part.num_masked",
+    "giving every part the same weight, a mean of means": "share = 1 / len(parts)",
+    "adding the parts' means up": "share = 1",
+    "adding nats up without dividing by the number of masked tokens": "share = part.num_masked",
     "weighting parts by their sequences instead of their masked tokens":
-        SHARE + "len(part) / sum(map(len, parts))",
+        "share = len(part) / sum(map(len, parts))",
     "counting a part without masked tokens as one token":
-        ("part.num_masked => max(part.num_masked, 1)",),
-    "clearing the gradients inside the loop, so that only the last part's are left": CLEAR,
+        "part.num_masked => max(part.num_masked, 1)",
+    "clearing the gradients inside the loop, so that only the last part's are left":
+        "optimizer.zero_grad()\n    for part in parts: => for part in parts:\n        "
+        "optimizer.zero_grad()",
     "calling backward on a running sum: the first part counts three times then":
-        (BACKWARD + "total = total + share * loss\n        total.backward(retain_graph=True)",
-         "total += share * loss.item() => "),
+        ("(share * loss).backward() => total = total + share * loss\n        "
+         "total.backward(retain_graph=True)", "total += share * loss.item() => "),
     "taking output.loss, which has the loss of the order in it": "masked_token_loss => loss",
     "stepping after each part":
-        (CLEAR, BACKWARD + "(share * loss).backward()\n        optimizer.step()",
+        ("optimizer.zero_grad()\n    for part in parts: => for part in parts:\n        "
+         "optimizer.zero_grad()",
+         "(share * loss).backward() => (share * loss).backward()\n        optimizer.step()",
          "    optimizer.step()\n    return => \n    return"),
     "stepping after each part with the gradients so far: optimizer.step() was called 3 times":
-        (BACKWARD + "(share * loss).backward()\n        optimizer.step()",
+        ("(share * loss).backward() => (share * loss).backward()\n        optimizer.step()",
          "    optimizer.step()\n    return => \n    return"),
     "never stepping, or clearing the gradients before the step":
         "    optimizer.step() =>     optimizer.zero_grad()\n    optimizer.step()",
@@ -137,12 +141,12 @@ check_accumulation = card("07.5", accumulation, _batches, {
         "    optimizer.zero_grad()\n => ",
     "the graphs of several parts are held at once: call backward for each part before the next "
     "one is computed":
-        (BACKWARD + "total = total + share * loss", "total += share * loss.item() => ",
+        ("(share * loss).backward() => total = total + share * loss",
+         "total += share * loss.item() => ",
          "    optimizer.step() =>     total.backward()\n    optimizer.step()"),
-    "averaging the parts' losses in what is returned":
-        "total += share * loss.item() => total += loss.item() / len(parts)",
-    "returning the loss of the last part": "return total => return loss.item()",
-    "returning the last part's share of the loss": "return total => return share * loss.item()",
+    "averaging the parts' losses in what is returned": "total += loss.item() / len(parts)",
+    "returning the loss of the last part": "return loss.item()",
+    "returning the last part's share of the loss": "return share * loss.item()",
     "dividing by whole / part.num_masked, which is 0 / 0 for a part without masked tokens":
-        SHARE + "1 / (whole / part.num_masked)",
+        "share = 1 / (whole / part.num_masked)",
 })

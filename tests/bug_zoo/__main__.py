@@ -14,12 +14,12 @@ def survey(animals: list[Animal], seed: int | None = None) -> tuple[str, bool]:
     """A table with a line for each check and the totals, who is not named, and whether all are judged as they should be."""
     counts: dict[tuple[str, str], list[int]] = {}
     unnamed, misjudged = [], []
-    for animal in sorted(animals, key=lambda one: (one.check.number, one.check.__name__)):
+    for animal in sorted(animals, key=lambda one: (one.check.place[-2:], one.check.place, one.check.__name__)):
         name = animal.check.__name__.removeprefix("check_")
         with contextlib.redirect_stdout(None), warnings.catch_warnings(action="ignore"):  # some answers print, or divide by 0
             report = animal.check(animal.answer, seed)
         named = not report.passed and animal.says != "" and animal.says in " | ".join(report.reasons)
-        row = counts.setdefault((animal.check.number, name), [0] * 5)
+        row = counts.setdefault((animal.check.place, name), [0] * 5)
         if animal.right:
             row[3] += 1
             row[4] += report.passed
@@ -31,7 +31,7 @@ def survey(animals: list[Animal], seed: int | None = None) -> tuple[str, bool]:
         misjudged += [] if report.passed == animal.right else [f"{name}: {animal.name}"]
     totals = [sum(column) for column in zip(*counts.values(), strict=True)]
     rows = [HEAD, *[(*check, *row) for check, row in counts.items()], ("total", f"{len(counts)} checks", *totals)]
-    told = ["{:8} {:22} {:>6} {:>9} {:>6} {:>6} {:>9}".format(*row) for row in rows]
+    told = ["{:34} {:22} {:>6} {:>9} {:>6} {:>6} {:>9}".format(*row) for row in rows]
     told += ["", f"rejected but not named, {len(unnamed)} of {totals[0]}:", *(f"  {one}" for one in unnamed)]
     if misjudged:
         told += ["", "MISJUDGED:", *(f"  {one}" for one in misjudged)]

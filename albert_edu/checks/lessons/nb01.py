@@ -1,10 +1,10 @@
 """Cards of notebook 01: the number of cuts of a word, WordPiece, rows that an optimizer moves."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def count_cuts(word: str, vocabulary: set[str]) -> int:
@@ -16,7 +16,7 @@ def count_cuts(word: str, vocabulary: set[str]) -> int:
     return cuts[-1]
 
 
-def _words(draw: Draw) -> Iterator[Case]:
+def _words(draw: Draw) -> Cases:
     word = "".join(draw.numpy.permutation([*"abcdefghij"])[:8])
     tokens = {*word, word, *(word[i : i + n] for n in (2, 3) for i in draw.integers(0, 6, 3))}
     yield Case("counts the cuts of a word", (word, tokens), 3.0)
@@ -47,7 +47,7 @@ def wordpiece(word: str, vocabulary: set[str]) -> list[str]:
     return tokens
 
 
-def _marked(draw: Draw) -> Iterator[Case]:
+def _marked(draw: Draw) -> Cases:
     word, k = "".join(draw.numpy.permutation([*"abcdefghij"])), draw.integer(3, 6)
     inside = {"##" + part for part in (*word, word[k : k + 2], word[k - 1 : k + 1])}
     tokens = inside | {word[:k], word[:1], word[k : k + 3]}
@@ -57,7 +57,7 @@ def _marked(draw: Draw) -> Iterator[Case]:
 
 check_wordpiece = card("01.2", wordpiece, _marked, {
     "taking the shortest token that fits": ("max(ends)]) => min(ends)])", "= max => = min"),
-    "looking inside the word for tokens without ##": '"##" if start else "" => ""',
+    "looking inside the word for tokens without ##": 'mark = ""',
     "returning the tokens without ##": "append(mark + => append(",
     "keeping the tokens in front of a place where none fits": '["[UNK]"] => [*tokens, "[UNK]"]',
 })  # fmt: skip
@@ -77,7 +77,7 @@ def moved_rows(make: Callable) -> set[int]:
     return set((table.weight != before).any(1).nonzero().flatten().tolist())
 
 
-def _optimizers(draw: Draw) -> Iterator[Case]:
+def _optimizers(draw: Draw) -> Cases:
     for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):  # the seed draws the table
         yield Case(f"finds the rows that {kind.__name__} moves", (lambda p, k=kind: k(p, lr=0.1),))
 

@@ -1,12 +1,11 @@
 """Cards of the exercises in notebook 02: GPT's mask, a bias that folds, attention in blocks."""
 
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def causal_mask(attention_mask: Tensor) -> Tensor:
@@ -17,7 +16,7 @@ def causal_mask(attention_mask: Tensor) -> Tensor:
     return attention_mask[:, None, None, :] & past
 
 
-def _masks(draw: Draw) -> Iterator[Case]:
+def _masks(draw: Draw) -> Cases:
     def ask(answer, attention_mask):
         B, S = attention_mask.shape
         mask = tensor(answer(attention_mask), B, 1, S, S)
@@ -45,7 +44,7 @@ def folded_bias(b_v: Tensor, W_o: Tensor, b_o: Tensor) -> Tensor:
     return b_o + W_o @ b_v
 
 
-def _biases(draw: Draw) -> Iterator[Case]:
+def _biases(draw: Draw) -> Cases:
     biases = draw.randn(6), draw.randn(6, 6), draw.randn(6)
     yield Case("gives the same outputs without the value bias", biases)
 
@@ -67,7 +66,7 @@ def add_block(state: tuple, scores: Tensor, values: Tensor) -> tuple:
     return new, shrink * total + powers.sum(-1), shrink[:, None] * mixed + powers @ values
 
 
-def _blocks(draw: Draw) -> Iterator[Case]:
+def _blocks(draw: Draw) -> Cases:
     def ask(answer, scores, values):
         S, D = len(scores), values.shape[1]
         state = torch.zeros(S) - torch.inf, torch.zeros(S), torch.zeros(S, D)
@@ -82,9 +81,9 @@ def _blocks(draw: Draw) -> Iterator[Case]:
 
 
 check_add_block = card("02.3", add_block, _blocks, {
-    "not shrinking the old sums when a larger score appears": "(largest - new) => (new - new)",
+    "not shrinking the old sums when a larger score appears": "shrink = (new - new).exp()",
     "shrinking total, but not mixed": "shrink[:, None] * mixed => mixed",
-    "shrinking by e to the (new - old)": "(largest - new) => (new - largest)",
-    "forgetting the earlier blocks": ("shrink * total + => ", "shrink[:, None] * mixed + => "),
-    "dividing by a total in the block": "(scores - new[:, None]).exp() => scores.softmax(-1)",
+    "shrinking by e to the (new - old)": "shrink = (new - largest).exp()",
+    "forgetting the earlier blocks": "return new, powers.sum(-1), powers @ values",
+    "dividing by a total in the block": "powers = scores.softmax(-1)",
 })  # fmt: skip

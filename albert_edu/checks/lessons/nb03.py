@@ -1,12 +1,11 @@
 """Cards of notebook 03: the saving, the gradient of a lookup, the factors of a table."""
 
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def saved_parameters(V: int, E: int, H: int) -> int:
@@ -16,14 +15,14 @@ def saved_parameters(V: int, E: int, H: int) -> int:
     return V * H - (V * E + E * H + H) if E != H else 0
 
 
-def _sizes(draw: Draw) -> Iterator[Case]:
+def _sizes(draw: Draw) -> Cases:
     V, E = draw.integer(1000, 9000), draw.integer(20, 60)
     yield Case("subtracts the table, the matrix and its bias", (V, E, 7 * E), 3.0)
     yield Case("is negative where factorising costs more", (V, 9 * E, 9 * E + 1))
     yield Case("is 0 when E is H", (V, E, E))
 
 
-check_saved_parameters = card("3.1", saved_parameters, _sizes, {
+check_saved_parameters = card("03.1", saved_parameters, _sizes, {
     "leaving out the bias of the projection": "E * H + H => E * H",
     "multiplying V*E by E*H; two matrices have the sum of their sizes": "V * E + E => V * E * E",
     "counting a projection where E is H; there is none": " if E != H else 0 => ",
@@ -38,7 +37,7 @@ def lookup_gradient(token_ids: Tensor, upstream: Tensor, V: int) -> Tensor:
     return torch.zeros(V, upstream.shape[1]).index_add(0, token_ids, upstream)
 
 
-def _lookups(draw: Draw) -> Iterator[Case]:
+def _lookups(draw: Draw) -> Cases:
     V, S, E = 12, 8, 3
     upstream, different = draw.randn(S, E), draw.integer(1, 4) + torch.arange(S).flip(0)
     repeated = 2 * draw.integers(0, 3, S)
@@ -50,7 +49,7 @@ def _lookups(draw: Draw) -> Iterator[Case]:
     yield Case("adds up where a token occurs twice", (repeated, upstream, V), 3.0, rows)
 
 
-check_lookup_gradient = card("3.2", lookup_gradient, _lookups, {
+check_lookup_gradient = card("03.2", lookup_gradient, _lookups, {
     "overwriting the row of a token that occurs twice; its gradients must be added":
         ".index_add(0, token_ids, upstream) => .index_put((token_ids,), upstream)",
     "taking the mean over the places of a token; a gradient is a sum":
@@ -67,7 +66,7 @@ def factors_of(table: Tensor, E: int) -> tuple[Tensor, Tensor]:
     return left[:, :E] * lengths[:E], right[:E]
 
 
-def _tables(draw: Draw) -> Iterator[Case]:
+def _tables(draw: Draw) -> Cases:
     V, H, E = 20, 6, 3
     free, low = draw.randn(V, H), draw.randn(V, E) @ draw.randn(E, H)
 
@@ -80,11 +79,10 @@ def _tables(draw: Draw) -> Iterator[Case]:
     yield Case("is as near to any table as rank E allows", (free, E), 3.0, product, 1e-3)
 
 
-check_factors_of = card("3.3", factors_of, _tables, {
+check_factors_of = card("03.3", factors_of, _tables, {
     "leaving out the singular values": " * lengths[:E] => ",
     "multiplying by the singular values twice": "right[:E] => lengths[:E, None] * right[:E]",
-    "keeping the smallest singular values; the largest come first": (
-        "[:, :E] * lengths[:E] => [:, -E:] * lengths[-E:]", "right[:E] => right[-E:]"),
-    "keeping the first E columns of the table":
-        ("left[:, :E] * lengths[:E] => table[:, :E]", "right[:E] => torch.eye(*right.shape)[:E]"),
+    "keeping the smallest singular values; the largest come first":
+        "return left[:, -E:] * lengths[-E:], right[-E:]",
+    "keeping the first E columns of the table": "return table[:, :E], torch.eye(*right.shape)[:E]",
 })  # fmt: skip

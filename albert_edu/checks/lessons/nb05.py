@@ -41,7 +41,7 @@ def _words(draw):
 
 
 check_replace_by_word = card("05.1", replace_by_word, _words, {
-    "throwing one die per token": "rng.random(word.max() + 1)[word] => rng.random(word.shape)",
+    "throwing one die per token": "dice = rng.random(word.shape)",
     "throwing one die per run of masked words": "np.cumsum(starts_word) => np.cumsum(~masked)",
     "drawing special tokens too: ids 0 to 4 are no words": "integers(MASK + 1 => integers(0",
     "never leaving a word unchanged": "dice < 0.9 => dice < 1",

@@ -1,10 +1,9 @@
 """Cards of the exercises in notebook 06: swapping a pair, words without order, whole sentences."""
 
-from collections.abc import Iterator
 
 import torch
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import CLS, SEP
 
 
@@ -18,18 +17,18 @@ def swap_pair(token_ids: list[int]) -> tuple[list[int], list[int]]:
     return swapped, [0] * (len(second) + 2) + [1] * (len(first) + 1)
 
 
-def _pairs(draw: Draw) -> Iterator[Case]:
+def _pairs(draw: Draw) -> Cases:
     for name, a, b in (("swaps a short A, a long B", 3, 6), ("swaps a long A, a short B", 7, 2)):
         A, B = (draw.integers(5, 90, length).tolist() for length in (a, b))
         yield Case(name, ([CLS, *A, SEP, *B, SEP],), 2.0)
 
 
-check_swap_pair = card("6.1 in notebook 06", swap_pair, _pairs, {
+check_swap_pair = card("06.1", swap_pair, _pairs, {
     "letting the segment ids travel with the text, so that they tell the label":
-        ("[0] * (len => [1 ] * (len", "[1] * (len => [0] * (len", "[1 ] => [1]"),
+        "return swapped, [1] * (len(second) + 2) + [0] * (len(first) + 1)",
     "keeping the segment ids of the pair before the swap":
-        ("[0] * (len(second) => [0] * (len(first)", "[1] * (len(first) => [1] * (len(second)"),
-    "returning the pair in its old order": "*second, SEP, *first => *first, SEP, *second",
+        "return swapped, [0] * (len(first) + 2) + [1] * (len(second) + 1)",
+    "returning the pair in its old order": "swapped = [CLS, *first, SEP, *second, SEP]",
 }, pure=True)  # fmt: skip
 
 
@@ -41,7 +40,7 @@ def word_score(token_ids, segment_ids, weight):
     return (weight[token_ids] * sign).sum(-1)
 
 
-def _rows(draw: Draw) -> Iterator[Case]:
+def _rows(draw: Draw) -> Cases:
     B, S, V = 4, 12, 30
     ids, weight = draw.integers(5, V, B, S), draw.randn(V)
     ids[:, 0], ids[:, 5], ids[:, 9], ids[:, 10:] = CLS, SEP, SEP, 0
@@ -51,7 +50,7 @@ def _rows(draw: Draw) -> Iterator[Case]:
     yield Case("leaves the special tokens out", (ids, segment_ids, weight))
 
 
-check_word_score = card("6.2 in notebook 06", word_score, _rows, {
+check_word_score = card("06.2", word_score, _rows, {
     "adding the two places, which no swap can change": "1 - 2 * segment_ids => 1",
     "subtracting the first place from the second": "1 - 2 * segment_ids => 2 * segment_ids - 1",
     "counting [CLS], [SEP] and padding as words": " * (token_ids > 4) => ",
@@ -77,7 +76,7 @@ def fit_sentences(A: list[list[int]], B: list[list[int]], room: int) -> tuple[li
     return A, B
 
 
-def _segments(draw: Draw) -> Iterator[Case]:
+def _segments(draw: Draw) -> Cases:
     def segment(*lengths):
         return [draw.integers(5, 90, length).tolist() for length in lengths]
 
@@ -87,10 +86,10 @@ def _segments(draw: Draw) -> Iterator[Case]:
     yield Case("refuses two sentences that are too long", (segment(9), segment(8), 16))
 
 
-check_fit_sentences = card("6.3 in notebook 06", fit_sentences, _segments, {
-    "cutting single tokens off, so that a sentence stays unfinished": (
-        "A.pop(0) => A = [A[0][1:], *A[1:]] if A[0][1:] else A[1:]",
-        "B.pop() => B = [*B[:-1], B[-1][:-1]] if B[-1][:-1] else B[:-1]"),
+check_fit_sentences = card("06.3", fit_sentences, _segments, {
+    "cutting single tokens off, so that a sentence stays unfinished":
+        ("A.pop(0) => A = [A[0][1:], *A[1:]] if A[0][1:] else A[1:]",
+         "B.pop() => B = [*B[:-1], B[-1][:-1]] if B[-1][:-1] else B[:-1]"),
     "dropping the last sentence of A, which leaves a gap at the cut": "A.pop(0) => A.pop()",
     "dropping once more than needed: a pair of exactly `room` tokens fits": "> room => >= room",
 }, pure=True)  # fmt: skip

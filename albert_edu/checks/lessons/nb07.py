@@ -1,12 +1,11 @@
 """Cards of notebook 07: the authors' schedule, gradient clipping, the loss of several workers."""
 
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from albert_edu.checks.asking import need, tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def authors_rate(step: int, steps: int, warmup_steps: int, peak: float) -> float:
@@ -18,7 +17,7 @@ def authors_rate(step: int, steps: int, warmup_steps: int, peak: float) -> float
     return peak * (1 - step / steps)
 
 
-def _steps(draw: Draw) -> Iterator[Case]:
+def _steps(draw: Draw) -> Cases:
     W, steps, peak = draw.integer(20, 40), draw.integer(90, 200), 1 + draw.numpy.random()
     yield Case("rises during the warm-up", (W // 2, steps, W, peak), 2.0)
     yield Case("rises to the last step of the warm-up", (W - 1, steps, W, peak))
@@ -27,9 +26,9 @@ def _steps(draw: Draw) -> Iterator[Case]:
     yield Case("needs no warm-up", (5, steps, 0, peak))
 
 
-check_authors_rate = card("7.1", authors_rate, _steps, {
+check_authors_rate = card("07.1", authors_rate, _steps, {
     "starting the decay at the end of the warm-up, as our schedule does":
-        "(1 - step / steps) => (steps - step) / (steps - warmup_steps)",
+        "return peak * (steps - step) / (steps - warmup_steps)",
     "counting the warm-up from step 1, as our schedule does": "* step / w => * (step + 1) / w",
     "taking the smaller of the two lines; the authors switch from one to the other":
         "peak * step / warmup_steps => peak * min(step / warmup_steps, 1 - step / steps)",
@@ -44,7 +43,7 @@ def clip_together(gradients: list[Tensor], limit: float) -> list[Tensor]:
     return [g * (limit / norm).clamp(max=1.0) for g in gradients]
 
 
-def _gradients(draw: Draw) -> Iterator[Case]:
+def _gradients(draw: Draw) -> Cases:
     long = [draw.randn(3, 4), 0.1 * draw.randn(5), 3 * draw.randn(2)]
 
     def ask(answer, gradients, limit):
@@ -56,13 +55,13 @@ def _gradients(draw: Draw) -> Iterator[Case]:
     yield Case("leaves short gradients as they are", ([0.01 * g for g in long], 1.0), 1.0, ask)
 
 
-check_clip_together = card("7.2", clip_together, _gradients, {
+check_clip_together = card("07.2", clip_together, _gradients, {
     "clipping each tensor by its own norm": "(limit / norm) => (limit / g.norm())",
     "cutting off single numbers, which turns the gradient":
-        "g * (limit / norm).clamp(max=1.0) => g.clamp(-limit, limit)",
+        "return [g.clamp(-limit, limit) for g in gradients]",
     "making short gradients longer": ".clamp(max=1.0) => ",
     "adding up the norms of the tensors; their squares must be added":
-        "torch.stack([g.norm() for g in gradients]).norm() => sum(g.norm() for g in gradients)",
+        "norm = sum(g.norm() for g in gradients)",
 })  # fmt: skip
 
 
@@ -74,7 +73,7 @@ def loss_factors(counts: list[int]) -> list[float]:
     return [len(counts) * n / sum(counts) for n in counts]
 
 
-def _counts(draw: Draw) -> Iterator[Case]:
+def _counts(draw: Draw) -> Cases:
     unequal = [draw.integer(1, 5), draw.integer(6, 9), draw.integer(10, 30)]
 
     def ask(answer, counts):
@@ -87,10 +86,10 @@ def _counts(draw: Draw) -> Iterator[Case]:
     yield Case("gives 0 to a worker without masked positions", ([0, *unequal],), 1.0, ask)
 
 
-check_loss_factors = card("7.3", loss_factors, _counts, {
-    "counting every worker alike, a mean of means": "len(counts) * n / sum(counts) => 1.0",
+check_loss_factors = card("07.3", loss_factors, _counts, {
+    "counting every worker alike, a mean of means": "return [1.0 for n in counts]",
     "forgetting that the gradients are averaged over the workers": "len(counts) * n => n",
     "dividing by the number of workers once more": "len(counts) * n => n / len(counts)",
     "taking the fraction upside down":
-        "len(counts) * n / sum(counts) => sum(counts) / max(len(counts) * n, 1)",
+        "return [sum(counts) / max(len(counts) * n, 1) for n in counts]",
 })  # fmt: skip

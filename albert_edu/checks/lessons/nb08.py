@@ -1,12 +1,12 @@
 """Cards of notebook 08: an angle from a chord, the length of a cycle, the state of rest."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from albert_edu.checks.asking import tensor
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def angle_of_chord(distance: Tensor, r: float) -> Tensor:
@@ -15,17 +15,17 @@ def angle_of_chord(distance: Tensor, r: float) -> Tensor:
     return torch.rad2deg(2 * torch.arcsin(distance / (2 * r)))
 
 
-def _chords(draw: Draw) -> Iterator[Case]:
+def _chords(draw: Draw) -> Cases:
     distances = draw.randn(2, 3).abs() + 0.5
     for name, r in (("turns distances into degrees", 5.0), ("holds for large angles", 2.0)):
         yield Case(name, (distances.clamp(max=3.9), r), ask=lambda answer, *inputs:
                    tensor(answer(*inputs), 2, 3), atol=1e-3)  # fmt: skip
 
 
-check_angle_of_chord = card("8.1", angle_of_chord, _chords, {
+check_angle_of_chord = card("08.1", angle_of_chord, _chords, {
     "returning radians, not degrees": "torch.rad2deg => torch.asarray",
     "returning half of the angle": "(2 * torch => (torch",
-    "taking the chord for an arc": "2 * torch.arcsin(distance / (2 * r)) => distance / r",
+    "taking the chord for an arc": "return torch.rad2deg(distance / r)",
 })  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def cycle_length(path: Tensor, tolerance: float) -> int:
     return next((p for p, distance in enumerate(distances, 1) if distance < tolerance), 0)
 
 
-def _paths(draw: Draw) -> Iterator[Case]:
+def _paths(draw: Draw) -> Cases:
     period, far = draw.integer(3, 6), 20 * torch.nn.functional.normalize(draw.randn(6, 3))
     rest = torch.cat([far, far[:1].expand(5, 3)])
     yield Case("is 1 for a path that has come to rest", (rest, 0.1))
@@ -45,7 +45,7 @@ def _paths(draw: Draw) -> Iterator[Case]:
     yield Case("keeps to the tolerance", (torch.tensor([[0.0], [9], [1.5], [9], [1]]), 1.0))
 
 
-check_cycle_length = card("8.2", cycle_length, _paths, {
+check_cycle_length = card("08.2", cycle_length, _paths, {
     "comparing the last state with itself (p = 0)": ("[:-1] => ", ", 1) => , 0)"),
     "returning the oldest state that is close: the smallest p is wanted": ".flip(0) => ",
     "comparing with the first state, not with the last": "- path[-1] => - path[0]",
@@ -65,7 +65,7 @@ def equilibrium(f: Callable, x: Tensor, tolerance: float, limit: int) -> Tensor 
     return None
 
 
-def _maps(draw: Draw) -> Iterator[Case]:
+def _maps(draw: Draw) -> Cases:
     x, turn = draw.randn(4, 2), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
     rates = torch.tensor([[0.2], [0.4], [0.6], [0.95]])
 
@@ -80,11 +80,11 @@ def _maps(draw: Draw) -> Iterator[Case]:
         yield Case(name, (f, x / x.norm(dim=-1, keepdim=True), 1e-4, limit), atol=1e-2)
 
 
-check_equilibrium = card("8.3", equilibrium, _maps, {
+check_equilibrium = card("08.3", equilibrium, _maps, {
     "letting x enter only once, as the start":
         ("zeros_like(x) => clone(x)", "f(z, x) => f(z, 0 * x)"),
     "stopping with the fastest token": ".max() => .min()",
     "comparing the lengths of states, which do not change on a circle":
         "(z - last).norm(dim=-1).max() => (z.norm(dim=-1) - last.norm(dim=-1)).abs().max()",
-    "returning a state that has not come to rest": "return None => return z",
+    "returning a state that has not come to rest": "return z",
 })  # fmt: skip

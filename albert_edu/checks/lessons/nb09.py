@@ -1,9 +1,8 @@
 """Cards of the exercises in notebook 09: the extra cost of an idea, early stops, sign flips."""
 
 import itertools
-from collections.abc import Iterator
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.checks.seeds import interval
 
 
@@ -15,12 +14,12 @@ def extra_cost(none_wide, none_narrow, all_wide, all_narrow):
     return interval([(d - c) - (b - a) for a, b, c, d in pairs])
 
 
-def _four_arms(draw: Draw) -> Iterator[Case]:
+def _four_arms(draw: Draw) -> Cases:
     for n in (3, 5):
         yield Case(f"gives mean and half-width of {n} seeds", tuple(draw.randn(4, n).tolist()))
 
 
-check_extra_cost = card("9.1 in notebook 09", extra_cost, _four_arms, {
+check_extra_cost = card("09.1", extra_cost, _four_arms, {
     "subtracting the cost with sharing from the cost without":
         "(d - c) - (b - a) => (b - a) - (d - c)",
     "leaving out the arms without sharing": "(d - c) - (b - a) => d - c",
@@ -39,14 +38,14 @@ def early_stop(differences: list[float]):
     return None
 
 
-def _sequences(draw: Draw) -> Iterator[Case]:
+def _sequences(draw: Draw) -> Cases:
     yield Case("stops at the third seed", ([1.0, 1.25, 1.125, -9.0, 2.0],))
     yield Case("stops later, on either side of 0", ([-0.25, 1.0, -2.5, *[-1.5] * 7],))
     yield Case("does not look at two seeds", ([1.0, 1.0, -4.0, 3.0],))
     yield Case("returns None if nothing is decided", ([1.5, -1.5, 0.25, -0.25, 2.0, -2.0],))
 
 
-check_early_stop = card("9.2 in notebook 09", early_stop, _sequences, {
+check_early_stop = card("09.2", early_stop, _sequences, {
     "looking after the second seed already": "range(3 => range(2",
     "counting from 0: the index of the last seed is n - 1": "return n\n => return n - 1\n",
     "stopping for a mean above 0 only": "abs(mean) => mean",
@@ -64,16 +63,15 @@ def sign_flip_p(differences: list[float]) -> float:
     return sum(abs(total) >= observed - 1e-9 for total in sums) / len(sums)
 
 
-def _differences(draw: Draw) -> Iterator[Case]:
+def _differences(draw: Draw) -> Cases:
     yield Case("gives 2/32 for five of one sign", ([0.08, 0.11, 0.06, 0.10, 0.05],))
     yield Case("counts all sign patterns of seven", (draw.randn(7).tolist(),))
     yield Case("gives 1 when the sum is 0", ([0.5, -0.25, -0.25],))
 
 
-check_sign_flip_p = card("9.3 in notebook 09", sign_flip_p, _differences, {
+check_sign_flip_p = card("09.3", sign_flip_p, _differences, {
     "counting one side only": "abs(total) >= observed => total >= observed",
     "leaving out ties, so that even the observed signs do not count":
         ">= observed - => > observed + ",
-    "flipping all signs together": "itertools.product((1, -1), repeat=len(differences)) => "
-        "[[s] * len(differences) for s in (1, -1)]",
+    "flipping all signs together": "flips = [[s] * len(differences) for s in (1, -1)]",
 }, pure=True)  # fmt: skip

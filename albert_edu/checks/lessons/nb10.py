@@ -25,11 +25,10 @@ def _bytes(draw):
 
 
 check_smallest_batch = card("10.2", smallest_batch, _bytes, {
-    "stopping one batch size too early": "return B => return B - 1",
+    "stopping one batch size too early": "return B - 1",
     "comparing with the smaller model: divide by what the separate layers need":
         "(separate + B => (shared + B",
-    "trying one batch size only: the search needs a loop":
-        "while => if",
+    "trying one batch size only: the search needs a loop": "while => if",
     "stopping where the saving is exactly that part": ">= saving => > saving",
 })  # fmt: skip
 
@@ -56,12 +55,12 @@ def _blocks(draw):
 
 check_split_feed_forward = card("10.6", split_feed_forward, _blocks, {
     "adding b2 on every device": "parts[0] = parts[0] + b2 => parts = [p + b2 for p in parts]",
-    "forgetting b2": "parts[0] + b2 => parts[0]",
+    "forgetting b2": "parts[0] = parts[0]",
     "giving every device the same part of b1": "b1.chunk(n) => n * b1.chunk(n)[:1]",
     "dealing the rows of W2 out in another order than the columns of W1":
         "W2.chunk(n, 0) => W2.chunk(n, 0)[::-1]",
     "returning the whole block from the first device":
-        "torch.stack(parts) => torch.stack([sum(parts)] + [0 * p for p in parts[1:]])",
+        "return torch.stack([sum(parts)] + [0 * p for p in parts[1:]])",
 })  # fmt: skip
 
 
@@ -86,10 +85,8 @@ def _clusters(draw):
 check_training_speedup = card("10.7", training_speedup, _clusters, {
     "sending each parameter as one byte": "* 4 / link => / link",
     "sending once instead of twice around the ring": "2 * (workers - 1) => (workers - 1)",
-    "letting every worker compute the whole batch": "flops / workers => flops",
-    "comparing the sending alone":
-        "(compute + ring * separate) / (compute + ring * shared) => separate / shared",
+    "letting every worker compute the whole batch": "compute = flops / speed",
+    "comparing the sending alone": "return separate / shared",
     "turning the ratio upside down":
-        "(compute + ring * separate) / (compute + ring * shared) => "
-        "(compute + ring * shared) / (compute + ring * separate)",
+        "return (compute + ring * shared) / (compute + ring * separate)",
 })  # fmt: skip

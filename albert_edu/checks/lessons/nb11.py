@@ -1,13 +1,12 @@
 """Cards of notebook 11: the loss of a span, the mean of the hidden states, overlapping windows."""
 
 import math
-from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from albert_edu.checks.engine import Case, Draw, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
 def span_loss(start: Tensor, end: Tensor, context: Tensor, first: Tensor, last: Tensor) -> Tensor:
@@ -20,7 +19,7 @@ def span_loss(start: Tensor, end: Tensor, context: Tensor, first: Tensor, last: 
     return F.cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=-100)
 
 
-def _spans(draw: Draw) -> Iterator[Case]:
+def _spans(draw: Draw) -> Cases:
     B, S = 5, 9
     start, end, first = draw.randn(B, S), draw.randn(B, S), draw.integers(3, 5, B)
     last = first + draw.integers(1, 3, B)
@@ -32,10 +31,10 @@ def _spans(draw: Draw) -> Iterator[Case]:
     yield Case("leaves out questions without an answer", inputs)
 
 
-check_span_loss = card("11.1 in notebook 11", span_loss, _spans, {
+check_span_loss = card("11.1", span_loss, _spans, {
     "adding the two losses instead of taking their mean": "return F => return 2 * F",
-    "leaving out the loss of the last position": "stack((first, last)) => stack((first, first))",
-    "giving tokens outside the context a share": ".masked_fill(~context, -math.inf) => ",
+    "leaving out the loss of the last position": "labels = torch.stack((first, first))",
+    "giving tokens outside the context a share": "scores = torch.stack((start, end))",
     "dividing by all rows, also by those without an answer":
         "ignore_index=-100) => reduction='sum') / labels.numel()",
 })  # fmt: skip
@@ -48,7 +47,7 @@ def mean_of_hidden(hidden: Tensor, attention_mask: Tensor) -> Tensor:
     return (hidden * weights).sum(1) / weights.sum(1)
 
 
-def _hidden(draw: Draw) -> Iterator[Case]:
+def _hidden(draw: Draw) -> Cases:
     B, S, H = 4, 6, 5
     hidden, lengths = draw.randn(B, S, H), draw.integers(2, S, B, 1)
     mask = (torch.arange(S) < lengths).long()
@@ -57,10 +56,10 @@ def _hidden(draw: Draw) -> Iterator[Case]:
     yield Case("leaves the padding out", (hidden, mask), 2.0)
 
 
-check_mean_of_hidden = card("11.2 in notebook 11", mean_of_hidden, _hidden, {
-    "counting padding as tokens": "attention_mask[..., None] => torch.ones_like(hidden)",
+check_mean_of_hidden = card("11.2", mean_of_hidden, _hidden, {
+    "counting padding as tokens": "weights = torch.ones_like(hidden)",
     "dividing by S instead of the number of tokens": "/ weights.sum(1) => / hidden.shape[1]",
-    "taking [CLS] alone": "(hidden * weights).sum(1) / weights.sum(1) => hidden[:, 0]",
+    "taking [CLS] alone": "return hidden[:, 0]",
     "forgetting to divide": " / weights.sum(1) => ",
 })  # fmt: skip
 
@@ -74,7 +73,7 @@ def windows(n: int, size: int, stride: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + size, n)) for begin in begins]
 
 
-def _contexts(draw: Draw) -> Iterator[Case]:
+def _contexts(draw: Draw) -> Cases:
     size, stride = draw.integer(10, 14), draw.integer(3, 5)
 
     def pairs(answer, *inputs):
@@ -86,9 +85,9 @@ def _contexts(draw: Draw) -> Iterator[Case]:
         yield Case(name, (n, size, stride), 1.0, pairs)
 
 
-check_windows = card("11.3 in notebook 11", windows, _contexts, {
+check_windows = card("11.3", windows, _contexts, {
     "leaving the last tokens out": "+ stride, stride) => + 1, stride)",
     "taking the stride for the overlap": "+ stride, stride) => + size - stride, size - stride)",
-    "adding windows that lie in the one before": "max(n - size, 0) + stride => n",
+    "adding windows that lie in the one before": "begins = range(0, n, stride)",
     "letting the last window run past the end": "min(begin + size, n) => begin + size",
 })  # fmt: skip
