@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {
-    "checks": 3530,
-    "lessons": 760,
+    "checks": 3370,
+    "lessons": 738,
     "paper": 1426,
     "text": 1301,
     "training": 1125,
