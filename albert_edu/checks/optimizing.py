@@ -22,15 +22,15 @@ def lamb(weights: Mapping[str, Tensor], gradients: Sequence[Mapping[str, Tensor]
     after = {}
     for name, w in weights.items():
         spared = name.endswith("bias") or ".norm." in name
-        c, w = 0.0 if spared else decay, w.double()
-        m, v = torch.zeros_like(w), torch.zeros_like(w)
+        c = 0.0 if spared else decay
+        w, m, v = w.double(), 0.0, 0.0
         for step, entry in enumerate(gradients):  # noqa: B007 - an edit uses step
             g = entry[name].double()
             m = 0.9 * m + 0.1 * g
             v = 0.999 * v + 0.001 * g**2
             u = m / (v.sqrt() + 1e-6) + c * w
-            ratio = 1.0 if spared or not (w.any() and u.any()) else w.norm() / u.norm()
-            w = w - lr * ratio * u
+            ratio = w.norm() / u.norm() if w.any() and u.any() else 1.0
+            w = w - lr * (1.0 if spared else ratio) * u
         after[name] = w
     return after
 
@@ -71,49 +71,43 @@ def _weights(draw: Draw) -> Cases:
                reason="0 / 0: the ratio is 1 where |w| or |u| is 0")
 
 
-RATIO = "w.norm() / u.norm() => "
 check_lamb = card("07.3", lamb, _weights, {
-    "forgetting the trust ratio, which leaves Adam": "w.norm() / u.norm() => 1.0",
+    "forgetting the trust ratio, which leaves Adam": "ratio = 1.0",
     "turning the ratio upside down": "w.norm() / u.norm() => u.norm() / w.norm()",
-    "taking a ratio for each row instead of the whole tensor":
-        "w.norm() / u.norm() => w.norm(dim=-1, keepdim=True) / u.norm(dim=-1, keepdim=True)",
+    "taking a ratio for each row": ".norm() => .norm(dim=-1, keepdim=True)",
     "taking one ratio for all tensors together":
-        "w.norm() / u.norm() => torch.cat([x.flatten() for x in weights.values()]).norm() / "
-        "u.norm()",
+        "w.norm() => sum(x.norm() ** 2 for x in weights.values()) ** 0.5",
     "adding the decay after the ratio, as in AdamW":
-        ("u = m / (v.sqrt() + 1e-6)", "w = w - lr * (ratio * u + c * w)"),
-    "measuring |u| before the decay is added":
-        "w.norm() / u.norm() => w.norm() / (u - c * w).norm()",
+        ("u = m / (v.sqrt() + 1e-6)", "* u\n => * u - lr * c * w\n"),
+    "measuring |u| before the decay is added": "u.norm() => (u - c * w).norm()",
     "leaving the decay out": " + c * w => ",
     "correcting the bias of m and v, as the LAMB paper does and ALBERT's authors do not":
         "u = m / (1 - 0.9 ** (step + 1)) / ((v / (1 - 0.999 ** (step + 1))).sqrt() + 1e-6) + c * w",
     "dividing by v instead of its root": "v.sqrt() => v",
-    "swapping, or exchanging the betas": ("m = 0.999 * m + 0.001 * g", "v = 0.9 * v + 0.1 * g**2"),
-    "starting every step with new moments": ("0.9 * m + => 0 * m +", "0.999 * v + => 0 * v +"),
+    "swapping the betas": ("m = 0.999 * m + 0.001 * g", "v = 0.9 * v + 0.1 * g**2"),
+    "starting every step with new moments": ("m = 0.1 * g", "v = 0.001 * g**2"),
     "forgetting to square the gradient in v": "g**2 => g.abs()",
     "adding the decay to the gradient (L2), so that m and v see it":
         ("g = entry[name].double() + c * w", "u = m / (v.sqrt() + 1e-6)"),
     "going uphill": "w - lr => w + lr",
-    "forgetting the learning rate": "w = w - ratio * u",
+    "forgetting the learning rate": "w - lr * => w -",
     "cutting the ratio off at 10": "w.norm() / u.norm() => (w.norm() / u.norm()).clamp(max=10)",
-    "cutting |w| off at 10, as some libraries do":
-        "w.norm() / u.norm() => w.norm().clamp(max=10) / u.norm()",
+    "cutting |w| off at 10, as some libraries do": "w.norm() => w.norm().clamp(max=10)",
     "adding eps under the root": "u = m / (v + 1e-6).sqrt() + c * w",
     "using eps = 1e-8, Adam's default": "1e-6 => 1e-8",
     "leaving eps out": "u = m / v.sqrt() + c * w",
-    "giving biases and norms a trust ratio": "1.0 if spared or not => 1.0 if not",
-    "letting biases and norms decay": "c, w = decay, w.double()",
+    "giving biases and norms a trust ratio": "(1.0 if spared else ratio) => ratio",
+    "letting biases and norms decay": "c = decay",
     "treating biases and norms like matrices": "spared = False",
-    "sparing the biases, but not the scales of the norms": ' or ".norm." in name => ',
+    "sparing the biases, but not the scales of the norms": 'spared = name.endswith("bias")',
     "sparing the norms, but not the biases": 'spared = ".norm." in name',
     "sparing by shape: all tensors of one dimension, whatever their names": "spared = w.ndim < 2",
-    "sparing every name with 'norm' in it; only *.norm.* is meant":
-        '".norm." in name => "norm" in name',
+    "sparing every name with 'norm' in it; only *.norm.* is meant": '".norm." => "norm"',
     "sparing every name with 'bias' in it; only *bias is meant":
         'name.endswith("bias") => "bias" in name',
     "taking 0 for the ratio where |w| is 0, so that such a tensor never moves":
-        "not (w.any() and u.any()) => not u.any()",
-    "0 / 0: the ratio is 1 where |w| or |u| is 0": "spared or not (w.any() and u.any()) => spared",
+        "if w.any() and u.any() => if u.any()",
+    "0 / 0: the ratio is 1 where |w| or |u| is 0": "ratio = w.norm() / u.norm()",
 })
 
 
@@ -122,7 +116,8 @@ def schedule(step: int, settings: PretrainSettings) -> float:
     ``settings.warmup_steps`` is W, ``settings.learning_rate`` the peak. A straight line up, peak /
     W at step 0 and the peak at step W - 1; then one down, the peak at step W and 0 at step N, one
     after the last. W may be 0 (no way up) or N (no way down)."""
-    N, W, peak = settings.steps, settings.warmup_steps, settings.learning_rate
+    N, W = settings.steps, settings.warmup_steps
+    peak = settings.learning_rate
     up = (step + 1) / max(W, 1)
     down = (N - step) / max(N - W, 1)
     return peak * (up if step < W else down)
@@ -149,27 +144,27 @@ def _steps(draw: Draw) -> Cases:
                reason="the way up is (step + 1) / N here, and there is no other")
 
 
-DOWN, UP = "(N - step) / max(N - W, 1) => ", "(step + 1) / max(W, 1) => "
 check_schedule = card("07.4", schedule, _steps, {
     "starting at 0 (step / W), as transformers does: the first step moves nothing":
         "up = step / max(W, 1)",
     "reaching 0 at the last step already, which then moves nothing":
         "down = (N - 1 - step) / max(N - 1 - W, 1)",
     "going up one step too long, past the peak": "step < W else => step <= W else",
-    "giving the rate of the next step": "up = => step = step + 1\n    up =",
-    "giving the rate of step 0, whichever step is asked": "up = => step = 0\n    up =",
-    "counting steps from 1": "up = => step = step - 1\n    up =",
+    "giving the rate of the next step": "peak = settings.learning_rate; step = step + 1",
+    "giving the rate of step 0, whichever step is asked": "peak = settings.learning_rate; step = 0",
+    "counting steps from 1": "peak = settings.learning_rate; step = step - 1",
     "falling over all N steps, so that the rate jumps down behind the warm-up":
         "down = (N - step) / N",
     "multiplying the warm-up with a fall over all N steps":
         ("up = (step + 1) / max(W, 1) * (N - step) / N", "down = (N - step) / N"),
     "staying at the peak after the warm-up": "down = 1",
     "leaving the warm-up out": ("up = (N - step) / N", "down = (N - step) / N"),
-    "falling along a cosine": "down = (1 + math.cos(math.pi * (step - W) / max(N - W, 1))) / 2",
+    "falling along a cosine":
+        "down = (1 + math.cos(math.pi * (step - W) / max(N - W, 1))) / 2",
     "falling with the root of the step, as in the first Transformer":
         "down = (max(W, 1) / (step + 1)) ** 0.5",
-    "returning the share of the peak, not the rate": "return peak * => return",
-    "warming up for a step all the same": "settings.warmup_steps => max(settings.warmup_steps, 1)",
+    "returning the share of the peak, not the rate": "return up if step < W else down",
+    "warming up for a step all the same": "N, W = settings.steps, max(settings.warmup_steps, 1)",
     "falling where all is warm-up":
-        "return peak * (up => return peak * (up * (1 if W < N else (N - step) / N)",
+        "up = (step + 1) / max(W, 1) * (1 if W < N else (N - step) / N)",
 })

@@ -35,7 +35,8 @@ def order_pairs(documents: Sequence, length: int, n: int, rng: np.random.Generat
     for label in rng.permutation(np.arange(n) % 2).tolist():
         run = runs[rng.integers(len(runs))]
         cut = rng.integers(1, len(run))
-        early, late = [*chain(*run[:cut])], [*chain(*run[cut:])]
+        early = [*chain(*run[:cut])]
+        late = [*chain(*run[cut:])]
         a, b = (late, early) if label else (early, late)
         ids = [CLS, *a, SEP, *b, SEP]
         segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
@@ -139,8 +140,8 @@ def _questions(draw: Draw) -> Cases:
                 torn.add("any")
         need(torn != {"row"},
              "the end of the row is cut off: a sentence that does not fit must stay out whole")
-        need(torn != {"row", "later"}, "the run is cut before the swap: the unfinished sentence is "
-             "always the later one's and names the order")
+        need(torn != {"row", "later"},
+             "the run is cut before the swap: the unfinished sentence is always the later one's")
         need(not torn,
              "tokens are taken off the segments: a sentence that does not fit must stay out whole")
         return True
@@ -149,7 +150,7 @@ def _questions(draw: Draw) -> Cases:
         for a, b, _ in pairs_of(answer, documents):
             early, late = sorted([a, b])
             need(not {early[0].document, late[0].document} & lone,
-                 "a document of one sentence stands in a pair: it has no order; leave it out")
+                 "a document of one sentence is in a pair: it has no order; leave it out")
             need(early[0].document == late[0].document,
                  "a segment of another document: that is NSP's negative, and topic tells it")
             need(late[0].sentence <= early[-1].sentence + 1,
@@ -188,15 +189,13 @@ def _questions(draw: Draw) -> Cases:
     yield Case("cuts anywhere, so that the lengths do not name the label", (documents,), 2.0,
                lengths)
     yield Case("deals out exactly half of the labels", (documents,), 1.0, ones,
-               reason="a coin for each pair gives half on average only")
+               reason="a die for each pair gives half on average only")
     yield Case("takes its chance from `rng`", (documents,), 1.0,
                lambda answer, documents: by_seed(lambda seed: rows_of(answer, documents, seed)))
     yield Case("refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0,
                rows_of, reason="there is no order to ask about: a ValueError is due")
 
 
-SEGMENTS = "[0] * (len(a) + 2) + [1] * (len(b) + 1) => "
-LAY_OUT = "ids = [CLS, *a, SEP, *b, SEP] => "
 ONE_TOO_MANY = "document[start:end])) + 3 <= => document[start:end - 1])) + 3 <"
 check_order_pairs = card("06.3", order_pairs, _questions, {
     "labelling the other way round: 0 is in order": "segments, label) => segments, 1 - label)",
@@ -206,43 +205,34 @@ check_order_pairs = card("06.3", order_pairs, _questions, {
     "laying out the segment ids before the swap, with the lengths of A and B as they were":
         "segments = [0] * (len(early) + 2) + [1] * (len(late) + 1)",
     "giving the first [SEP] to B": "segments = [0] * (len(a) + 1) + [1] * (len(b) + 2)",
-    "the run is cut before the swap: the unfinished sentence is always the later one's and "
-    "names the order":
-        ("document[start:end])) + 3 <= => document[start:end - 1])) + 3 <",
-         "a, b = (late => late = late[: length - 3 - len(early)]\n        a, b = (late"),
+    "the run is cut before the swap: the unfinished sentence is always the later one's":
+        (ONE_TOO_MANY, "late = [*chain(*run[cut:])][: length - 3 - len(early)]"),
     "the end of the row is cut off: a sentence that does not fit must stay out whole":
-        ("document[start:end])) + 3 <= => document[start:end - 1])) + 3 <",
-         "ids = [CLS, *a, SEP, *b, SEP] => a = a[: length - 4]\n        b = b[: length - 3 - "
-         "len(a)]\n        ids = [CLS, *a, SEP, *b, SEP]"),
+        (ONE_TOO_MANY, "a, b = ((late, early) if label else (early, late)); a = a[: length - 4]; "
+         "b = b[: length - 3 - len(a)]"),
     "tokens are taken off the segments: a sentence that does not fit must stay out whole":
-        ("document[start:end])) + 3 <= => document[start:end - 1])) + 3 <",
-         "ids = [CLS, *a, SEP, *b, SEP] => while len(a) + len(b) > length - 3:\n            (a "
-         "if len(a) > len(b) else b).pop(rng.integers(2) - 1)\n        ids = [CLS, *a, SEP, *b, "
-         "SEP]"),
+        (ONE_TOO_MANY, "a, b = (late[1:], early) if label else (early, late[1:])"),
     "the cut between the two segments falls inside a sentence":
-        "a, b = (late => early, late = [*early, late[0]], late[1:]\n        a, b = (late",
+        "a, b = ([*early, late[0]], late[1:])[:: 1 - 2 * label]",
     "the three special tokens need room too": "+ 3 <= length => + 2 <= length",
     "the runs stop far below `length`: they may be as long as fits":
         "+ 3 <= length => + 3 <= length / 2",
-    "a document of one sentence stands in a pair: it has no order; leave it out":
-        "for document in documents\n => for document in (d if d[1:] else [d[0][:4], d[0][4:]] "
-        "for d in documents)\n",
+    "a document of one sentence is in a pair: it has no order; leave it out": "for document in docu"
+        "ments\n => for document in (d if d[1:] else [d[0][:4], d[0][4:]] for d in documents)\n",
     "a segment of another document: that is NSP's negative, and topic tells it":
-        "a, b = (late => late = runs[rng.integers(len(runs))][0] if label else late\n        a, "
-        "b = (late",
-    "sentences are left out between the two segments": "[*chain(*run[cut:])] => run[-1]",
+        "late = runs[rng.integers(len(runs))][0] if label else [*chain(*run[cut:])]",
+    "sentences are left out between the two segments": "late = run[-1]",
     "pairs come from some documents only: draw from all that have one":
         "for document in documents\n => for document in documents[:1]\n",
     "one sentence against the next: a segment is a run of sentences":
         "run = runs[rng.integers(len(runs))][:2]",
-    "one segment is always the longer one, so that its place is the answer; cut at any "
-    "boundary, at random": "cut = len(run) // 2",
-    "a coin for each pair gives half on average only":
+    "one segment is always the longer one, so that its place is the answer; cut at any boundary, "
+    "at random": "cut = len(run) // 2",
+    "a die for each pair gives half on average only":
         "rng.permutation(np.arange(n) % 2) => rng.integers(0, 2, n)",
     "a segment is empty: the cut falls between two sentences": "cut = 0",
     "another seed gives the same result: is a generator made inside, with a seed of its own?":
-        lambda documents, length, n, rng: order_pairs(
-            documents, length, n, np.random.default_rng(1)),
+        "triples = []; rng = np.random.default_rng(1)",
     "returning nothing where no two neighbouring sentences fit: a ValueError is due":
         'raise ValueError("no two neighbouring sentences fit") => return []',
 })

@@ -80,14 +80,8 @@ def _rows(draw: Draw) -> Cases:
                       "a ValueError")
 
 
-PAIRS = "values = [second[seed] - first[seed] for seed in first if seed in second] => "
-N = "half = TWO_SIDED[n] * s / math.sqrt(n) => "
-A_AND_B = ("a = [first[x] for x in first if x in second]\n"
-           "    b = [second[x] for x in first if x in second]\n    ")
-VARIANCE = "(statistics.variance(a) + statistics.variance(b)) / n"
-ALL = "f, g = list(first.values()), list(second.values())\n    "
 WIDE = "TWO_SIDED[len({0})] * statistics.stdev({0}) / math.sqrt(len({0}))"
-EACH = WIDE.format("a"), WIDE.format("b")
+LOW, HIGH = "[first[x] for x in first if x in second]", "[second[x] for x in first if x in second]"
 check_paired_difference = card("09.5", paired_difference, _rows, WIDTHS | {
     "subtracting the other way round": "second[seed] - first[seed] => first[seed] - second[seed]",
     "subtracting means of all seeds, also of those that only one row has":
@@ -99,26 +93,20 @@ check_paired_difference = card("09.5", paired_difference, _rows, WIDTHS | {
     "taking 0 for a seed that a row does not have":
         "values = [second.get(x, 0) - first.get(x, 0) for x in {**first, **second}]",
     "taking absolute differences":
-        "[second[seed] - first[seed] for => [abs(second[seed] - first[seed]) for",
+        "second[seed] - first[seed] => abs(second[seed] - first[seed])",
     "giving the difference in percent of low":
-        "[second[seed] - first[seed] for => [100 * (second[seed] / first[seed] - 1) for",
-    "dividing high by low": "[second[seed] - first[seed] for => [second[seed] / first[seed] for",
+        "second[seed] - first[seed] => 100 * (second[seed] / first[seed] - 1)",
+    "dividing high by low": "second[seed] - first[seed] => second[seed] / first[seed]",
     "always comparing the column 'loss'": "one[column] => one['loss']",
     "taking the two rows for independent (unpaired): what a seed does to both does not cancel":
-        "half = TWO_SIDED[n] * s / math.sqrt(n) => a = [first[x] for x in first if x in "
-        "second]\n    b = [second[x] for x in first if x in second]\n    half = TWO_SIDED[2 * n "
-        "- 1] * math.sqrt((statistics.variance(a) + statistics.variance(b)) / n)",
+        "half = TWO_SIDED[2 * n - 1] * math.sqrt((statistics.variance(" + LOW + ") + "
+        "statistics.variance(" + HIGH + ")) / n)",
     "taking the two rows for independent (unpaired), with all seeds and the t of each":
-        "half = TWO_SIDED[n] * s / math.sqrt(n) => f, g = list(first.values()), "
-        "list(second.values())\n    half = math.hypot(TWO_SIDED[len(f)] * statistics.stdev(f) / "
-        "math.sqrt(len(f)), TWO_SIDED[len(g)] * statistics.stdev(g) / math.sqrt(len(g)))",
+        "half = math.hypot(" + WIDE.format("[*first.values()]") + ", "
+        + WIDE.format("[*second.values()]") + ")",
     "adding the half-widths of the two rows":
-        "half = TWO_SIDED[n] * s / math.sqrt(n) => a = [first[x] for x in first if x in "
-        "second]\n    b = [second[x] for x in first if x in second]\n    half = "
-        "TWO_SIDED[len(a)] * statistics.stdev(a) / math.sqrt(len(a)) + TWO_SIDED[len(b)] * "
-        "statistics.stdev(b) / math.sqrt(len(b))",
-    "giving 0 for one pair; count the seeds that both rows have, not those of one: one pair "
-    "says nothing about luck": "math.inf => 0.0",
+        "half = " + WIDE.format(LOW) + " + " + WIDE.format(HIGH),
+    "giving 0 for one pair; one pair says nothing about luck": "math.inf => 0.0",
     "giving nan for one pair, whose interval is math.inf wide": "math.inf => math.nan",
     "taking the last of two records of one seed; you cannot know which one counts":
         "len(have) > len(set(have)) => False",

@@ -13,21 +13,18 @@ def layer_plan(L: int, share: str, G: int) -> list[tuple[int, int]]:
     ``share``."""
     if not 1 <= G <= L:
         raise ValueError(f"{G} groups of {L} layers")
+    if share not in ("all", "attention", "ffn", "none"):
+        raise ValueError(f"share must be all, attention, ffn or none, not {share!r}")
     group = [i * G // L for i in range(L)]
     own = list(range(L))
-    shared = {"all": (group, group), "attention": (group, own), "ffn": (own, group),
-              "none": (own, own)}
-    if share not in shared:
-        raise ValueError(f"share must be one of {', '.join(shared)}, not {share!r}")
-    return list(zip(*shared[share], strict=True))
+    attention = group if share in ("all", "attention") else own
+    ffn = group if share in ("all", "ffn") else own
+    return list(zip(attention, ffn, strict=True))
 
 
 def _sizes(draw: Draw) -> Cases:
     def plans(answer, *sizes):
-        found = []
-        for L, share, G in sizes:
-            found.append([tuple(map(int, pair)) for pair in answer(L, share, G)])
-        return found
+        return [[tuple(map(int, pair)) for pair in answer(*size)] for size in sizes]
 
     L = draw.integer(25, 41)  # beyond the depths that are asked for one and all below
     even = [(G * n, G) for G in range(2, 8) for n in range(2, 8) if G != n]
@@ -51,24 +48,20 @@ def _sizes(draw: Draw) -> Cases:
 
 
 check_layer_plan = card("04.4", layer_plan, _sizes, {
-    "counting blocks from 1": ("i * G // L => 1 + i * G // L", "range(L)) => range(1, L + 1))"),
+    "counting blocks from 1": "return [(a + 1, f + 1) for a, f in zip(attention, ffn)]",
     "giving each layer a block of its own, whatever is shared": "i * G // L => i",
-    "planning one layer too few": "return list(zip(*shared[share]))[:-1]",
-    "giving the two halves different numbers; each half has blocks of its own, from 0":
-        "return [(a, b + (1 + max(shared[share][0]))) for a, b in zip(*shared[share])]",
-    "swapping, or exchanging the halves: 'attention' is what is shared":
-        '"attention": (group, own), "ffn": (own, group) => "ffn": (group, own), "attention": '
-        "(own, group)",
-    "sharing both halves whatever is named": "*shared[share] => group, group",
-    "sharing nothing unless it is all":
-        '"attention": (group, own), "ffn": (own, group) => "attention": (own, own), "ffn": '
-        "(own, own)",
-    "sharing where 'none' is asked for": '"none": (own, own) => "none": (group, group)',
+    "planning one layer too few": "return list(zip(attention, ffn))[:-1]",
+    "giving the two halves different numbers; each half counts its own blocks from 0":
+        "return [(a, f + 1 + max(attention)) for a, f in zip(attention, ffn)]",
+    "swapping the halves: 'attention' is what is shared": "return list(zip(ffn, attention))",
+    "sharing both halves whatever is named": "return list(zip(group, group))",
+    "sharing nothing unless it is all": "return list(zip(*2 * [group if share == 'all' else own]))",
+    "sharing where 'none' is asked for":
+        "return list(zip(group, group) if share == 'none' else zip(attention, ffn))",
     "dealing the layers out in turn (i % G), which is a cycle": "i * G // L => i % G",
     "taking G for the size of a group (i // G)": "i * G // L => i // G",
     "ignoring the groups": "i * G // L => 0",
-    "rounding the size of a group down (i // (L // G)), which makes a group too many":
-        "i * G // L => i // (L // G)",
+    "rounding the size of a group down: a group too many": "i * G // L => i // (L // G)",
     "giving the whole rest to the last group": "i * G // L => min(i // (L // G), G - 1)",
     "rounding the size of a group up": "i * G // L => i // math.ceil(L / G)",
     "rounding i·G / L to the nearest whole number": "i * G // L => round(i * G / L)",
@@ -77,20 +70,17 @@ check_layer_plan = card("04.4", layer_plan, _sizes, {
     "rounding on the way, with int(i / L * G)": "i * G // L => int(i / L * G)",
     "making groups in the half that is not shared": "own = group if G > 1 else list(range(L))",
     "forgetting the groups when one half is shared":
-        '"attention": (group, own), "ffn": (own, group) => "attention": ([0] * L, own), "ffn": '
-        "(own, [0] * L)",
-    "forgetting the groups for 'ffn'": '"ffn": (own, group) => "ffn": (own, [0] * L)',
+        "own = list(range(L)); group = group if share == 'all' else [0] * L",
+    "forgetting the groups for 'ffn'": "own = list(range(L)); group = [0] * L if share == 'ffn' "
+        "else group",
     "refusing 'none' with several groups; no half is shared there, so G changes nothing":
         "if not 1 <= G <= L => if not 1 <= G <= L or (share == 'none' and G > 1)",
-    "no ValueError for (L, share, G) = (4, 'all', 0), nor for less":
-        "if not 1 <= G <= L => if G > L",
+    "no ValueError for (L, share, G) = (4, 'all', 0), nor for less": "not 1 <= G <= L => G > L",
     "no ValueError for (L, share, G) = (4, 'all', 5): more groups than layers":
-        "if not 1 <= G <= L => if G < 1",
+        "not 1 <= G <= L => G < 1",
     "no ValueError for (L, share, G) = (4, 'none', 5): the rule for G holds for every share":
         "if not 1 <= G <= L => if not 1 <= G <= L and share != 'none'",
     "no ValueError for (L, share, G) = (4, 'both', 1): an unknown share is taken for 'none'":
-        ("    if share not in shared:\n        raise ValueError(f\"share must be one of {', "
-         "'.join(shared)}, not {share!r}\")\n => ",
-         "shared[share] => shared.get(share, (own, own))"),
-    "a KeyError where a ValueError is due": "share not in shared => False",
+        'if share not in ("all", "attention", "ffn", "none") => if False',
+    "a KeyError where a ValueError is due": "raise ValueError(f\"share => raise KeyError(f\"share",
 })

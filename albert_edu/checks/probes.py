@@ -22,8 +22,7 @@ def linear_probe(features: Tensor, labels: Tensor, test_features: Tensor,
     x, y, tx, ty = features, labels, test_features, test_labels
     C = int(y.max()) + 1
     mean, spread = x.mean(0), x.std(0).clamp(min=1e-6)
-    x, tx = (x - mean) / spread, (tx - mean) / spread
-    x, tx = F.pad(x, (0, 1), value=1.0), F.pad(tx, (0, 1), value=1.0)
+    x, tx = (F.pad((part - mean) / spread, (0, 1), value=1.0) for part in (x, tx))
     w = torch.zeros(x.shape[1], C)
     for _ in range(300):
         w -= x.T @ ((x @ w).softmax(1) - F.one_hot(y, C)) / len(x)
@@ -79,14 +78,11 @@ def _features(draw: Draw) -> Cases:
     yield Case("gives the recall of each class", (x, y, tx, ty), 3.0, recalls, STEP)
     yield Case("does not care in which units the features are",
                (x * stretch + shift, y, tx * stretch + shift, ty), 2.0, ask, STEP,
-               "features in other units give other answers: standardise each with the training "
-               "part's mean and spread")
+               "features in other units give other answers: standardise each of them")
     yield Case("is not moved by a feature that never changes", (flat, y, flat_test, ty), 1.0, ask,
-               STEP,
-               "its spread is 0, and 0 / 0 is not a number: divide by at least something small")
+               STEP, "0 / 0 is not a number: the spread of a feature may be 0")
     yield Case("takes mean and spread from the training part alone", (x, y, far, ty), 1.0, ask,
-               STEP, "three test rows lie far away, and every other answer turns: standardise with "
-               "the training part's mean and spread")
+               STEP, "three test rows are far away, and they change the answers to the others")
     yield Case("takes steps until the answers stay",
                (both[:160], side[:160], both[160:], side[160:]), 1.0, accuracy, STEP,
                "a line that is still on its way: take more steps, or longer ones")
@@ -100,21 +96,19 @@ def _features(draw: Draw) -> Cases:
                "is it made for two classes only?")
 
 
-PARTS = "x, y, tx, ty = features, labels, test_features, test_labels => "
-STANDARD = "x, tx = (x - mean) / spread, (tx - mean) / spread => "
+PARTS = "test_features, test_labels"
 check_linear_probe = card("06.5", linear_probe, _features, {
     "scoring on the training part": "x, y, tx, ty = features, labels, features, labels",
-    "fitting on the test part":
-        "x, y, tx, ty = test_features, test_labels, test_features, test_labels",
-    "fitting on both parts":
-        "x, y, tx, ty = features, labels, test_features, test_labels => tx, ty = test_features, "
-        "test_labels\n    x, y = torch.cat([features, tx]), torch.cat([labels, ty])",
+    "fitting on the test part": f"x, y, tx, ty = {PARTS}, {PARTS}",
+    "fitting on both parts": "x, y, tx, ty = torch.cat([features, test_features]), torch.cat(["
+        f"labels, test_labels]), {PARTS}",
     "standardising the test with its own mean and spread":
-        "(tx - mean) / spread => (tx - tx.mean(0)) / tx.std(0).clamp(min=1e-6)",
-    "standardising with the mean and spread of both parts together":
+        "x, tx = (F.pad((part - part.mean(0)) / part.std(0).clamp(min=1e-6), (0, 1), value=1.0) "
+        "for part in (x, tx))",
+    "standardising with mean and spread of both parts together":
         "x.mean(0), x.std(0) => torch.cat([x, tx]).mean(0), torch.cat([x, tx]).std(0)",
     "not standardising, so that features in other units give other answers":
-        "x, tx = (x - mean) / spread, (tx - mean) / spread => ",
+        "mean, spread = 0.0, 1.0",
     "0 / 0 is not a number: the spread of a feature may be 0": ".clamp(min=1e-6) => ",
     "leaving out the bias: the line goes through the mean": "value=1.0 => value=0.0",
     "a line that is still on its way: take more steps, or longer ones": "range(300) => range(2)",
@@ -129,6 +123,6 @@ check_linear_probe = card("06.5", linear_probe, _features, {
         "return accuracy, [r if r == r else 0.0 for r in recalls]",
     "taking the number of classes from the test labels": "C = int(ty.max()) + 1",
     "telling one class from all others: is it made for two classes only?":
-        "int(y.max()) + 1 => 2\n    y, ty = y.clamp(max=1), ty.clamp(max=1)",
+        "C = 2; y, ty = y.clamp(max=1), ty.clamp(max=1)",
     "returning the accuracy alone": "return accuracy",
 })

@@ -27,8 +27,9 @@ class SharedEncoder(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         for i in range(self.L):
-            x = self.attention[i % len(self.attention)](x)
-            x = self.ffn[i % len(self.ffn)](x)
+            attention = self.attention[i % len(self.attention)]
+            ffn = self.ffn[i % len(self.ffn)]
+            x = ffn(attention(x))
         return x
 
 
@@ -91,47 +92,39 @@ def _stacks(draw: Draw) -> Cases:
     yield Case("applies L blocks of attention and one feed-forward block", ("ffn", x), 1.0, run)
 
 
-A, F = "make_attention() for _ in range(attentions) => ", "make_ffn() for _ in range(ffns) => "
+ATTENTION = "self.attention = nn.ModuleList("
+FFN = "self.ffn = nn.ModuleList("
 check_shared_encoder = card("04.5", SharedEncoder, _stacks, {
     "copying the one block; name it again instead":
-        ("attentions = 1 => a, f = make_attention(), make_ffn()\n        attentions = 1",
-         "make_attention() for _ in range(attentions) => copy.deepcopy(a) for _ in range(L)",
-         "make_ffn() for _ in range(ffns) => copy.deepcopy(f) for _ in range(L)"),
+        (ATTENTION + "copy.deepcopy(block) for block in [make_attention()] * L)",
+         FFN + "copy.deepcopy(block) for block in [make_ffn()] * L)"),
     "making new blocks in each turn of the loop":
-        ("self.attention = nn.ModuleList(make_attention() for _ in range(L))",
-         "self.ffn = nn.ModuleList(make_ffn() for _ in range(L))"),
+        (ATTENTION + "make_attention() for _ in range(L))", FFN + "make_ffn() for _ in range(L))"),
     "keeping the blocks where nn.Module does not look, as in a plain list: use an nn.ModuleList":
         "nn.ModuleList( => list(",
-    "sharing the attention alone": ("range(attentions) => range(1)", "range(ffns) => range(L)"),
+    "sharing the attention alone": ("attentions = 1", "ffns = L"),
     "applying one layer too few": "range(self.L) => range(self.L - 1)",
     "applying a shared layer once":
         "range(self.L) => range(max(len(self.attention), len(self.ffn)))",
-    "applying feed-forward first":
-        ("self.attention[i % len(self.attention)] => self.first",
-         "self.ffn[i % len(self.ffn)] => self.attention[i % len(self.attention)]",
-         "self.first => self.ffn[i % len(self.ffn)]"),
+    "applying feed-forward first": "x = attention(ffn(x))",
     "applying attention L times and then feed-forward L times":
-        "](x)\n            x = self.ffn => ](x)\n        for i in range(self.L):\n            x "
-        "= self.ffn",
-    "leaving out the feed-forward half": "            x = self.ffn[i % len(self.ffn)](x)\n => ",
-    "leaving out the attention": "            x = self.attention[i % len(self.attention)](x)\n => ",
+        ("x = attention(x)", "return x => for i in range(self.L):\n            x = "
+         "self.ffn[i % len(self.ffn)](x)\n        return x"),
+    "leaving out the feed-forward half": "x = attention(x)",
+    "leaving out the attention": "x = ffn(x)",
     "letting the last application alone learn; is there a detach() or no_grad()?":
-        "x = self.attention[i % len(self.attention)](x) => x = self.attention[i % "
-        "len(self.attention)](x.detach())",
+        "x = ffn(attention(x.detach()))",
     "several names for one tensor: keep the block once and go round L times, not [block] * L":
-        "self.attention = nn.ModuleList([make_attention() for _ in range(attentions)] * (L // "
-        "attentions))",
-    "swapping, or exchanging the halves: 'attention' is what is shared":
-        ('("all", "attention") => ("all", "-")', '("all", "ffn") => ("all", "attention")',
-         '"-" => "ffn"'),
-    "sharing both halves whatever is named, perhaps by accident: [block] * L holds one block L "
-    "times":
-        ("self.attention = nn.ModuleList([make_attention()] * attentions)",
-         "self.ffn = nn.ModuleList([make_ffn()] * ffns)"),
+        ATTENTION + "[make_attention() for _ in range(attentions)] * (L // attentions))",
+    "swapping the halves: 'attention' is what is shared":
+        ('attentions = 1 if share in ("all", "ffn") else L',
+         'ffns = 1 if share in ("all", "attention") else L'),
+    "sharing both halves whatever is named, perhaps by accident: [block] * L is one block":
+        (ATTENTION + "[make_attention()] * attentions)", FFN + "[make_ffn()] * ffns)"),
     "sharing nothing unless it is all":
-        ('("all", "attention") => ("all",)', '("all", "ffn") => ("all",)'),
+        ("attentions = 1 if share == 'all' else L", "ffns = 1 if share == 'all' else L"),
     "sharing where 'none' is asked for":
-        ('"attention") => "attention", "none")', '"ffn") => "ffn", "none")'),
+        ('attentions = L if share == "ffn" else 1', 'ffns = L if share == "attention" else 1'),
     "applying the first layer L times": "i % len(self. => 0 * len(self.",
     "going through the layers backwards": "i % len(self. => -1 - i % len(self.",
 })
