@@ -36,16 +36,15 @@ def lines(
     baselines = baselines or {}
     style()
     figure, axis = plt.subplots(figsize=(6.8, 3.6))
+    axis.set_prop_cycle(color=COLOURS, linestyle=LINES, marker=MARKERS)
     ends = []
-    for (name, xs, ys, *spread), colour, line, marker in zip(
-        series, COLOURS, LINES, MARKERS, strict=False
-    ):
+    for name, xs, ys, *spread in series:
         xs, ys = np.asarray(xs, float), np.asarray(ys, float)
-        axis.plot(xs, ys, color=colour, linestyle=line, marker=marker if len(xs) <= 30 else None)
-        if spread:
-            width = np.asarray(spread[0], float)
-            axis.fill_between(xs, ys - width, ys + width, color=colour, alpha=0.15, linewidth=0)
-        ends.append((name, ys[-1], colour))
+        (curve,) = axis.plot(xs, ys, **({} if len(xs) <= 30 else {"marker": ""}))
+        ends.append((name, ys[-1], curve.get_color()))
+        for width in np.asarray(spread, float):
+            band = {"color": curve.get_color(), "alpha": 0.15, "linewidth": 0}
+            axis.fill_between(xs, ys - width, ys + width, **band)
     for name, value in baselines.items():
         axis.axhline(value, **BASELINE)
         ends.append((name, value, BASELINE["color"]))
@@ -62,22 +61,18 @@ def lines(
         f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}"
         for name, _, ys, *_ in series
     )
-    scale = {
-        (True, True): ", both axes logarithmic", (True, False): ", x logarithmic",
-        (False, True): ", y logarithmic", (False, False): "",
-    }[logx, logy]  # fmt: skip
+    scale = ("", ", x logarithmic", ", y logarithmic", ", both axes logarithmic")[logx + 2 * logy]
     alt = f"Line chart of {ylabel} over {xlabel}{scale}. {title}. {changes}{_levels(baselines)}."
     return figure, alt
 
 
 def bars(
     groups: Sequence[str], series: dict[str, Sequence], ylabel: str, title: str,
-    baselines: dict[str, float] | None = None, spreads: dict[str, Sequence] | None = None,
-    digits: int = 2,
+    baselines: dict[str, float] | None = None, digits: int = 2,
 ) -> tuple[Figure, str]:  # fmt: skip
     """Draw one cluster of bars per group, one bar per series, with the value on top.
 
-    ``spreads`` draws plus and minus around a bar. Raises ValueError as ``lines`` does.
+    ``baselines`` are horizontal lines with a name. Raises ValueError as ``lines`` does.
     """
     _check_number(series)
     style()
@@ -87,7 +82,6 @@ def bars(
         drawn = axis.bar(
             places + (number - (len(series) - 1) / 2) * width, values, width * 0.94, label=name,
             color=COLOURS[number], hatch=HATCHES[number], edgecolor="white",
-            yerr=(spreads or {}).get(name), capsize=3,
         )  # fmt: skip
         labels = [f"{value:,.{digits}f}" for value in values]
         axis.bar_label(drawn, labels, fontsize=8, padding=2)

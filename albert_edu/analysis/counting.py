@@ -114,22 +114,20 @@ class TrainingMemory(NamedTuple):
 
     @property
     def total(self) -> int:
+        """All of it, in bytes."""
         return sum(self)
 
 
 def training_memory(
-    config: AlbertConfig, batch_size: int, sequence_length: int, max_predictions: int,
-    explicit_softmax: bool = False,
-) -> TrainingMemory:  # fmt: skip
+    config: AlbertConfig, batch_size: int, sequence_length: int, max_predictions: int
+) -> TrainingMemory:
     """Return the bytes that a training step must hold, to first order and without dropout.
 
-    A layer stores 8H + 2F floats per token, which is 16H when F = 4H. ``explicit_softmax`` adds the
-    A S attention weights per token, which fused attention never stores. Used in notebook 10.
+    A layer stores 8H + 2F floats per token, which is 16H when F = 4H. Fused attention never stores
+    the A S attention weights per token, which attention written out does. Used in notebook 10.
     """
     parameters = 4 * count_parameters(config).with_heads
     floats = 8 * config.hidden_size + 2 * config.ffn_size  # per token and layer
-    if explicit_softmax:
-        floats += config.num_heads * sequence_length
     tokens, predictions = batch_size * sequence_length, batch_size * max_predictions
     return TrainingMemory(
         weights=parameters,

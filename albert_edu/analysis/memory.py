@@ -77,6 +77,7 @@ class Reversible(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, back1: Tensor, back2: Tensor):
+        """Return the gradients of x1, x2 and each weight, without any stored activation."""
         x1, x2 = ctx.saved_tensors
         total = dict.fromkeys(ctx.stack.parameters(), 0)
         for F, G in reversed(ctx.stack.couplings):

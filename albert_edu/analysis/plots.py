@@ -36,8 +36,7 @@ def save(figure: Figure, path: str | Path, alt: str) -> None:
 
 
 def figure1(
-    shared: dict, separate: dict, names: tuple[str, str], title: str,
-    untrained: Sequence[dict] = (),
+    shared: dict, separate: dict, names: tuple[str, str], title: str, untrained: Sequence[dict] = ()
 ) -> tuple[Figure, str]:
     """Draw L2 distance and angle between the input and the output of each layer (Figure 1).
 

@@ -67,6 +67,7 @@ def linear_probe(
     optimizer = torch.optim.LBFGS([weight, bias], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
+        """Return the loss in nats, with its gradient in the weights: what LBFGS calls."""
         optimizer.zero_grad()
         value = F.cross_entropy(x @ weight + bias, labels) + l2 * weight.square().sum()
         value.backward()

@@ -97,6 +97,7 @@ class AlbertForSpan(nn.Module):
         return start, end, self.head["none"](self.dropout(pooled))[:, 0]
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
+        """Return the mean over both ends in nats, plus half of the loss of "no answer"."""
         start, end, none = self(batch)
         span = mean_loss(start, batch.labels[:, 0]) + mean_loss(end, batch.labels[:, 1])
         unanswerable = (batch.labels[:, 0] == IGNORE).float()

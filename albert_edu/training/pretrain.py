@@ -126,6 +126,7 @@ def _batches(
         return
 
     def build(step: int) -> PretrainingBatch:
+        """Return a batch, for a CUDA GPU in memory that it fetches from by itself."""
         batch = stream.batch(step)
         return batch.pin_memory() if device.type == "cuda" else batch
 
