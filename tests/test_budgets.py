@@ -19,9 +19,9 @@ LIMITS = {
     "lessons": 738,
     "paper": 1426,
     "text": 1301,
-    "training": 1125,
+    "training": 1121,
     "model": 732,
-    "analysis": 527,
+    "analysis": 517,
     "assignments": 378,
     "cli": 194,
     "config": 103,
@@ -32,8 +32,8 @@ LIMITS = {
     "folder": 11,
     "__init__": 4,
     "__main__": 3,
-    "tests": 8670,
-    "lines above 100 characters": 175,
+    "tests": 8629,
+    "lines above 100 characters": 174,
 }
 SLACK = 100  # a room that has fallen by more than this lowers its limit
 

@@ -178,11 +178,6 @@ def read_state(path: Path) -> dict:
     return json.loads((path / STATE).read_text())
 
 
-def weights_fingerprint(model: nn.Module) -> str:
-    """Return sixteen hex digits that change with any weight."""
-    return fingerprint(model.state_dict())
-
-
 def fingerprint(tensors: dict[str, torch.Tensor]) -> str:
     """Return sixteen hex digits that change with any tensor and its name."""
     digest = hashlib.sha256()

@@ -1,6 +1,5 @@
 """How good is a model, and compared with what: held-out scores and the baselines (notebook 05)."""
 
-import dataclasses
 import math
 from typing import NamedTuple
 
@@ -72,8 +71,9 @@ def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
     """
     right = (output.masked_token_logits.argmax(-1) == batch.masked_labels).sum()
     guess, order = output.sentence_order_logits.argmax(-1), batch.order_labels
-    sums = [output.masked_token_loss_sum, right, output.masked_tokens]
-    sums += [output.sentence_order_loss_sum]
+    sums = [
+        output.masked_token_loss_sum, right, output.masked_tokens, output.sentence_order_loss_sum,
+    ]  # fmt: skip
     for label in (0, 1):
         sums += [((guess == label) & (order == label)).sum(), (order == label).sum()]
     return torch.stack([value.detach().to(widest_float(value.device)) for value in sums])
@@ -121,13 +121,10 @@ def evaluate(
             output = model(batch)
             shown = batch.token_ids.gather(1, batch.masked_positions)
             labels = batch.masked_labels.where(shown == MASK, IGNORE)
-            total, count = albert.loss_sum(output.masked_token_logits, labels)
+            right = (output.masked_token_logits.argmax(-1) == labels).sum()
             every_position = every_position + tally(batch, output)
-            at_mask_token = at_mask_token + tally(
-                dataclasses.replace(batch, masked_labels=labels),
-                output._replace(masked_token_loss_sum=total, masked_tokens=count),
-            )
-    hidden = scores(at_mask_token)
-    return scores(every_position) | {
-        f"mask_token_{name}": hidden[f"masked_token_{name}"] for name in ("loss", "accuracy")
-    }
+            sums = torch.stack([*albert.loss_sum(output.masked_token_logits, labels), right])
+            at_mask_token = at_mask_token + sums.to(widest_float(sums.device))
+    loss, count, right = at_mask_token.tolist()
+    means = {"mask_token_loss": loss / max(count, 1), "mask_token_accuracy": right / max(count, 1)}
+    return scores(every_position) | means

@@ -71,7 +71,8 @@ def finetune(
     part = model.head if settings.frozen else model
     optimizer = make_optimizer(part, schedule)
     folder = Path(checkpoint_dir) if checkpoint_dir else None
-    start, examples = checkpoint.weights_fingerprint(model), checkpoint.fingerprint(vars(train))
+    start = checkpoint.fingerprint(model.state_dict())
+    examples = checkpoint.fingerprint(vars(train))
     run = dataclasses.asdict(settings) | {"start": start, "examples": examples}
     cuda = [device] if device.type == "cuda" else []
     model.albert.requires_grad_(not settings.frozen)

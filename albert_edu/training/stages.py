@@ -14,7 +14,7 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.training.checkpoint import newest_checkpoint, read_state, weights_fingerprint
+from albert_edu.training.checkpoint import fingerprint, newest_checkpoint, read_state
 from albert_edu.training.history import History, training_seconds
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
@@ -57,7 +57,7 @@ def train_stages(
     torch.manual_seed(settings(stages[0]).seed)
     model, history, seconds, steps = warm_start, None, 0.0, 0
     for stage in stages:
-        origin = weights_fingerprint(model) if model else "scratch"
+        origin = fingerprint(model.state_dict()) if model else "scratch"
         if model:
             model = stack_layers(model, stage.num_layers)
         else:

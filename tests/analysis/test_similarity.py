@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -37,10 +38,6 @@ def batch() -> PretrainingBatch:
         masked_positions=torch.tensor([[1, 4, 9], [5, 0, 0], [0, 0, 0]]),
         masked_labels=torch.tensor([[6, 7, 8], [9, -100, -100], [-100, -100, -100]]), order_labels=torch.tensor([0, 1, -100]),
     )  # fmt: skip
-
-
-def changed(batch: PretrainingBatch, **fields) -> PretrainingBatch:
-    return PretrainingBatch(**(vars(batch) | fields))
 
 
 def assert_same(one, other):
@@ -119,11 +116,11 @@ def test_what_stands_in_masked_places_and_in_the_padding_does_not_matter(model, 
     ids[0, [1, 4, 9]], ids[1, 5] = 4, 4  # [MASK]
     padding = batch.attention_mask == 0
     garbage = torch.where(padding, torch.randint(5, V, ids.shape), ids)
-    assert_same(layer_similarity(model, changed(batch, token_ids=garbage)), layer_similarity(model, batch))
+    assert_same(layer_similarity(model, replace(batch, token_ids=garbage)), layer_similarity(model, batch))
 
 
 def test_labels_of_the_pair_and_unused_slots_do_not_matter(model, batch):
-    other = changed(batch, order_labels=1 - batch.order_labels.clamp(min=0), masked_positions=torch.where(
+    other = replace(batch, order_labels=1 - batch.order_labels.clamp(min=0), masked_positions=torch.where(
         batch.masked_labels == -100, 2, batch.masked_positions))  # fmt: skip
     assert_same(layer_similarity(model, other), layer_similarity(model, batch))
 
@@ -131,7 +128,7 @@ def test_labels_of_the_pair_and_unused_slots_do_not_matter(model, batch):
 def test_unmasked_pieces_do_matter(model, batch):
     ids = batch.token_ids.clone()
     ids[0, 2] = ids[0, 2] % (V - 5) + 5
-    assert not torch.allclose(layer_similarity(model, changed(batch, token_ids=ids)).l2, layer_similarity(model, batch).l2)
+    assert not torch.allclose(layer_similarity(model, replace(batch, token_ids=ids)).l2, layer_similarity(model, batch).l2)
 
 
 def test_at_equal_norms_the_distance_is_the_chord_of_the_angle(batch):

@@ -129,12 +129,6 @@ def test_embeddings_are_summed_and_normed_at_width_e_and_only_then_projected(bat
         torch.testing.assert_close(output[b, s], x, atol=1e-5, rtol=1e-5)
 
 
-def test_where_e_equals_h_there_is_no_projection():
-    for size, projected in ((8, True), (16, False)):
-        names = dict(Albert(config(embedding_size=size)).named_parameters())
-        assert any("project" in name for name in names) == projected
-
-
 def test_a_sequence_longer_than_max_positions_is_refused_with_both_numbers():
     albert = Albert(config(max_positions=12))
     assert albert(torch.ones(1, 12, dtype=torch.long)).last_hidden.shape == (1, 12, 16)

@@ -1,6 +1,7 @@
 """What the two losses are means of, and what must never move them."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -34,10 +35,6 @@ def batch() -> PretrainingBatch:
         masked_positions=torch.tensor([[1, 2, 5, 7], [3, 0, 0, 0], [0, 0, 0, 0]]),
         masked_labels=torch.tensor([[6, 7, 8, 9], [10, -100, -100, -100], [-100] * 4]), order_labels=torch.tensor([0, 1, -100]),
     )  # fmt: skip
-
-
-def changed(batch: PretrainingBatch, **fields) -> PretrainingBatch:
-    return PretrainingBatch(**(vars(batch) | fields))
 
 
 def test_four_tokens_by_hand():
@@ -99,7 +96,7 @@ def test_only_masked_positions_get_a_gradient_through_the_masked_token_head(mode
 def test_unused_slots_move_nothing_wherever_they_point(model, batch):
     unused = batch.masked_labels == -100
     elsewhere = torch.where(unused, torch.randint(0, S, unused.shape), batch.masked_positions)
-    before, after = model(batch), model(changed(batch, masked_positions=elsewhere))
+    before, after = model(batch), model(replace(batch, masked_positions=elsewhere))
     assert not torch.allclose(before.masked_token_logits, after.masked_token_logits)
     assert torch.equal(before.loss, after.loss)
     gradient = torch.autograd.grad(after.loss, after.masked_token_logits)[0]
@@ -115,13 +112,13 @@ def test_the_decoder_runs_on_masked_slots_only(model, batch):
 
 
 def test_the_order_of_the_slots_is_of_no_account(model, batch):
-    back = changed(batch, masked_positions=batch.masked_positions.flip(1), masked_labels=batch.masked_labels.flip(1))
+    back = replace(batch, masked_positions=batch.masked_positions.flip(1), masked_labels=batch.masked_labels.flip(1))
     torch.testing.assert_close(model(back).loss, model(batch).loss)
     assert torch.equal(model(back).masked_token_logits.flip(1), model(batch).masked_token_logits)
 
 
 def test_without_masked_tokens_the_loss_is_0_and_so_is_every_gradient(model, batch):
-    nothing = changed(batch, masked_labels=torch.full((3, 4), -100), order_labels=torch.full((3,), -100))
+    nothing = replace(batch, masked_labels=torch.full((3, 4), -100), order_labels=torch.full((3,), -100))
     output = model(nothing)
     assert (output.loss, output.masked_token_loss, output.sentence_order_loss) == (0, 0, 0)
     for gradient in torch.autograd.grad(output.loss, list(model.parameters())):
@@ -135,16 +132,16 @@ def test_the_order_loss_is_the_cross_entropy_of_label_0_in_order_and_1_swapped(m
 
 
 def test_pairs_without_an_order_are_ignored(model, batch):
-    two = changed(batch.rows(slice(0, 2)))
+    two = batch.rows(slice(0, 2))
     torch.testing.assert_close(model(batch).sentence_order_loss, model(two).sentence_order_loss)
-    none = model(changed(batch, order_labels=torch.full((3,), -100)))
+    none = model(replace(batch, order_labels=torch.full((3,), -100)))
     assert none.sentence_order_loss == 0
     assert torch.equal(none.loss, none.masked_token_loss)
 
 
 def test_exchanging_the_two_classes_and_the_labels_together_changes_no_loss(model, batch):
     before = model(batch).sentence_order_loss
-    other = changed(batch, order_labels=torch.tensor([1, 0, -100]))
+    other = replace(batch, order_labels=torch.tensor([1, 0, -100]))
     assert not torch.isclose(model(other).sentence_order_loss, before, atol=1e-3)
     with torch.no_grad():
         for parameter in model.sentence_order_head.parameters():

@@ -74,7 +74,7 @@ def mean_of_means(model, batch, settings, step, workers):
 def test_cutting_a_batch_into_parts_changes_no_weight(lopsided, optimizer, monkeypatch):
     # In float64, because Adam's m / sqrt(v) blows the rounding of a tiny gradient up to some 1e-6 of float32.
     whole, history = trained(lopsided, tiny().double(), optimizer=optimizer)
-    for parts in (2, 4):
+    for parts in (2, 4, 11):  # with 11 some have no sequence
         cut, cut_history = trained(lopsided, tiny().double(), optimizer=optimizer, accumulate=parts)
         assert distance(whole, cut) < 1e-6
         for a, b in zip(history.records, cut_history.records, strict=True):
@@ -82,11 +82,6 @@ def test_cutting_a_batch_into_parts_changes_no_weight(lopsided, optimizer, monke
     monkeypatch.setattr(module, "forward_backward", mean_of_means)
     mistaken = trained(lopsided, tiny().double(), optimizer=optimizer, accumulate=2)[0]
     assert distance(whole, mistaken) > 1e-4  # the mistake would be seen
-
-
-def test_more_parts_than_sequences_change_no_weight_either(lopsided):
-    whole, cut = (trained(lopsided, tiny().double(), accumulate=parts)[0] for parts in (1, 11))
-    assert distance(whole, cut) < 1e-6
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
