@@ -8,7 +8,6 @@ import math
 import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 # Student's t, 97.5% point, by degrees of freedom; beyond, the last one: a little wide.
@@ -47,44 +46,48 @@ def cell(result: dict, column: str) -> float:
     return result
 
 
-@dataclass(frozen=True)
-class Less:
+class Comparison(NamedTuple):
     """The claim that a row's value of ``column`` is smaller than another's by more than ``by``.
 
-    ``low`` and ``high`` are the names of rows, or one of them is a number.
+    With ``within`` it is the claim that the two differ by no more than that. ``low`` and ``high``
+    are the names of rows, or one of them is a number.
     """
 
+    text: str  # as it was written down before the runs
     column: str
     low: str | float
     high: str | float
     by: float = 0.0  # negative: low may even be larger, by no more than this
+    within: float = 0.0
 
     def __str__(self) -> str:
-        least = f" {'-' if self.by > 0 else '+'} {abs(self.by):g}" if self.by else ""
-        low, high = (side if isinstance(side, str) else f"{side:.3g}"
-                     for side in (self.low, self.high))  # fmt: skip
-        return f"{self.column}: {low} < {high}{least}"
-
-    def difference(self, results: Sequence[dict]) -> Mean:
-        """Return the mean of ``differences``; a positive one bears the claim out."""
-        return mean([*differences(self, results).values()])
+        return self.text
 
 
-@dataclass(frozen=True)
-class Near:
-    """The claim that two rows, or a row and a number, differ by no more than ``within``."""
-
-    column: str
-    low: str | float
-    high: str | float
-    within: float
-    by: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.column}: {self.low} = {self.high} +- {self.within:g}"
+PARTS = re.compile(r"(.+?): (.+) ([<=]) (.+?)(?: (\+-|\+|-) (\S+))?")
 
 
-def rows_by_seed(part: Less | Near, results: Sequence[dict]) -> dict[str, dict[int, dict]]:
+def comparison(text: str) -> Comparison:
+    """Return the comparison that a criterion states.
+
+    >>> comparison("loss: a < b + 0.02").by, comparison("accuracy: NSP = 0.5 +- 0.05").within
+    (-0.02, 0.05)
+    """
+    column, low, relation, high, sign, margin = PARTS.fullmatch(text).groups()
+    sides = _side(low), _side(high)
+    if relation == "=":
+        return Comparison(text, column, *sides, within=float(margin))
+    return Comparison(text, column, *sides, by=-float(sign + margin) if sign else 0.0)
+
+
+def _side(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def rows_by_seed(part: Comparison, results: Sequence[dict]) -> dict[str, dict[int, dict]]:
     """Return the results of each row that a comparison names, by seed.
 
     Raises ValueError for a row that has no result.
@@ -98,7 +101,7 @@ def rows_by_seed(part: Less | Near, results: Sequence[dict]) -> dict[str, dict[i
     return rows
 
 
-def differences(part: Less | Near, results: Sequence[dict]) -> dict[int, float]:
+def differences(part: Comparison, results: Sequence[dict]) -> dict[int, float]:
     """Return high - low - by for every seed that both rows have. Raises ValueError without one."""
     rows = rows_by_seed(part, results)
     seeds = sorted(set.intersection(*map(set, rows.values())))
@@ -109,26 +112,3 @@ def differences(part: Less | Near, results: Sequence[dict]) -> dict[int, float]:
         return cell(rows[side][seed], part.column) if side in rows else side
 
     return {seed: value(part.high, seed) - value(part.low, seed) - part.by for seed in seeds}
-
-
-COMPARISON = re.compile(r"(.+?): (.+) ([<=]) (.+?)(?: (\+-|\+|-) (\S+))?")
-
-
-def comparison(text: str) -> Less | Near:
-    """Return the comparison that ``str`` of it shows.
-
-    >>> comparison("loss: a < b + 0.02").by, comparison("accuracy: NSP = 0.5 +- 0.05").within
-    (-0.02, 0.05)
-    """
-    column, low, relation, high, sign, margin = COMPARISON.fullmatch(text).groups()
-    sides = _side(low), _side(high)
-    if relation == "=":
-        return Near(column, *sides, float(margin))
-    return Less(column, *sides, by=-float(sign + margin) if sign else 0.0)
-
-
-def _side(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -1,10 +1,10 @@
 """Do an experiment of the plan: train and measure what is not done yet, and write its record."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 
-from albert_edu.paper.plan import ALL, Experiment
+from albert_edu.paper.plan import ALL
 from albert_edu.paper.provenance import last_commit_of, provenance, write_json
 from albert_edu.paper.published import DATA
 from albert_edu.paper.sweep import read_result, recorded_run, result_file, sweep
@@ -30,7 +30,7 @@ def run_experiment(
         raise ValueError(f"{name} has no profile {profile!r}; it has {profiles}.")
     path, folder = figures / "results" / f"{name}_{profile}.json", runs / "sweeps"
     before = json.loads(path.read_text()) if path.exists() else {}
-    if _planned_otherwise(before, experiment):
+    if before and before.get("plan") != experiment.section:
         raise ValueError(f"{path} was recorded under another plan. A plan stays as it was before "
                          "its runs: give the new one a name of its own.")  # fmt: skip
     record = {"experiment": name, "profile": profile, "plan": experiment.section,
@@ -38,12 +38,11 @@ def run_experiment(
     command = f"reproduce --experiment {name} --profile {profile}"
     if experiment.instead:
         results = experiment.instead(profile, device)
-        origin = _provenance(command, results, device)
+        origin = provenance_of(command, results, device)
         write_json(path, record | {"runs": results, "provenance": origin})
         return path
     measure, pilots, evaluation = experiment.measure, experiment.pilots(profile), ()
-    known = before["pilots"] + before["runs"] if "plan" in before else []
-    for result in known:  # older results do not say where they come from
+    for result in before.get("pilots", []) + before.get("runs", []):
         finished = result_file(folder, recorded_run(result), measure)
         if not finished.exists():
             write_json(finished, result)
@@ -59,7 +58,7 @@ def run_experiment(
         write_json(path, record | {
             "rates": rates, "planned_runs": len(experiment.runs(profile)),
             "planned_pilots": len(pilots), **done,
-            "provenance": _provenance(command, done["pilots"] + done["runs"], device),
+            "provenance": provenance_of(command, done["pilots"] + done["runs"], device),
         })  # fmt: skip
     return path
 
@@ -73,17 +72,8 @@ def prepare_texts(profile: str = "gpu") -> None:
                 prepare(part, tokenizer=text.tokenizer)
 
 
-def _planned_otherwise(record: dict, experiment: Experiment) -> bool:
-    """Whether a record has another plan; records older than the rules hold their criteria alone."""
-    if "claims" not in record:
-        return record.get("plan", experiment.section) != experiment.section
-    criteria = {claim["claim"]: claim["criterion"] for claim in record["claims"]}
-    planned = experiment.section["claims"]
-    return criteria != {claim["text"]: claim["criterion"] for claim in planned}
-
-
-def _provenance(command: str, results: Sequence[dict], device: str | None) -> dict:
-    """Where, when and with what the runs were done, perhaps on several machines."""
+def provenance_of(command: str, results: Collection[dict], device: str | None) -> dict:
+    """Return where, when and with what the runs were done, perhaps on several machines."""
     seeds = sorted({run["seed"] for run in results})
     seconds = sum(run.get("seconds", 0) for run in results)
     record = provenance(command, seconds, seeds, pick_device(device))

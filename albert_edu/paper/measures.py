@@ -3,6 +3,7 @@
 Each measure takes (model, text, run) and returns plain numbers to be kept as JSON.
 """
 
+import json
 import statistics
 from copy import deepcopy
 from pydoc_data.topics import topics
@@ -148,10 +149,6 @@ def order_cross(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     })  # fmt: skip
 
 
-def rounded(value, digits: int = 4):
-    """Return a nest of dicts and lists with every float rounded, as it is kept."""
-    if isinstance(value, dict):
-        return {name: rounded(inner, digits) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(inner, digits) for inner in value]
-    return round(value, digits) if isinstance(value, float) else value
+def rounded(record: dict) -> dict:
+    """Return a record with every float rounded to four digits, as it is kept."""
+    return json.loads(json.dumps(record), parse_float=lambda digits: round(float(digits), 4))

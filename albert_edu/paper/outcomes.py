@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from albert_edu.paper.claims import Less, Mean, Near, T, cell, differences, mean, rows_by_seed
+from albert_edu.paper.claims import Comparison, Mean, T, cell, differences, mean, rows_by_seed
 
 Scope = Literal["exact", "same question", "small-scale analogue", "other setting"]
 OWN_SCALE = ("exact", "same question")  # only these can be reproduced or contradicted
@@ -29,11 +29,11 @@ class Question:
     text: str
     source: str
     scope: Scope
-    criterion: tuple[Less | Near, ...]
+    criterion: tuple[Comparison, ...]
     least: float  # the smallest difference that would matter
     quote: str = ""  # the paper's sentence
     differs: str = ""  # how our experiment differs from it
-    control: tuple[Less | Near, ...] = ()  # what must hold for the runs to show anything
+    control: tuple[Comparison, ...] = ()  # what must hold for the runs to show anything
     stuck: float = 0.0  # a loss from here on is stuck, where runs do not name their baseline
     items: int = 0  # examples of the one test sample that all seeds share
     history: str = ""  # second looks, replaced records, known prototypes
@@ -50,7 +50,7 @@ class Compared(NamedTuple):
     """One comparison on a set of runs: high - low - by over pairs of seeds without a stuck run."""
 
     difference: Mean
-    p: float  # two-sided, that there is no difference (of a ``Near``: that there is one)
+    p: float  # two-sided, that there is no difference (of a claim of equality: that there is one)
     p_equal: float  # two one-sided tests, that the difference is ``least`` or larger
     positive: int  # pairs in favour of the claim
     stuck_pairs: int
@@ -81,7 +81,7 @@ def tail(t: float, freedom: int) -> float:
     return upper if t > 0 else 1 - upper
 
 
-def compare(part: Less | Near, runs: Sequence[dict], question: Question) -> Compared:
+def compare(part: Comparison, runs: Sequence[dict], question: Question) -> Compared:
     """Compare two rows, or a row with a number, by seed. Raises what ``differences`` raises."""
     rows, by_seed = rows_by_seed(part, runs), differences(part, runs)
     stuck = [any(is_stuck(row[seed], question) for row in rows.values()) for seed in by_seed]
@@ -95,16 +95,16 @@ def compare(part: Less | Near, runs: Sequence[dict], question: Question) -> Comp
     mean = seed_interval(kept or every, error)
     least = margin(part, question)
     p_equal = max(_p(mean, -least), _p(mean, least, side=-1))
-    p = p_equal if isinstance(part, Near) else 2 * min(_p(mean, 0.0), _p(mean, 0.0, side=-1))
+    p = p_equal if part.within else 2 * min(_p(mean, 0.0), _p(mean, 0.0, side=-1))
     return Compared(
         mean, min(1.0, p), p_equal, sum(difference > 0 for difference in kept), sum(stuck),
         max(shares), seed_interval(every, error),
     )  # fmt: skip
 
 
-def margin(part: Less | Near, question: Question) -> float:
+def margin(part: Comparison, question: Question) -> float:
     """Return the difference that would matter in a comparison."""
-    return part.within if isinstance(part, Near) else question.least
+    return part.within or question.least
 
 
 def is_stuck(run: dict, question: Question) -> bool:
@@ -182,9 +182,9 @@ def _word(question: Question, parts: Sequence[Compared], runs: Sequence[dict], p
     return word
 
 
-def _word_of_part(part: Less | Near, compared: Compared, least: float, p: float) -> str:
+def _word_of_part(part: Comparison, compared: Compared, least: float, p: float) -> str:
     difference = compared.difference
-    if isinstance(part, Near):
+    if part.within:
         if p < LEVEL:
             return "agrees"
         outside = min(_p(difference, part.within), _p(difference, -part.within, side=-1))

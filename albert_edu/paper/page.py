@@ -11,7 +11,7 @@ from albert_edu.analysis.plots import save
 from albert_edu.config import AlbertConfig
 from albert_edu.paper.claims import Mean, cell, mean
 from albert_edu.paper.outcomes import Compared, Outcome, Question, compare, margin
-from albert_edu.paper.pictures import difference_picture, layer_curves, printed
+from albert_edu.paper.pictures import difference_picture, layer_curves, pair_picture, printed
 from albert_edu.paper.plan import Experiment
 from albert_edu.paper.published import TABLES
 from albert_edu.paper.report import Entry, Report, read_report, why_unfinished
@@ -48,6 +48,8 @@ def pictures(report: Report) -> Iterator[tuple[str, tuple[Figure, str]]]:
 
     A picture shows differences with their intervals, or curves over layers.
     """
+    for profile, record in report.pairs.items():
+        yield f"figure1_{profile}", pair_picture(record["members"].values())
     for entry in report.entries:
         if _is_drawn(entry, report):
             judged = [(q, report.outcomes[q.key]) for q in entry.questions]

@@ -1,15 +1,16 @@
 """What decides, drawn: paired differences with their intervals, and curves over layers."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.charts import lines
-from albert_edu.analysis.plots import SEPARATE, SHARED, style
+from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, style
 from albert_edu.paper.claims import mean
 from albert_edu.paper.outcomes import Outcome, Question, margin
+from albert_edu.paper.pair import MEMBERS, PLAN
 from albert_edu.paper.plan import Experiment
 from albert_edu.paper.published import TABLES
 
@@ -76,3 +77,26 @@ def layer_curves(experiment: Experiment, runs: Sequence[dict]) -> tuple[Figure, 
     figure, alt = lines(series, "layer application", experiment.axis, "")
     figure.suptitle(experiment.question, fontsize=9.5, x=0.02, ha="left")
     return figure, f"{alt} {experiment.question}"
+
+
+def pair_picture(members: Collection[dict]) -> tuple[Figure, str]:
+    """Draw Figure 1 of a pair: its members in the order of ``MEMBERS``, as a record has them.
+
+    Where they hold ``similarity_untrained``, both stacks are drawn before any training, too.
+    """
+    trained = [member["similarity"] for member in members]
+    untrained = [member["similarity_untrained"] for member in members
+                 if "similarity_untrained" in member]  # fmt: skip
+    title = ("The last application turns its input by {:.0f} degrees (shared layer) "
+             "and by {:.0f} degrees (separate layers)")  # fmt: skip
+    last = [curves["angle_degrees"][-1] for curves in trained]
+    names = tuple(PLAN["labels"][member] for member in MEMBERS)
+    figure, alt = figure1(*trained, names, title.format(*last), untrained)
+    figure.set_figheight(4.0)
+    dotted = "Dotted: before training. " if untrained else ""
+    figure.supxlabel(
+        f"Bands: one standard deviation over tokens. {dotted}"
+        "Hollow: the step from the embedding.\nThe separate layers began as copies of a shallower "
+        "stack, and their curve can jump where a set of copies ends.", fontsize=8,
+    )  # fmt: skip
+    return figure, alt

@@ -13,7 +13,7 @@ from statistics import fmean
 
 from albert_edu.paper import measures
 from albert_edu.paper.counts import counted_rows
-from albert_edu.paper.published import DATA
+from albert_edu.paper.published import DATA, frozen
 from albert_edu.paper.speed import speeds
 from albert_edu.paper.sweep import DEFAULTS, Measure, Run
 
@@ -141,7 +141,7 @@ def _experiment(section: dict, top: dict, family: str) -> Experiment:
     only = {"seeds": top["seeds"], "settings": section.get("settings", {})}
     profiles = section.get("profiles", {top["profile"] or "laptop": only})
     plain = {field.name for field in fields(Experiment)} - {"measure", "instead"}
-    values = {name: _frozen(value) for name, value in section.items() if name in plain}
+    values = {name: frozen(value) for name, value in section.items() if name in plain}
     return Experiment(
         **values, measure=getattr(measures, section.get("measure", ""), None),
         instead=OTHER_WAYS.get(section.get("instead")), section=section, family=family,
@@ -149,10 +149,6 @@ def _experiment(section: dict, top: dict, family: str) -> Experiment:
         budgets={name: Profile(tuple(part.get("seeds", ())), part.get("settings", {}))
                  for name, part in profiles.items()},
     )  # fmt: skip
-
-
-def _frozen(value):
-    return tuple(value) if isinstance(value, list) else value
 
 
 PLANNED = load_experiments(DATA / "planned.toml") | load_experiments(DATA / "gpu.toml")

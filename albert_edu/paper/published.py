@@ -107,12 +107,13 @@ def read_tables(file: Path) -> dict[str, Table]:
     tables = {}
     for entry in tomllib.loads(file.read_text(encoding="utf-8"))["table"]:
         entry["rows"] = [tuple(map(cell, row)) for row in entry["rows"]]
-        tables[entry["number"]] = Table(**{name: _frozen(value) for name, value in entry.items()})
+        tables[entry["number"]] = Table(**{name: frozen(value) for name, value in entry.items()})
     return tables
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def frozen(value: Any) -> Any:
+    """Return a value of TOML or JSON with tuples in the place of lists, so that it can be a key."""
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
 TABLES = read_tables(DATA / "tables.toml")
@@ -141,7 +142,7 @@ class Fact(NamedTuple):
 
 
 TRAINING: Mapping[str, Fact] = MappingProxyType({
-    name: Fact(_frozen(fact["value"]), fact["source"])
+    name: Fact(frozen(fact["value"]), fact["source"])
     for name, fact in tomllib.loads((DATA / "training.toml").read_text(encoding="utf-8")).items()
 })  # fmt: skip
 

@@ -42,6 +42,7 @@ class Report(NamedTuple):
 
     entries: tuple[Entry, ...]
     outcomes: dict[str, Outcome]
+    pairs: dict[str, dict]  # the records behind Figure 1, by their profiles
     headline: list[dict]
     out_of_reach: list[dict]
 
@@ -53,7 +54,8 @@ class Report(NamedTuple):
 
 def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:
     """Read every record and judge every question; each plan's file is a family for Holm."""
-    entries = tuple(_entry(figures, name, plan) for name, plan in plans.items())
+    entries = tuple(Entry(name, plan, _records(figures, name), _questions(name, plan))
+                    for name, plan in plans.items())  # fmt: skip
     outcomes: dict[str, Outcome] = {}
     for family in dict.fromkeys(plan.family for plan in plans.values()):
         members = [(entry, question) for entry in entries for question in entry.questions
@@ -64,14 +66,14 @@ def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:
         runs = {key: record["runs"] for key, record in records.items() if not reasons[key]}
         outcomes |= judge_family([question for _, question in members], runs, unfinished)
     headline = tomllib.loads((DATA / "headline.toml").read_text(encoding="utf-8"))
-    return Report(entries, outcomes, **headline)
+    return Report(entries, outcomes, _records(figures, "figure1"), **headline)
 
 
-def _entry(figures: Path, name: str, plan: Experiment) -> Entry:
-    paths = {profile: figures / "results" / f"{name}_{profile}.json" for profile in plan.budgets}
-    records = {profile: json.loads(paths[profile].read_text()) for profile in PROFILES
-               if profile in paths and paths[profile].exists()}  # fmt: skip
-    return Entry(name, plan, records, _questions(name, plan))
+def _records(figures: Path, name: str) -> dict[str, dict]:
+    """What is recorded of an experiment, by profile, the largest last."""
+    paths = {profile: figures / "results" / f"{name}_{profile}.json" for profile in PROFILES}
+    return {profile: json.loads(path.read_text()) for profile, path in paths.items()
+            if path.exists()}  # fmt: skip
 
 
 def _questions(name: str, plan: Experiment) -> tuple[Question, ...]:

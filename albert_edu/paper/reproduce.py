@@ -10,7 +10,6 @@ import dataclasses
 import json
 import shutil
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image
@@ -18,38 +17,23 @@ from PIL import Image
 from albert_edu.analysis.charts import bars
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.inspect import fill
-from albert_edu.analysis.plots import figure1, save
+from albert_edu.analysis.plots import save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.paper.measures import order_cross
-from albert_edu.paper.pair import MEMBERS, PAIRS, measure_pair, model_card, train_member
+from albert_edu.paper.pair import MEMBERS, PAIRS, PLAN, model_card, pair_jobs, pair_record
+from albert_edu.paper.pictures import pair_picture
 from albert_edu.paper.pool import run_all
 from albert_edu.paper.provenance import ROOT, provenance, write_json
 from albert_edu.paper.published import CONFIGS, TABLES
-from albert_edu.paper.sweep import Run, do_run, read_result
+from albert_edu.paper.sweep import do_run, read_result, recorded_run
 from albert_edu.paper.templates import render
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
 
-# Table 5 in miniature. The corpus has topics that are easy to see, and negatives come from another
-# topic, as they do in real text: then NSP can be solved without the order of sentences.
-ORDER_RUNS = {
-    name: Run(
-        name, 600, corpus="stories:topic_nouns=3,order_strength=0.5",
-        config=(("embedding_size", 64),), objective=name.lower(), negatives="topic",
-    )
-    for name in ("none", "NSP", "SOP")
-}  # fmt: skip
-LABELS = {
-    "albert": "one shared layer (ALBERT)", "unshared": "separate layers (unshared baseline)",
-    "none": "no order loss", "NSP": "NSP", "SOP": "SOP (ALBERT)",
-}  # fmt: skip
-ORDER_TASKS = {"NSP": "nsp-topic", "SOP": "sop"}  # name in the paper -> in our measurement
-SENTENCES = (  # written in the style of the addresses; such phrases may occur in the training text
-    "the people of the united [MASK] of america",
-    "i transmit to the [MASK] of representatives a report from the secretary of state",
-    "we must do more to create good [MASK] for american workers",
-)
+# Table 5 in miniature.
+ORDER_RUNS = {name: recorded_run(PLAN["order"] | {"row": name, "objective": name.lower()})
+              for name in ("none", "NSP", "SOP")}  # fmt: skip
 
 
 def reproduce(
@@ -65,29 +49,27 @@ def reproduce(
     print(f"Counting, training and measuring into {folder}. "
           "You may interrupt; the same command goes on.", flush=True)  # fmt: skip
     counts = parameter_table(folder)["rows"]
-    jobs = [(train_member, (pair, member, folder, device)) for member in MEMBERS]
+    jobs = pair_jobs(pair, folder, device)
     jobs += [(do_run, (run, order_cross, folder, device)) for run in order_runs.values()]
     run_all(jobs, processes=len(MEMBERS))
-    record = measure_pair(pair, folder)
+    record = pair_record(pair, folder, device)
     write_json(folder / "results" / f"figure1_{profile}.json", record)
     (folder / "README.md").write_text(model_card(record))
-    trained, untrained = ([member[key] for member in record["members"].values()]
-                          for key in ("similarity", "similarity_untrained"))  # fmt: skip
-    title = "The last steps turn a vector by {:.0f} degrees (shared) and {:.0f} (separate layers)"
-    draw_pair(trained, title, folder / f"figure1_{profile}.png", untrained)
+    figure, alt = pair_picture(record["members"].values())
+    save(figure, folder / f"figure1_{profile}.png", alt)
     order = {name: read_result(folder, run, order_cross) for name, run in order_runs.items()}
     page = folder / "report.html"
     values = {
         "profile": profile, "folder": folder, "page": page, "counts": counts, "pair": record,
-        "order": order, "shipped": look_at_shipped(folder) if order else None, "labels": LABELS,
-        "tasks": ORDER_TASKS, "printed": lambda task, row: TABLES["5"].value(f"{task} acc", row),
+        "order": order, "shipped": look_at_shipped(folder) if order else None, "plan": PLAN,
+        "printed": lambda task, row: TABLES["5"].value(f"{task} acc", row),
         "picture": lambda name: picture(folder / f"{name}.png"),
         "seconds": round(time.perf_counter() - began),
     }  # fmt: skip
     page.write_text(render("report.html", **values), encoding="utf-8")
     if record_in:
         for path in (*folder.glob("results/*.json"), folder / f"figure1_{profile}.png",
-                     *folder.glob("parameter_counts.*")):  # fmt: skip
+                     folder / "parameter_counts.png"):  # fmt: skip
             kept = record_in / path.relative_to(folder)
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, kept)
@@ -101,7 +83,7 @@ def picture(path: Path) -> tuple[str, str]:
 
 
 def parameter_table(folder: Path) -> dict:
-    """Count every published size exactly; write the counts as JSON, Markdown and PNG.
+    """Count every published size exactly; write the counts as JSON and PNG.
 
     The paper's number is that of Table 1; BERT-xlarge is in early versions only.
     """
@@ -116,7 +98,6 @@ def parameter_table(folder: Path) -> dict:
         })  # fmt: skip
     record = {"rows": rows, "provenance": provenance("reproduce", time.perf_counter() - began, [])}
     write_json(folder / "results" / "parameter_counts.json", record)
-    (folder / "parameter_counts.md").write_text(render("parameter_counts.md", rows=rows))
     drawn = {row["model"]: row for row in rows if row["model"] != "BERT-xlarge"}
     ratio = drawn["BERT-large"]["total"] / drawn["ALBERT-large"]["total"]
     title = (f"BERT-large has {ratio:.0f} times the parameters of ALBERT-large, "
@@ -130,32 +111,23 @@ def parameter_table(folder: Path) -> dict:
     return record
 
 
-def draw_pair(curves: list[dict], title: str, path: Path, untrained: Sequence[dict] = ()) -> None:
-    """Draw Figure 1 of a pair, perhaps with the untrained pair as a control.
-
-    ``title`` has two fields, for the angles at which the members end.
-    """
-    last = [curve["angle_degrees"][-1] for curve in curves]
-    names = tuple(LABELS[member] for member in MEMBERS)
-    figure, alt = figure1(*curves, names, title.format(*last), untrained=untrained)
-    save(figure, path, alt)
-
-
 def look_at_shipped(folder: Path) -> dict:
     """Ask the shipped model for masked words, and draw Figure 1 of the shipped pair.
 
     The minutes of its training are those of its record, where the course's folder has it.
     """
     model, tokenizer = load_pretrained("laptop")
-    guesses = [[sentence, fill(model, tokenizer, sentence, top=5)[0]] for sentence in SENTENCES]
+    guesses = [[sentence, fill(model, tokenizer, sentence, top=5)[0]]
+               for sentence in PLAN["sentences"]]  # fmt: skip
     text = prepare("sotu", tokenizer=tokenizer)
     stream = PretrainingStream(
         text.held_out, tokenizer, "sop", 32, model.config.max_positions, seed=EVAL_SEED_OFFSET
     )
-    curves = [layer_similarity(load_pretrained(name)[0], stream.batch(0)).as_lists()
-              for name in ("laptop", "laptop-unshared")]  # fmt: skip
-    title = "On real text the shipped pair ends at {:.0f} degrees (shared) and {:.0f} (separate)"
-    draw_pair(curves, title, folder / "figure1_shipped.png")
+    models = [load_pretrained(name)[0] for name in ("laptop", "laptop-unshared")]
+    members = [{"similarity": layer_similarity(model, stream.batch(0)).as_lists()}
+               for model in models]  # fmt: skip
+    figure, alt = pair_picture(members)
+    save(figure, folder / "figure1_shipped.png", alt)
     record, minutes = ROOT / "figures" / "results" / "figure1_laptop.json", 0
     if record.exists():
         seconds = json.loads(record.read_text())["members"]["albert"]["training_seconds"]

@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 import torch
 
-from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.interchange import save_pretrained
 from albert_edu.paper.pool import run_all
 from albert_edu.paper.provenance import commit, corpus_hash, device_name, now, write_json
+from albert_edu.paper.published import frozen
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-from albert_edu.text.masking import MASK_RATE
-from albert_edu.text.prepare import PreparedText, default_vocabulary, prepare
-from albert_edu.training.pretrain import NonFiniteLoss, pick_device
+from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.training.pretrain import pick_device
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
 from albert_edu.training.stages import Stage, train_stages
@@ -111,15 +111,6 @@ class Run:
         return [Stage(layers, steps, *(own or [self.learning_rate]))
                 for layers, steps, *own in depths]  # fmt: skip
 
-    def operations(self) -> float:
-        """Return the FLOPs of its training, shallower depths included (``flops_per_token``)."""
-        vocab_size = self.vocab_size or default_vocabulary(self.vocabulary or self.corpus)
-        config, tokens = self.model_config(vocab_size), self.batch_size * self.sequence_length
-        return sum(tokens * stage.steps * flops_per_token(
-            config.replace(num_layers=stage.num_layers),
-            stage.sequence_length or self.sequence_length, masked_rate=MASK_RATE, training=True,
-        ) for stage in self.stages(config))  # fmt: skip
-
     def train(
         self, folder: Path | None = None, device: str | None = None, describe: str | None = None
     ) -> Trained:
@@ -188,21 +179,30 @@ def sweep(
     return [read_result(folder, run, measure) for run in runs]
 
 
-def do_run(run: Run, measure: Measure, folder: Path, device: str | None) -> None:
-    """Train and measure one run, unless its result exists, with checkpoints in ``folder``."""
+def do_run(
+    run: Run, measure: Measure, folder: Path, device: str | None,
+    threads: int = 1, keep: Path | None = None, describe: str | None = None,
+) -> None:  # fmt: skip
+    """Train and measure one run, unless its result exists, with checkpoints in ``folder``.
+
+    The trained model is saved in ``keep``. RuntimeError names the run that fails, and why.
+    """
     result, device = result_file(folder, run, measure), pick_device(device)
     if result.exists():
         return
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     # A core's own time where we can have it: other programs on the machine do not count.
     clock = time.process_time if device.type == "cpu" else time.perf_counter
     start, checkpoints = clock(), result.with_suffix(f".{device.type}")  # a GPU's are not a core's
     resumed, code = checkpoints.exists(), commit()  # of the code that was imported
     try:
-        model, text, curve, seconds = run.train(checkpoints, device)
-    except NonFiniteLoss as error:
-        raise NonFiniteLoss(f"{run.row}, seed {run.seed} ({checkpoints}): {error}") from error
+        model, text, curve, seconds = run.train(checkpoints, device, describe)
+    except Exception as error:
+        raise RuntimeError(f"training {run.row}, seed {run.seed} ({checkpoints}) failed: "
+                           f"{type(error).__name__}: {error}") from error  # fmt: skip
     trained, start = seconds if resumed else clock() - start, clock()
+    if keep:
+        save_pretrained(model, text.tokenizer, keep, native=True)
     measured = measure(model, text, run)
     write_json(result, {
         **dataclasses.asdict(run), **measured, "training_curve": curve,
@@ -225,8 +225,4 @@ def read_result(folder: Path, run: Run, measure: Measure) -> dict:
 
 def recorded_run(result: dict) -> Run:
     """Return the run that a recorded result is of."""
-
-    def frozen(value):
-        return tuple(map(frozen, value)) if isinstance(value, list) else value
-
     return Run(**{name: frozen(result.get(name, default)) for name, default in DEFAULTS.items()})

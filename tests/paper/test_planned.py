@@ -70,9 +70,12 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
 
 def test_a_record_made_under_another_plan_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(ALL, "tiny", tiny((20,), (101,)))
-    module.write_json(tmp_path / "results" / "tiny_laptop.json", {"plan": {"rows": {}}, "pilots": [], "runs": []})
-    with pytest.raises(ValueError, match="another plan"):
-        run_experiment("tiny", "laptop", tmp_path, tmp_path)
+    record = tmp_path / "results" / "tiny_laptop.json"
+    for before in ({"plan": {"rows": {}}, "pilots": [], "runs": []}, {"claims": [], "runs": []}):
+        module.write_json(record, before)
+        with pytest.raises(ValueError, match="another plan"):
+            run_experiment("tiny", "laptop", tmp_path, tmp_path)
+        assert json.loads(record.read_text()) == before
 
 
 def test_recorded_runs_have_the_keys_they_always_had():

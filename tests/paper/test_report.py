@@ -9,7 +9,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from albert_edu.paper import counts, published
-from albert_edu.paper.claims import Less, Near, comparison
+from albert_edu.paper.claims import comparison
 from albert_edu.paper.outcomes import Question, holm, judge_family, tail
 from albert_edu.paper.page import MARKERS, SCOPES, WORDS, claims_page, pictures, summary, write_report
 from albert_edu.paper.pictures import printed
@@ -196,11 +196,12 @@ def test_the_profile_with_most_seeds_decides_and_the_larger_one_in_a_tie():
     assert entry.deciding(entry.questions[0]) == "laptop"
 
 
-def test_comparisons_read_back_as_they_are_written():
-    parts = (Less("loss", "a", "b"), Less("x", 0.5, "a, E=H/4"), Less("x", "a", "b", by=-0.02),
-             Near("x", "a", 0.5, 0.05))  # fmt: skip
-    for part in parts:
-        assert comparison(str(part)) == part
+@pytest.mark.parametrize(("text", "parts"), [
+    ("loss: a < b", ("loss", "a", "b", 0, 0)), ("x: 0.5 < a, E=H/4", ("x", 0.5, "a, E=H/4", 0, 0)),
+    ("x: a < b + 0.02", ("x", "a", "b", -0.02, 0)), ("x: a = 0.5 +- 0.05", ("x", "a", 0.5, 0, 0.05)),
+])  # fmt: skip
+def test_a_criterion_is_read_as_it_was_written_down(text, parts):
+    assert comparison(text) == (text, *parts)
 
 
 def test_a_printed_count_that_fits_no_count_contradicts_its_claim(monkeypatch):

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 from PIL import Image
-from safetensors.torch import load_file
 
 from albert_edu.cli import main
 from albert_edu.paper import pair, reproduce
-from albert_edu.paper.pair import MEMBERS, train_member
+from albert_edu.paper.pair import MEMBERS, pair_jobs
 from albert_edu.paper.plan import PROFILES
 from albert_edu.paper.pool import run_all
 from albert_edu.paper.sweep import Run
@@ -37,10 +36,9 @@ def reproduced(tmp_path_factory):
         patch.setattr(reproduce, "run_all", here)  # one process: those of a pool would not see the patches
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
-        before = load_file(folder / "runs/quick/albert/model.safetensors")
-        stamp = (folder / "runs/quick/albert/layers-02-length-048/checkpoints/step-00000004/model.safetensors").stat().st_mtime_ns
+        before = (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns
         reproduce.reproduce("quick", folder / "runs")
-    return folder, before, stamp, printed.getvalue()
+    return folder, before, printed.getvalue()
 
 
 @pytest.mark.slow
@@ -80,11 +78,8 @@ def test_the_summary_fits_a_screen_and_names_the_page(reproduced):
 
 @pytest.mark.slow
 def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
-    folder, before, stamp, _ = reproduced
-    after = load_file(folder / "runs/quick/albert/model.safetensors")
-    assert all((before[name] == after[name]).all() for name in before)
-    kept = folder / "runs/quick/albert/layers-02-length-048/checkpoints/step-00000004/model.safetensors"
-    assert kept.stat().st_mtime_ns == stamp
+    folder, before, _ = reproduced
+    assert (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns == before
 
 
 @pytest.mark.slow
@@ -96,15 +91,14 @@ def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
 
 def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
     wrong = replace(TINY, preset="albert-no-such-size")
-    with pytest.raises(RuntimeError, match=r"training albert failed: ValueError: there is no preset 'albert-no-such-"):
-        train_member(wrong, "albert", tmp_path, None)
+    with pytest.raises(RuntimeError, match=r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-"):
+        here(pair_jobs(wrong, tmp_path, None), 1)
 
 
 @pytest.mark.slow
 def test_both_members_train_side_by_side_in_processes_of_their_own(tmp_path):
-    run_all([(train_member, (TINY, member, tmp_path, None)) for member in MEMBERS], processes=2)
+    run_all(pair_jobs(TINY, tmp_path, None), processes=2)
     assert all((tmp_path / member / "model.safetensors").exists() for member in MEMBERS)
-    assert len(list(tmp_path.glob("*/layers-*/metrics.jsonl"))) == 4
 
 
 def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(monkeypatch, capsys):
@@ -118,5 +112,3 @@ def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_on
 def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
     rows = {row["model"]: row for row in reproduce.parameter_table(tmp_path)["rows"]}
     assert rows["ALBERT-xxlarge"]["total"] == 222_595_584 and rows["BERT-large"]["without_pooler"] == 333_557_760
-    lines = (tmp_path / "parameter_counts.md").read_text().splitlines()
-    assert len(lines) == 2 + len(rows) == 9 and "| 17,683,968 |" in lines[6]

@@ -64,17 +64,17 @@ def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch
     run, other = Run("a", **SHORT), Run("b", **SHORT, seed=1)
     (tmp_path / f"{run.key(nothing)}.cpu").mkdir()  # checkpoints of an earlier sitting
     text = run.text()
-    monkeypatch.setattr(Run, "train", lambda _, work, __: work.mkdir(exist_ok=True) or Trained(None, text, [], 1234.5))
+    monkeypatch.setattr(Run, "train", lambda _, work, *__: work.mkdir(exist_ok=True) or Trained(None, text, [], 1234.5))
     resumed, fresh = sweep([run, other], nothing, tmp_path)
     assert resumed["training_seconds"] == 1234.5 <= resumed["seconds"] and fresh["training_seconds"] < 60
 
 
-def test_a_run_that_diverges_is_named(tmp_path, monkeypatch):
+def test_a_run_that_fails_is_named(tmp_path, monkeypatch):
     def diverge(*_):
-        raise NonFiniteLoss("training stopped at step 3")
+        raise NonFiniteLoss("the loss at step 3 is nan")
 
     monkeypatch.setattr(Run, "train", diverge)
-    with pytest.raises(NonFiniteLoss, match=r"wide, seed 7 .*: training stopped at step 3"):
+    with pytest.raises(RuntimeError, match=r"wide, seed 7 .*: NonFiniteLoss: the loss at step 3"):
         sweep([Run("wide", **SHORT, seed=7)], weight_norm, tmp_path)
 
 
@@ -111,25 +111,6 @@ def test_an_experiment_leaves_a_record_with_its_plan_and_provenance(tmp_path, mo
         run_experiment("table9", "quick", tmp_path, tmp_path)
     with pytest.raises(ValueError, match="table5 has no profile 'laptop'; it has quick"):
         run_experiment("table5", "laptop", tmp_path, tmp_path)
-
-
-def test_a_criterion_may_not_change_under_its_record(tmp_path, monkeypatch):
-    rows = {"a": {}, "b": {"objective": "none"}}
-    claim = {"text": "a is less.", "criterion": ["norm: a < b"]}
-    planned = Experiment("Is it?", "norm", rows, weight_norm, {"quick": Profile((0,), SHORT)}, section={"claims": [claim]})
-    monkeypatch.setitem(ALL, "small", planned)
-    path = run_experiment("small", "quick", tmp_path, tmp_path)
-    old = json.loads(path.read_text())  # as records were written before plans were kept in them
-    del old["plan"]
-    path.write_text(json.dumps(old | {"claims": [{"claim": claim["text"], "criterion": claim["criterion"]}]}))
-    before = path.read_text()
-    looser = {"claims": [claim | {"criterion": ["norm: a < b + 1"]}]}
-    monkeypatch.setitem(ALL, "small", dataclasses.replace(planned, section=looser))
-    with pytest.raises(ValueError, match="recorded under another plan"):
-        run_experiment("small", "quick", tmp_path, tmp_path)
-    assert path.read_text() == before
-    monkeypatch.setitem(ALL, "small", planned)
-    assert json.loads(run_experiment("small", "quick", tmp_path, tmp_path).read_text())["plan"] == planned.section
 
 
 def test_a_row_says_where_it_departs_from_its_profile():
@@ -169,13 +150,6 @@ def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(mo
     dataclasses.replace(cold, grown=((1, 3), (2, 2))).train()
     stream = cold.stream(cold.text())
     assert len(seen) == 9 and all(torch.equal(ids, stream.batch(step).token_ids) for step, ids in enumerate(seen))
-
-
-def test_a_grown_run_costs_the_operations_of_every_depth():
-    deep, shallow = (Run("a", **SHORT, config=(("num_layers", layers),)).operations() for layers in (6, 2))
-    assert Run("a", **SHORT, config=(("num_layers", 6),), grown=((2, 4), (6, 8))).operations() == pytest.approx(3 * deep + shallow)
-    layer = 24 * 64**2 + 4 * 32 * 64  # the H and S of these runs, multiply-adds as two; training is three times the forward pass
-    assert deep - shallow == pytest.approx(4 * 4 * 32 * 3 * 4 * layer)
 
 
 @pytest.mark.parametrize("measure", [layer_steps, downstream, scores_by_domain])
