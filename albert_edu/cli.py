@@ -158,7 +158,8 @@ def run_pretrain(options) -> None:
     """Pre-train a model, or go on with it; with a warm start from another one's weights."""
     from albert_edu.model.interchange import save_pretrained
     from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-    from albert_edu.text.prepare import CorpusError, prepare
+    from albert_edu.text.describe import describe_text
+    from albert_edu.text.prepare import prepare
     from albert_edu.text.tokenizer import AlbertTokenizer
     from albert_edu.training.pretrain import pick_device
     from albert_edu.training.run_folder import check_free
@@ -179,23 +180,21 @@ def run_pretrain(options) -> None:
         if not isinstance(tokenizer, AlbertTokenizer):
             raise ValueError(f"{options.warm_start}: pre-training needs a tokenizer of ALBERT's.")
     text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
+    if is_main_worker():
+        print(describe_text(text, options.sequence_length), flush=True)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     sizes |= _given(options, ("num_layers", "share"))
     config = warm.config if warm else AlbertConfig.named(options.preset or "albert-tiny", **sizes)
     shape = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
     stream = PretrainingStream(text.train, *shape, seed=options.seed, skip=skip)
-    try:
-        held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
-    except CorpusError as error:
-        raise CorpusError(f"in the documents held out ({text.held_out}): {error}") from error
+    held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
     stage = Stage(options.num_layers or config.num_layers, options.steps, options.learning_rate)
     model, history, _ = train_stages(config, [stage], lambda *_: stream, lambda _: settings,
                                      options.out, options.device, lambda _: held_out, warm,
                                      describe="pretrain")  # fmt: skip
     if is_main_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)
-        print(f"text: {text.train}; {stream.sampler.coverage:.0%} of the tokens fit "
-              f"{options.sequence_length}\nmodel: {options.out}\n{history.verdict()}")  # fmt: skip
+        print(f"model: {options.out}\n{history.verdict()}")
         if options.objective != "none" and options.steps:
             accuracy = history.last("held_out_sentence_order_accuracy")
             print(f"held-out order accuracy: {accuracy:.3f} (chance: 0.500)")

@@ -18,7 +18,7 @@ LIMITS = {
     "checks": 3370,
     "lessons": 738,
     "paper": 1376,
-    "text": 1301,
+    "text": 1295,
     "training": 1121,
     "model": 732,
     "analysis": 517,

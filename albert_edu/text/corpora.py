@@ -9,6 +9,7 @@ import contextlib
 import difflib
 import inspect
 import os
+import re
 import socket
 import urllib.request
 from collections.abc import Iterator
@@ -20,7 +21,8 @@ from albert_edu.text.documents import hold_out as hold_out  # the notebooks impo
 from albert_edu.text.documents import split_sentences as split_sentences
 from albert_edu.text.stories import stories
 
-PART_BYTES = 1 << 20  # a longer file is cut into documents of at most this size
+PART_CHARACTERS = 1 << 20  # a longer file is cut into documents of at most this size
+NOT_UTF8 = re.compile("[\0\udc80-\udcff]")  # a zero byte, and how Python keeps a wrong byte
 
 
 def sotu_corpus(scratch: Path | None = None) -> "datasets.Dataset":
@@ -89,44 +91,39 @@ def text_files(path: str | Path) -> list[Path]:
 def folder_corpus(path: str | Path, scratch: Path | None = None) -> "datasets.Dataset":
     """Every .txt file under a folder, or one text file, UTF-8: one document a file.
 
-    A file of more than ``PART_BYTES`` becomes several documents.
+    A file of more than ``PART_CHARACTERS`` becomes several documents.
     """
     root, files = Path(path) if Path(path).is_dir() else Path(path).parent, text_files(path)
-    longest = min(PART_BYTES, max(file.stat().st_size for file in files))
+    longest = min(PART_CHARACTERS, max(file.stat().st_size for file in files))
     return to_dataset((
         {"id": os.fsencode(file.relative_to(root)).decode("utf-8", "replace"), "text": text}
         for file in files for text in text_parts(file)
-    ), scratch, batch_rows=min(1000, 32 * PART_BYTES // (longest + 1)))
+    ), scratch, batch_rows=min(1000, 32 * PART_CHARACTERS // (longest + 1)))
 
 
 def text_parts(path: Path) -> Iterator[str]:
-    """Yield the text of a file in parts of at most ``PART_BYTES``, cut between paragraphs.
+    """Yield the text of a file in parts of at most ``PART_CHARACTERS``, cut between paragraphs.
 
     Where a part has no paragraph break, it is cut at a line's, a sentence's or a word's end.
     Raises CorpusError with the position of the first byte that is not UTF-8 text.
     """
-    start, rest = 0, b""
-    with path.open("rb") as file:
-        while block := rest + file.read(PART_BYTES + 1 - len(rest)):
+    position, rest = 0, ""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        while block := rest + file.read(PART_CHARACTERS + 1 - len(rest)):
             end = len(block)
-            if end > PART_BYTES:
-                ends = (block.rfind(mark, 1) for mark in (b"\n\n", b"\n", b". ", b" "))
-                end = next((cut + 1 for cut in ends if cut > 0), PART_BYTES)
-                while block[end] & 0xC0 == 0x80:  # never inside a character
-                    end -= 1
+            if end > PART_CHARACTERS:
+                ends = (block.rfind(mark, 1) for mark in ("\n\n", "\n", ". ", " "))
+                end = next((cut + 1 for cut in ends if cut > 0), PART_CHARACTERS)
             part, rest = block[:end], block[end:]
-            if b"\0" in part:
-                position = start + part.index(b"\0")
-                raise CorpusError(f"{path} is a binary file (a zero byte at position {position}).")
-            try:
-                yield part.decode("utf-8").removeprefix("\ufeff")
-            except UnicodeDecodeError as error:
+            wrong = NOT_UTF8.search(part)
+            position += len(part[: wrong and wrong.start()].encode("utf-8", "surrogateescape"))
+            if wrong:
                 raise CorpusError(
-                    f"{path} is not UTF-8: byte 0x{part[error.start]:02x} at position "
-                    f"{start + error.start}. If it is Latin-1, convert it with "
-                    f"'iconv -f latin1 -t utf-8'."
-                ) from error
-            start += end
+                    f"{path} is not text in UTF-8: byte 0x{ord(wrong[0]) & 0xFF:02x} at position "
+                    f"{position}. If it is Latin-1, convert it with 'iconv -f latin1 -t utf-8'; if "
+                    f"it is binary, move it away."
+                )
+            yield part.removeprefix("\ufeff")
 
 
 def hub_corpus(name: str, split: str = "train", column: str = "text") -> "datasets.Dataset":
@@ -182,16 +179,24 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     means nothing and for text that cannot be used.
     """
     name = str(name)
+    kind, _, strengths = name.partition(":")
     if name == "sotu":
         return sotu_corpus(scratch)
     if name == "imdb":
         return imdb_corpus(scratch)
-    if name.split(":")[0] == "stories":
+    if kind == "stories":
         try:
-            return stories(**_strengths(name.partition(":")[2]))
-        except TypeError as error:
-            strengths = ", ".join(inspect.signature(stories).parameters)
-            raise CorpusError(f"{name}: {error}. Its strengths: {strengths}.") from None
+            pairs = (part.split("=") for part in strengths.split(",") if part)
+            numbers = {
+                key.strip(): int(value) if value.isdigit() else float(value) for key, value in pairs
+            }
+            return stories(**numbers)
+        except (TypeError, ValueError) as error:
+            known = ", ".join(inspect.signature(stories).parameters)
+            raise CorpusError(
+                f"{name}: {error}. After 'stories:' come numbers by name, such as topic_nouns=3. "
+                f"The names: {known}."
+            ) from None
     if not name:
         raise CorpusError("the name of the corpus is empty.")
     if Path(name).exists():
@@ -199,16 +204,3 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     if near := difflib.get_close_matches(name, ("sotu", "imdb", "stories"), n=1):
         raise CorpusError(f"there is no corpus {name!r}; did you mean {near[0]!r}?")
     return hub_corpus(name)
-
-
-def _strengths(text: str) -> dict[str, int | float]:
-    """``a=1,b=0.5`` as numbers by name; whole ones are counts."""
-    try:
-        pairs = [part.split("=") for part in text.split(",") if text]
-        return {
-            key.strip(): int(value) if value.isdigit() else float(value) for key, value in pairs
-        }
-    except ValueError:
-        raise CorpusError(
-            f"after 'stories:' come numbers by name, such as topic_nouns=3; got {text!r}."
-        ) from None

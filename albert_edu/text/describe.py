@@ -7,25 +7,34 @@ from albert_edu.text.tokenized import TokenizedCorpus
 
 LENGTHS = (32, 64, 128, 256, 512)  # sequence lengths that the table may recommend
 ENOUGH = 0.95  # share of the tokens that should fit into some pair
+PART_SENTENCES = 1 << 20  # how many sentences are looked at together, to save memory
+UNEVEN = (0.02, 0.3)  # a held-out part outside of these shares of the tokens is pointed out
 
 
 def coverage(corpus: TokenizedCorpus, sequence_length: int) -> float:
-    """Share of the tokens that occur in some pair of ``sequence_length`` tokens; 0 for none."""
-    try:
-        return PairSampler(corpus, "none", sequence_length).coverage
-    except CorpusError:
-        return 0.0
+    """Return the share of the tokens that occur in some pair of ``sequence_length`` tokens."""
+    documents = len(corpus.topics)
+    step = 1 + documents * PART_SENTENCES // len(corpus.sentences)
+    covered = 0.0
+    for first in range(0, documents, step):
+        try:
+            part = corpus.part(first, min(first + step, documents))
+            covered += PairSampler(part, "none", sequence_length).coverage * len(part.tokens)
+        except CorpusError:  # no token of these documents occurs in a pair
+            continue
+    return covered / len(corpus.tokens)
 
 
 def describe_text(text: PreparedText, sequence_length: int) -> str:
     """Return a table of what a run with pairs of ``sequence_length`` tokens can use.
 
     It counts documents, sentences and tokens of both parts, names the unknown symbols, and says
-    which longer sequence would help where many tokens fit no pair.
+    which longer sequence would help where many tokens fit no pair, and what to do about a
+    held-out part that is much smaller or larger than a tenth.
     """
     rows = [("", "documents", "sentences", "tokens", "unknown", f"fit a pair of {sequence_length}")]
     for name, part in (("training", text.train), ("held out", text.held_out)):
-        counts = (len(part.documents) - 1, len(part.lengths), len(part.tokens))
+        counts = (len(part.topics), len(part.sentences) - 1, len(part.tokens))
         shares = (f"{part.unknown_share:.2%}", f"{coverage(part, sequence_length):.1%}")
         rows.append((name, *map("{:,}".format, counts), *shares))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -39,5 +48,11 @@ def describe_text(text: PreparedText, sequence_length: int) -> str:
         lines.append(
             f"{1 - covered:.1%} of the training tokens are never seen, because their sentences are "
             f"too long for a pair of {sequence_length} tokens.{advice}"
+        )
+    held_out, training = len(text.held_out.tokens), len(text.train.tokens)
+    if not UNEVEN[0] < held_out / (held_out + training) < UNEVEN[1]:
+        lines.append(
+            f"{held_out / (held_out + training):.1%} of the tokens are held out, because whole "
+            f"documents are, and yours differ in length. Cut long files into several."
         )
     return "\n".join(lines)

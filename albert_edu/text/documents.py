@@ -4,13 +4,12 @@ Where a scratch folder is given, the rows lie in memory-mapped files there, so t
 larger than memory. Without one they are kept in memory.
 """
 
-import contextlib
 import multiprocessing
 import os
 import re
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +43,10 @@ def split_sentences(text: str) -> list[str]:
 def map_documents(
     corpus: "datasets.Dataset", function: Callable, purpose: str, **options
 ) -> "datasets.Dataset":
-    """Return ``corpus.map(function)``; on all cores and with a sign of life if it is large."""
+    """Return ``corpus.map(function)``; on all cores and with a sign of life if it is large.
+
+    A process holds ``BATCH_BYTES`` of text, or one document, before it writes.
+    """
     size = corpus.data.nbytes * len(corpus) // max(1, corpus.data.num_rows)  # bytes
     rows = min(1000, BATCH_BYTES * len(corpus) // (size + 1) + 1)
     processes = None
@@ -53,25 +55,18 @@ def map_documents(
             print(f"{purpose}: {len(corpus):,} documents, {size / 1e6:,.0f} MB", file=sys.stderr)
         if not multiprocessing.current_process().daemon:  # such a process may start no others
             processes = min(os.cpu_count() or 1, len(corpus))
-    with progress_bars(size > LARGE_TEXT and sys.stderr.isatty()):
-        return corpus.map(
-            function, desc=purpose, num_proc=processes, writer_batch_size=rows, **options
-        )
+    _no_progress_bars_in_logs()
+    return corpus.map(
+        function, desc=purpose, num_proc=processes, writer_batch_size=rows, **options
+    )
 
 
-@contextlib.contextmanager
-def progress_bars(shown: bool) -> Iterator[None]:
-    """Let ``datasets`` draw its progress bars, or not; they would fill a log or a notebook."""
+def _no_progress_bars_in_logs() -> None:
+    """Let ``datasets`` draw its bars in a terminal only; they would fill a log or a notebook."""
     import datasets
 
-    hidden_now = not shown and not datasets.are_progress_bars_disabled()
-    if hidden_now:
+    if not sys.stderr.isatty():
         datasets.disable_progress_bars()
-    try:
-        yield
-    finally:
-        if hidden_now:
-            datasets.enable_progress_bars()
 
 
 def to_dataset(
@@ -87,13 +82,13 @@ def to_dataset(
 
     if scratch is None:
         return with_sentences(Dataset.from_list(list(documents)))
+    _no_progress_bars_in_logs()
     name = uuid.uuid4().hex  # else datasets would pickle the generator to name it
     try:
-        with progress_bars(False):
-            rows = Dataset.from_generator(
-                lambda: iter(documents), cache_dir=str(scratch), fingerprint=name,
-                writer_batch_size=batch_rows,
-            )
+        rows = Dataset.from_generator(
+            lambda: iter(documents), cache_dir=str(scratch), fingerprint=name,
+            writer_batch_size=batch_rows,
+        )
     except DatasetGenerationError as error:
         raise error.__cause__ or error from None
     return with_sentences(rows)
@@ -101,12 +96,14 @@ def to_dataset(
 
 def with_sentences(corpus: "datasets.Dataset") -> "datasets.Dataset":
     """Replace the column ``text``, if there is one, by ``sentences``; drop rows without any."""
+    import pyarrow.compute
+
     if "text" in corpus.column_names:
         corpus = map_documents(
             corpus, _split_row, "splitting text into sentences", with_indices=True,
             remove_columns="text",
         )
-    counts = [len(sentences) for sentences in corpus["sentences"]] if len(corpus) else []
+    counts = pyarrow.compute.list_value_length(corpus.data["sentences"]) if len(corpus) else []
     if not np.any(counts):
         raise CorpusError("the corpus is empty: no document has a sentence.")
     return corpus if np.all(counts) else corpus.select(np.flatnonzero(counts))

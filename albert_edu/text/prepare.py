@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
 
 CACHE_VERSION = 4  # raise it when the way text is prepared changes, so that old caches are ignored
 MANY_UNKNOWN = 0.005  # share of unknown tokens from which we warn
-MANY_SENTENCES = 1_000_000  # of a longer text, the tokenizer learns from some 200,000 sentences
+LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
 
 class PreparedText(NamedTuple):
@@ -88,8 +88,10 @@ def prepare(
             train, held = map(_concatenated, sides)
             if tokenizer is None:
                 lesson = spelling_lesson() if is_synthetic(name) else []
-                texts = chain(_sentences_to_learn(train), lesson)
-                tokenizer = AlbertTokenizer.train(texts, vocab_size, seed=seed)
+                # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
+                step = 1 if named else 1 + train.data.nbytes // LEARNT_BYTES
+                sample = islice(chain.from_iterable(train["sentences"]), 0, None, step)
+                tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             _write_prepared(folder, Path(scratch, "whole"), tokenizer, train, held)
         text = load_prepared(folder)
     share = text.train.unknown_share
@@ -138,10 +140,3 @@ def _concatenated(corpora: Sequence["datasets.Dataset"]) -> "datasets.Dataset":
     if len(corpora) == 1:
         return corpora[0]
     return concatenate_datasets([part.select_columns(["id", "sentences"]) for part in corpora])
-
-
-def _sentences_to_learn(corpus: "datasets.Dataset") -> Iterator[str]:
-    """All sentences, or every n-th of a long text: SentencePiece needs 20 bytes per character."""
-    count = sum(map(len, corpus["sentences"]))
-    step = 1 if count <= MANY_SENTENCES else count // 200_000
-    return islice(chain.from_iterable(corpus["sentences"]), 0, None, step)

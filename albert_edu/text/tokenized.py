@@ -118,14 +118,6 @@ class TokenizedCorpus:
             digest.update(np.ascontiguousarray(getattr(self, name)).data)
         return digest.hexdigest()[:16]
 
-    def save(self, folder: str | Path) -> None:
-        """Write one .npy file for each array."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in self.FILES:
-            np.save(folder / f"{name}.npy", getattr(self, name))
-        (folder / "unknown.json").write_text(json.dumps(self.unknown))
-
     @classmethod
     def load(cls, folder: str | Path) -> "TokenizedCorpus":
         """Map the arrays from disk; nothing is read before it is used.
@@ -137,14 +129,26 @@ class TokenizedCorpus:
             unknown = json.loads((Path(folder) / "unknown.json").read_text())
             arrays = (np.load(file, mmap_mode="r") for file in files)
             corpus = cls(*arrays, unknown=tuple(map(tuple, unknown)))
-            if (corpus.lengths < 0).any() or (np.diff(corpus.documents) < 0).any():
-                raise ValueError("offsets run backwards")
+            for offsets in (corpus.sentences, corpus.documents):
+                if (offsets[1:] < offsets[:-1]).any():
+                    raise ValueError("offsets run backwards")
         except (ValueError, EOFError, OSError, IndexError) as error:
             raise CorpusError(f"the tokenised text in {folder} is damaged: {error}") from error
         return corpus
 
+    def part(self, first: int, end: int) -> "TokenizedCorpus":
+        """Return documents ``first`` to ``end`` (exclusive) as a corpus; no token is copied.
+
+        Raises CorpusError if they have no token.
+        """
+        documents = self.documents[first : end + 1]
+        sentences = self.sentences[documents[0] : documents[-1] + 1]
+        tokens = self.tokens[sentences[0] : sentences[-1]]
+        offsets = (sentences - sentences[0], documents - documents[0])
+        return TokenizedCorpus(tokens, *offsets, self.topics[first:end])
+
     def __str__(self) -> str:
-        sizes = (len(self.documents) - 1, len(self.lengths), len(self.tokens))
+        sizes = (len(self.documents) - 1, len(self.sentences) - 1, len(self.tokens))
         return "{:,} documents, {:,} sentences, {:,} tokens".format(*sizes)
 
 

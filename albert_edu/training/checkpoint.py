@@ -123,7 +123,7 @@ def resume(
     path = newest_checkpoint(folder) if folder else None
     if path is None:
         return {}
-    state = read_state(path)
+    state = {"held_out": run.get("held_out")} | read_state(path)  # older ones do not name that text
     if lacking := [name for name in ("config", *run, *needs) if state.get(name) is None]:
         raise CheckpointError(
             f"{path} has an incomplete {STATE}, without {', '.join(lacking)}. Move that folder "

@@ -61,9 +61,9 @@ def pretrain(
     workers = Workers.join(device)
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
-    run = {
-        "start": {"origin": origin}, "settings": settings.trajectory(), "stream": stream.settings,
-    }  # fmt: skip
+    run = {"start": {"origin": origin}, "settings": settings.trajectory()}
+    held_out_text = held_out and held_out.corpus.fingerprint
+    run |= {"stream": stream.settings, "held_out": {"held_out": held_out_text}}
     folder = Path(checkpoint_dir) if checkpoint_dir else None
     alone = only_process(folder) if folder and workers.is_main else nullcontext()
     cuda = [device] if device.type == "cuda" else []

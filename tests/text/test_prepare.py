@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from datasets import Dataset
 
+from albert_edu import cli
 from albert_edu.text import prepare as module
 from albert_edu.text.describe import describe_text
 from albert_edu.text.documents import CorpusError, hold_out
@@ -30,15 +31,9 @@ def fingerprints(text) -> tuple[str, str, str]:
     return text.tokenizer.fingerprint, text.train.fingerprint, text.held_out.fingerprint
 
 
-def test_the_cache_folder_can_be_chosen(monkeypatch, tmp_path):
-    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path
-    monkeypatch.delenv("ALBERT_EDU_CACHE")
-    assert cache_folder() == Path.home() / ".cache" / "albert_edu"
-
-
 def test_the_kept_copy_equals_the_fresh_one(cache):
     folder, loads = cache
+    assert cache_folder() == folder
     fresh = prepare("stories", vocab_size=120)
     kept = prepare("stories", vocab_size=120)
     assert loads == ["stories"] and len(list(folder.iterdir())) == 1
@@ -223,11 +218,29 @@ def test_the_table_says_what_fits_and_which_length_would_help(story_text):
     assert "never seen" not in describe_text(story_text, 64)
 
 
+def test_the_table_of_a_text_seen_in_parts_is_the_same(story_text, monkeypatch):
+    whole = describe_text(story_text, 16)
+    monkeypatch.setattr("albert_edu.text.describe.PART_SENTENCES", 700)
+    assert describe_text(story_text, 16) == whole and "never seen" in whole
+
+
+def test_a_held_out_part_that_is_far_from_a_tenth_is_pointed_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
+    for n in range(12):
+        (tmp_path / f"{n}.txt").write_text("The barn was old. " * (2000 if n == 4 else 3))
+    assert "of the tokens are held out, because whole documents are" in describe_text(prepare(tmp_path, vocab_size=19), 32)
+
+
+def test_the_table_comes_before_the_first_step(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "a.txt").write_text(" ".join(f"The barn was {n} years old." for n in range(80)))
+    options = "--steps 1 --batch-size 2 --sequence-length 64 --vocab-size 30".split()
+    run = ["pretrain", "--corpus", str(tmp_path / "a.txt"), "--out", str(tmp_path / "out"), *options]
+    monkeypatch.setattr("albert_edu.training.stages.pretrain", lambda *rest: pytest.fail("a step"))
+    with pytest.raises(pytest.fail.Exception):
+        cli.main(run)
+    assert "held out          1" in capsys.readouterr().out
+
+
 def test_the_size_of_the_vocabulary_follows_the_corpus(text, story_text):
     assert len(text.tokenizer) == 4000 > 10 * len(story_text.tokenizer) == 10 * module.default_vocabulary("stories")
-
-
-def test_one_sentence_cannot_be_prepared(tmp_path):
-    (tmp_path / "only.txt").write_text("One.")
-    with pytest.raises(CorpusError, match="1 documents of one sentence cannot be split"):
-        prepare(str(tmp_path), vocab_size=20)

@@ -63,13 +63,22 @@ def test_documents_share_a_topic_number_exactly_when_they_share_a_topic(tokenize
     assert (corpus.topics[:, None] == corpus.topics).tolist() == same and corpus.topics.min() >= 0
 
 
-def test_what_is_saved_comes_back_equal_and_mapped_from_disk(corpus, tmp_path):
-    corpus.save(tmp_path / "new" / "folder")
-    loaded = TokenizedCorpus.load(tmp_path / "new" / "folder")
+def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_path):
+    dataset = Dataset.from_dict({"topic": ["b", "a"], "sentences": [["The barn.", "It <unk> 7."], ["the barn."]]})
+    for _ in range(2):  # the second time over what is there
+        corpus = TokenizedCorpus.encode(dataset, tokenizer, tmp_path / "new" / "folder")
+    loaded = TokenizedCorpus.load(str(tmp_path / "new" / "folder"))
     for name in TokenizedCorpus.FILES:
         assert isinstance(getattr(loaded, name), np.memmap) and not getattr(loaded, name).flags.writeable
         np.testing.assert_array_equal(getattr(loaded, name), getattr(corpus, name), strict=True)
+    assert loaded.unknown == corpus.unknown and ("<unk>", 1) in corpus.unknown
     assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
+
+
+def test_parts_of_a_corpus_are_its_documents(corpus):
+    parts = [corpus.part(0, 1), corpus.part(1, 2)]
+    assert [rows(part) for part in parts] == [[[[5, 6], [7]]], [[[5, 5, 5]]]]
+    assert [part.topics.tolist() for part in parts] == [[0], [1]] and rows(corpus.part(0, 2)) == rows(corpus)
 
 
 def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
@@ -89,21 +98,12 @@ def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
 
 
 def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
+    dataset = Dataset.from_dict({"sentences": [["the barn."]]})
+    monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_536)
+    assert TokenizedCorpus.encode(dataset, tokenizer).tokens.dtype == np.uint16
     monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_537)
     with pytest.raises(CorpusError, match="65537 tokens does not fit the two bytes"):
-        TokenizedCorpus.encode(Dataset.from_dict({"sentences": [["the barn."]]}), tokenizer)
-
-
-def test_a_vocabulary_that_just_fits_two_bytes_is_not(tokenizer, monkeypatch):
-    monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_536)
-    corpus = TokenizedCorpus.encode(Dataset.from_dict({"sentences": [["the barn."]]}), tokenizer)
-    assert corpus.tokens.dtype == np.uint16
-
-
-def test_saving_once_more_replaces_what_was_there(corpus, tmp_path):
-    dataclasses.replace(corpus, topics=np.array([7, 8])).save(tmp_path)
-    corpus.save(str(tmp_path))
-    assert TokenizedCorpus.load(str(tmp_path)).fingerprint == corpus.fingerprint
+        TokenizedCorpus.encode(dataset, tokenizer)
 
 
 def test_it_prints_its_size(corpus):

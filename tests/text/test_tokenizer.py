@@ -90,17 +90,8 @@ def test_training_twice_gives_the_same_bytes_on_one_thread(small):
     assert spec.num_threads == 1  # the scores differ with the number of threads
 
 
-def test_a_sample_of_the_text_is_drawn_by_the_seed():
-    drawn = [AlbertTokenizer.train(LINES * 5, 28, sample=100, seed=seed).model_proto for seed in (0, 0, 1)]
-    assert drawn[0] == drawn[1] == AlbertTokenizer.train(LINES * 5, 28, sample=100).model_proto != drawn[2]
-    assert drawn[0] != AlbertTokenizer.train(LINES * 5, 28).model_proto
-
-
-def test_a_sample_takes_no_text_twice_and_none_that_is_blank(small):
-    own = "абвгдежзик"  # each text has a letter that no other has
-    tokenizer = AlbertTokenizer.train([f"the barn {letter} was old." for letter in own], 28, sample=9)
-    assert sum(UNK in tokenizer.encode(letter) for letter in own) == 1
-    assert AlbertTokenizer.train([" ", *LINES, *["\n"] * 200], 34, sample=len(LINES)).model_proto == small.model_proto
+def test_blank_texts_teach_nothing(small):
+    assert AlbertTokenizer.train([" ", *LINES, *["\n"] * 200], 34).model_proto == small.model_proto
 
 
 def test_a_vocabulary_has_the_size_asked_for_and_learns_from_normalised_text(small):

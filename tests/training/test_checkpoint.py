@@ -337,6 +337,16 @@ def test_a_checkpoint_of_another_stream_is_refused_with_both_values(stream, stop
         train(other, stopped)
 
 
+def test_another_held_out_text_is_noticed_and_a_checkpoint_that_names_none_goes_on(stream, stopped, uninterrupted):
+    rewrite_state(stopped / "step-00000006", held_out={"held_out": "another text"})
+    with pytest.raises(CheckpointError, match=r"belongs to another run: held_out was another text, is None\."):
+        train(stream, stopped)
+    state = json.loads((stopped / "step-00000006" / "training_state.json").read_text())
+    del state["held_out"]
+    seal(stopped / "step-00000006", "training_state.json", json.dumps(state).encode())
+    assert same_bits(weights(train(stream, stopped)), uninterrupted)
+
+
 OTHER_OPTIMIZERS = {
     "half of it": lambda tensors, _: dict(list(tensors.items())[::2]),
     "another precision": lambda tensors, _: {name: tensor.half() for name, tensor in tensors.items()},
