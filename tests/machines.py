@@ -7,12 +7,11 @@ threads. Sums then come in another order, so that a number which hangs by its la
 comes first, shows itself. It is no proof: a processor of another make was not there.
 
 A setting may change nothing on a given processor (oneDNN is not asked there, or AVX-512 is what torch takes anyway). So a
-probe goes first: the bits of twelve kinds of result. The table names those that changed; if none did, the notebooks are
+probe goes first: the bits of eleven kinds of result. The table names those that changed; if none did, the notebooks are
 not run again.
 """
 
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import torch
+
+from albert_edu.paper.provenance import device_name
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
@@ -50,7 +51,6 @@ results = {
     "small product": hidden[0] @ hidden[1].T, "product": wide @ wide.T, "bfloat16": (wide.bfloat16() @ wide.bfloat16()).float(),
     "convolution": torch.nn.functional.conv1d(hidden, torch.ones(64, 64, 3)), "sum": hidden.sum(), "exp": hidden.exp(),
     "SVD": torch.linalg.svdvals(wide), "NumPy product": square @ square, "NumPy SVD": numpy.linalg.svd(square)[1],
-    "NumPy sum": square.sum(),
 }
 for name, value in results.items():
     print(name, hashlib.sha256(numpy.asarray(torch.as_tensor(value).detach()).tobytes()).hexdigest(), sep=":")
@@ -74,23 +74,10 @@ def failures(notebooks: list[Path], setting: dict[str, str]) -> dict[str, str]:
         run = subprocess.run(command, cwd=ROOT, env=os.environ | setting, capture_output=True, text=True)
         if run.returncode not in (0, 1):
             return {"pytest itself": run.stdout[-500:] + run.stderr[-500:]}
-        cases = ElementTree.parse(report.name).iter("testcase")
-    return {
-        f"{Path(case.get('classname', '').replace('.', '/')).name} {case.get('name')}": _first_line(case)
-        for case in cases
-        if case.find("failure") is not None
-    }
-
-
-def _processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    name = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-    return f"{name}, torch takes {torch.backends.cpu.get_cpu_capability()}"
-
-
-def _first_line(case: ElementTree.Element) -> str:
-    text = (case.find("failure").text or "").strip().splitlines()
-    return next((line.strip() for line in text if line.strip()), "")[:100]
+        cases = [case for case in ElementTree.parse(report.name).iter("testcase") if case.find("failure") is not None]
+    names = [f"{Path(case.get('classname', '').replace('.', '/')).name} {case.get('name')}" for case in cases]
+    lines = [case.find("failure").text.strip().split("\n")[0][:100] for case in cases]
+    return dict(zip(names, lines, strict=True))
 
 
 def main(numbers: list[str]) -> int:
@@ -99,7 +86,8 @@ def main(numbers: list[str]) -> int:
     paths = [path for path in paths if "assignments" not in path.parts]
     notebooks = [path for path in paths if not numbers or path.name.startswith(tuple(numbers))]
     total, usual = 0, bits({})
-    print(f"{len(notebooks)} notebooks, {len(SETTINGS)} settings, {_processor()}")
+    processor = f"{device_name(torch.device('cpu'))}, torch takes {torch.backends.cpu.get_cpu_capability()}"
+    print(f"{len(notebooks)} notebooks, {len(SETTINGS)} settings, {processor}")
     for name, setting in SETTINGS.items():
         began, probed = time.perf_counter(), bits(setting)
         changed = [kind for kind in usual if probed[kind] != usual[kind]]

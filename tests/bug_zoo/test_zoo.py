@@ -12,27 +12,24 @@ ANIMALS = all_animals()
 CHECKS = all_checks()
 SEEDS = [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7, 2026))]  # None is what students are asked
 
-
 LONG = ("accumulation", "layer_plan", "linear_probe", "ngram_masking", "order_pairs", "replace_masked")
 
 
-def each(right: bool):
-    """Parametrize by the right or the wrong answers; those of six checks together take a minute."""
-    parts = [(animal, animal.check.__name__.removeprefix("check_")) for animal in ANIMALS if animal.right is right]
-    return pytest.mark.parametrize("animal", [
-        pytest.param(animal, id=f"{name}-{animal.name}", marks=[pytest.mark.slow] if name in LONG else [])
-        for animal, name in parts])  # fmt: skip
+def case(animal):
+    """A parameter of a test; the answers to six checks take a minute together, so test-fast leaves them out."""
+    name = animal.check.__name__.removeprefix("check_")
+    return pytest.param(animal, id=f"{name}-{animal.name}", marks=[pytest.mark.slow] if name in LONG else [])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@each(right=True)
+@pytest.mark.parametrize("animal", [case(animal) for animal in ANIMALS if animal.right])
 def test_a_right_answer_passes(animal, seed):
     report = animal.check(animal.answer, seed)
     assert report.passed and report.score == 1, report
 
 
 @pytest.mark.parametrize("seed", SEEDS[:2])
-@each(right=False)
+@pytest.mark.parametrize("animal", [case(animal) for animal in ANIMALS if not animal.right])
 def test_a_wrong_answer_is_rejected_by_name(animal, seed):
     report = animal.check(animal.answer, seed)
     assert not report.passed and report.score < 1, report
