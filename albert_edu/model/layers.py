@@ -47,6 +47,7 @@ class SelfAttention(nn.Module):
         self.norm = nn.LayerNorm(H, eps=config.layer_norm_eps)
 
     def split_heads(self, x: Float[Tensor, "B S H"]) -> Float[Tensor, "B A S D"]:
+        """Cut the width H into A heads of width D."""
         B, S, H = x.shape
         return x.view(B, S, self.num_heads, H // self.num_heads).transpose(1, 2)
 
@@ -75,6 +76,7 @@ class SelfAttention(nn.Module):
     def add_and_norm(
         self, x: Float[Tensor, "B S H"], mixed: Float[Tensor, "B A S D"]
     ) -> Float[Tensor, "B S H"]:
+        """Merge the heads, mix them by W_o, add x, and norm."""
         merged = mixed.transpose(1, 2).flatten(2)  # B S H
         return self.norm(x + self.dropout(self.output(merged)))
 
