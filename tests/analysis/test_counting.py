@@ -1,4 +1,4 @@
-"""Parameters, operations and memory: formula against count, count against transformers, and both against the paper's sizes."""
+"""Parameters, FLOPs and memory: formula against count, count against transformers, and both against the paper's sizes."""
 
 import pytest
 import torch
@@ -123,8 +123,8 @@ def test_transformers_own_models_count_the_same(config):
     assert count_parameters(config).with_heads == sum(p.numel() for p in theirs.parameters()) - extra
 
 
-# Millions of operations a token: in the layers, of these in attention at S = 512, in the projection, in all at S = 512 and
-# at S = 128, and in the masked-token head for one masked piece.
+# Millions of FLOPs per token: in the layers, of these in attention at S = 512, in the projection, in all at S = 512 and
+# at S = 128, and in the masked-token head for one masked token.
 FLOPS = {
     "bert-base": (169.9, 18.9, 0.00, 188.7, 174.6, 47.3),
     "bert-large": (604.0, 50.3, 0.00, 654.3, 616.6, 63.5),
@@ -141,7 +141,7 @@ def millions(config: AlbertConfig, length: int, **more) -> float:
 
 
 @pytest.mark.parametrize("name", FLOPS)
-def test_operations_of_every_published_size(name):
+def test_FLOPs_of_every_published_size(name):
     config = published(name)[-1]
     linear, attention, projection, at_512, at_128, head = FLOPS[name]
     at_zero_layers = 2 * millions(config, 512) - millions(config.replace(num_layers=2 * config.num_layers), 512)
@@ -166,7 +166,7 @@ def test_sharing_saves_no_operation_and_training_costs_three_times_the_forward_p
         assert flops_per_token(config, 512, rate, training=True) == 3 * flops_per_token(config, 512, rate)
 
 
-def test_operations_are_what_pytorch_counts_in_one_forward_pass():
+def test_FLOPs_are_what_pytorch_counts_in_one_forward_pass():
     """An odd feed-forward width, so that a formula that takes F = 4H for granted is found out."""
     config = AlbertConfig(vocab_size=50, embedding_size=12, hidden_size=16, num_layers=3, num_heads=2, ffn_size=40)
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):

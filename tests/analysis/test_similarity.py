@@ -31,7 +31,7 @@ def model(request) -> AlbertForPretraining:
 
 @pytest.fixture
 def batch() -> PretrainingBatch:
-    """Sequences of 10, 7 and 4 pieces with three, one and no masked pieces."""
+    """Sequences of 10, 7 and 4 tokens with three, one and no masked tokens."""
     mask = (torch.arange(S) < torch.tensor([10, 7, 4])[:, None]).long()
     return PretrainingBatch(
         token_ids=torch.randint(5, V, (3, S)) * mask, segment_ids=(torch.arange(S) >= 3).long() * mask, attention_mask=mask,
@@ -60,7 +60,7 @@ def mean_and_std(values: list[float]) -> tuple[float, float]:
 
 @torch.no_grad()
 def slow_similarity(model: AlbertForPretraining, batch: PretrainingBatch, beyond: int) -> dict[str, list[float]]:
-    """One token at a time: put masked pieces back, then compare a token's vector before and after each layer."""
+    """One token at a time: put masked tokens back, then compare a token's vector before and after each layer."""
     ids = batch.token_ids.clone()
     for b, k in (batch.masked_labels != -100).nonzero().tolist():
         ids[b, batch.masked_positions[b, k]] = batch.masked_labels[b, k]
@@ -125,7 +125,7 @@ def test_labels_of_the_pair_and_unused_slots_do_not_matter(model, batch):
     assert_same(layer_similarity(model, other), layer_similarity(model, batch))
 
 
-def test_unmasked_pieces_do_matter(model, batch):
+def test_unmasked_tokens_do_matter(model, batch):
     ids = batch.token_ids.clone()
     ids[0, 2] = ids[0, 2] % (V - 5) + 5
     assert not torch.allclose(layer_similarity(model, replace(batch, token_ids=ids)).l2, layer_similarity(model, batch).l2)

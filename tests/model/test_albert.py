@@ -25,7 +25,7 @@ def randomised(model):
 
 @pytest.fixture
 def batch() -> PretrainingBatch:
-    """Three sequences of 9, 6 and 4 pieces; the last has one masked piece and no order."""
+    """Three sequences of 9, 6 and 4 tokens; the last has one masked token and no order."""
     mask = (torch.arange(S) < LENGTHS[:, None]).long()
     return PretrainingBatch(
         token_ids=torch.randint(5, V, (B, S)) * mask, segment_ids=(torch.arange(S) >= 3).long() * mask, attention_mask=mask,

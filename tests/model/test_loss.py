@@ -28,7 +28,7 @@ def model() -> AlbertForPretraining:
 
 @pytest.fixture
 def batch() -> PretrainingBatch:
-    """Four masked pieces in the first row, one in the second, none in the third; the third pair has no order."""
+    """Four masked tokens in the first row, one in the second, none in the third; the third pair has no order."""
     return PretrainingBatch(
         token_ids=torch.randint(5, V, (3, S)), segment_ids=torch.tensor([[0] * 4 + [1] * 4] * 3),
         attention_mask=torch.tensor([[1] * 8, [1] * 6 + [0] * 2, [1] * 8]),
@@ -38,7 +38,7 @@ def batch() -> PretrainingBatch:
 
 
 def test_four_tokens_by_hand():
-    """The right piece gets 1/2, 1/4 and 1/8, and one label is not to be predicted: (1 + 2 + 3) ln 2 / 3 = 2 ln 2."""
+    """The right token gets 1/2, 1/4 and 1/8, and one label is not to be predicted: (1 + 2 + 3) ln 2 / 3 = 2 ln 2."""
     logits = torch.tensor([[1 / 2, 1 / 4, 1 / 4], [1 / 4, 1 / 4, 1 / 2], [7 / 16, 1 / 8, 7 / 16], [0.9, 0.05, 0.05]]).log()
     assert mean_loss(logits, torch.tensor([0, 1, 1, -100])).item() == pytest.approx(2 * math.log(2), rel=1e-6)
 
@@ -111,7 +111,7 @@ def test_the_decoder_runs_on_masked_slots_only(model, batch):
     assert seen == [3 * 4]
 
 
-def test_the_order_of_the_slots_is_of_no_account(model, batch):
+def test_the_order_of_the_slots_is_not_important(model, batch):
     back = replace(batch, masked_positions=batch.masked_positions.flip(1), masked_labels=batch.masked_labels.flip(1))
     torch.testing.assert_close(model(back).loss, model(batch).loss)
     assert torch.equal(model(back).masked_token_logits.flip(1), model(batch).masked_token_logits)
@@ -139,7 +139,7 @@ def test_pairs_without_an_order_are_ignored(model, batch):
     assert torch.equal(none.loss, none.masked_token_loss)
 
 
-def test_exchanging_the_two_classes_and_the_labels_together_changes_no_loss(model, batch):
+def test_swapping_the_two_classes_and_the_labels_together_changes_no_loss(model, batch):
     before = model(batch).sentence_order_loss
     other = replace(batch, order_labels=torch.tensor([1, 0, -100]))
     assert not torch.isclose(model(other).sentence_order_loss, before, atol=1e-3)

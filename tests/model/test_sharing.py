@@ -59,7 +59,7 @@ def test_as_many_groups_as_layers_is_no_sharing_and_one_group_is_one_layer():
 
 
 @pytest.mark.parametrize("depth", [22, 23, 26, 39])
-def test_the_original_s_float_form_puts_some_layers_of_these_depths_elsewhere(depth):
+def test_the_authors_float_form_puts_some_layers_of_these_depths_elsewhere(depth):
     assert [int(i / depth * depth) for i in range(depth)] != groups(depth, depth)
 
 

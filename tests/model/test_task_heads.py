@@ -109,7 +109,7 @@ def test_the_class_or_choice_of_the_highest_score_is_predicted(pretrained):
 
 
 def test_the_loss_of_a_span_by_hand(pretrained):
-    """First and last piece at a quarter each over the questions with an answer, the question whether there is one at a half."""
+    """First and last token at a quarter each over the questions with an answer, the question whether there is one at a half."""
     model = AlbertForSpan(pretrained.albert).eval()
     batch = data(3, labels=[[5, 6], [IGNORE, IGNORE], [4, 6]])
     start, end, none = model(batch)
@@ -122,8 +122,8 @@ def test_the_loss_of_a_span_by_hand(pretrained):
 def test_the_predicted_span_is_the_best_that_a_slow_search_finds(pretrained):
     model = AlbertForSpan(pretrained.albert)
     start, end = 3 * torch.randn(2, 20, 50)
-    start[0, 3] = end[0, 33] = 90  # 31 pieces: one too many
-    start[1, 3] = end[1, 32] = 90  # 30 pieces
+    start[0, 3] = end[0, 33] = 90  # 31 tokens: one too many
+    start[1, 3] = end[1, 32] = 90  # 30 tokens
     start[2, 20] = end[2, 10] = 90  # backwards
     none = torch.zeros(20)  # at 0 an answer is as likely as none, and it is given
     none[19] = 0.1

@@ -31,8 +31,8 @@ def sure_of(classes: int, *answers) -> torch.Tensor:
     return 9.0 * torch.nn.functional.one_hot(torch.tensor(answers), classes)
 
 
-def corpus(*pieces: int) -> TokenizedCorpus:
-    return TokenizedCorpus(np.array(pieces, dtype=np.uint16), np.array([0, len(pieces)]), np.array([0, 1]), np.array([-1]))
+def corpus(*tokens: int) -> TokenizedCorpus:
+    return TokenizedCorpus(np.array(tokens, dtype=np.uint16), np.array([0, len(tokens)]), np.array([0, 1]), np.array([-1]))
 
 
 def small(story_text, objective="sop", batch_size=6, **config) -> tuple[AlbertForPretraining, PretrainingStream]:
@@ -41,9 +41,9 @@ def small(story_text, objective="sop", batch_size=6, **config) -> tuple[AlbertFo
 
 
 def test_scores_by_hand():
-    # Three sequences of two slots, one of them unused. Even scores over 4 pieces cost ln 4 each, the coin ln 2.
+    # Three sequences of two slots, one of them unused. Even scores over 4 tokens cost ln 4 each, chance ln 2.
     logits = torch.zeros(3, 2, 4)
-    logits[..., 1] = 1e-3  # the guess is piece 1: right in two slots of five; the unused slot must not count
+    logits[..., 1] = 1e-3  # the guess is token 1: right in two slots of five; the unused slot must not count
     batch, output = judged([[1, 2], [1, IGNORE], [0, 3]], logits, [0, 1, 1], [[0.0, 1e-3], [0.0, 1e-3], [1e-3, 0.0]])
     assert tally(batch, output)[[1, 2, 4, 5, 6, 7]].tolist() == [2, 5, 0, 1, 1, 2]
     assert scores(tally(batch, output)) == pytest.approx({
@@ -64,7 +64,7 @@ def test_without_pairs_there_are_no_order_scores():
     assert set(scores(tally(batch, output))) == {"masked_token_loss", "masked_token_accuracy"}
 
 
-def test_without_masked_pieces_the_scores_are_numbers():
+def test_without_masked_tokens_the_scores_are_numbers():
     batch, output = judged([[IGNORE]], sure_of(4, 1)[:, None], [0], sure_of(2, 0))
     assert all(math.isfinite(value) for value in scores(tally(batch, output)).values())
 
@@ -96,9 +96,9 @@ def test_evaluation_repeats_itself_and_leaves_the_model_and_the_random_state_as_
     assert all(torch.equal(a, b) and b.grad is None for a, b in zip(before, model.parameters(), strict=True))
 
 
-def test_evaluation_is_a_mean_over_pieces_not_over_batches(story_text):
+def test_evaluation_is_a_mean_over_tokens_not_over_batches(story_text):
     model, stream = small(story_text)
-    model.masked_token_head.decoder.bias.data.normal_(std=2)  # some pieces are far easier than others
+    model.masked_token_head.decoder.bias.data.normal_(std=2)  # some tokens are far easier than others
     batches = [stream.batch(step) for step in range(3)]
     batches[1].masked_labels[:, 1:] = IGNORE  # and this batch has few of them
     stream.batch = batches.__getitem__
@@ -116,14 +116,14 @@ def test_evaluation_without_an_order_objective_has_no_order_scores(story_text):
     assert "sentence_order_loss" not in evaluate(*small(story_text, objective="none"), 1)
 
 
-def test_the_floors_by_hand():
-    # Of 8 pieces, training text has 5 twice and 6 once; one added to each count makes 3/11, 2/11, and 1/11 for the rest.
+def test_the_baselines_by_hand():
+    # Of 8 tokens, training text has 5 twice and 6 once; one added to each count makes 3/11, 2/11, and 1/11 for the rest.
     known = baselines(corpus(5, 6, 5), corpus(5, 6, 6, 7), 8)
     expected = -(math.log(3 / 11) + 2 * math.log(2 / 11) + math.log(1 / 11)) / 4
     assert (known.uniform, known.unigram, known.chance) == pytest.approx((math.log(8), expected, math.log(2)))
 
 
-def test_the_copying_floor_is_what_bayes_reaches_who_sees_only_the_slot():
+def test_the_copy_baseline_is_what_bayes_reaches_who_sees_only_the_slot():
     # Every way a slot can come about, with its probability, and the posterior of someone who knows these probabilities.
     draw, V = np.random.default_rng(0), 60
     train, held_out = (corpus(*np.minimum(5 + draw.geometric(0.1, n), V - 1).tolist()) for n in (2000, 500))
@@ -137,17 +137,17 @@ def test_the_copying_floor_is_what_bayes_reaches_who_sees_only_the_slot():
             believed = {y: 0.1 * q[y] / len(ordinary) + 0.1 * q[y] * (y == seen) for y in range(V)}
             if chance:
                 loss -= chance * math.log(believed[label] / sum(believed.values()))
-    # Ours leaves out that a random piece may happen to be the label: one in 55 here, one in thousands on real text.
+    # Ours leaves out that a random token may happen to be the label: one in 55 here, one in thousands on real text.
     known = baselines(train, held_out, V)
     assert known.copy == pytest.approx(loss, abs=0.01) and known.copy < known.unigram - 0.1
 
 
-def test_an_untrained_model_is_as_bad_behind_the_mask_as_anywhere(story_text):
+def test_an_untrained_model_is_as_bad_at_mask_tokens_as_anywhere(story_text):
     found = evaluate(*small(story_text), 2)
     assert found["mask_token_loss"] == pytest.approx(found["masked_token_loss"], rel=0.05)
 
 
-def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_behind_the_mask(story_text):
+def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_at_mask_tokens(story_text):
     class Copier(AlbertForPretraining):
         def forward(self, batch):
             seen = batch.token_ids.gather(1, batch.masked_positions)
@@ -164,16 +164,16 @@ def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_behind_the_mask(
 @given(st.lists(st.integers(0, 19), min_size=1, max_size=50), st.lists(st.integers(0, 19), min_size=1, max_size=50))
 def test_no_frequencies_beat_those_of_the_text_itself(train, held_out):
     known = baselines(corpus(*train), corpus(*held_out), 20)
-    shares = [held_out.count(piece) / len(held_out) for piece in set(held_out)]
+    shares = [held_out.count(token) / len(held_out) for token in set(held_out)]
     assert -sum(p * math.log(p) for p in shares) - 1e-9 <= known.unigram < math.inf
 
 
-def test_the_unigram_floor_lies_well_below_ln_V_on_real_text(story_text):
+def test_the_unigram_baseline_lies_well_below_ln_V_on_real_text(story_text):
     known = baselines(story_text.train, story_text.held_out, len(story_text.tokenizer))
     assert known.uniform == pytest.approx(math.log(len(story_text.tokenizer))) and known.unigram < known.uniform - 0.5
 
 
-def test_the_verdict_flips_at_the_margin_below_the_unigram_floor():
+def test_the_verdict_flips_at_the_margin_below_the_unigram_baseline():
     known = Baselines(8.29, 6.34, 5.78)
     edge = 6.34 - MARGIN
     assert known.verdict(edge - 1e-6).startswith("below the unigram baseline")

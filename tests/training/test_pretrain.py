@@ -41,7 +41,7 @@ def stream(story_text) -> PretrainingStream:
 
 @pytest.fixture
 def lopsided(stream) -> PretrainingStream:
-    """Every other sequence has one masked piece left, so the parts of a batch differ in how many they have."""
+    """Every other sequence has one masked token left, so the parts of a batch differ in how many they have."""
     whole = stream.batch
 
     def batch(step: int):
@@ -175,7 +175,7 @@ def test_watching_more_closely_changes_no_weight(stream, story_text, tmp_path):
 
 
 @pytest.mark.parametrize("accumulate", [1, 3])
-def test_a_record_is_the_mean_over_all_pieces_since_the_last_record(lopsided, accumulate):
+def test_a_record_is_the_mean_over_all_tokens_since_the_last_record(lopsided, accumulate):
     # At rate 0 the weights stand still, so evaluation of the same batches must give the same numbers.
     model = tiny()
     history = trained(lopsided, model, learning_rate=0.0, steps=5, log_every=3, accumulate=accumulate)[1]

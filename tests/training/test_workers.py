@@ -46,7 +46,7 @@ def run_all(out, rank):
 
         def batch(step):
             made = whole(step)
-            made.masked_labels[::2, 1:] = IGNORE  # worker 0 has far fewer masked pieces: a mean of means would differ
+            made.masked_labels[::2, 1:] = IGNORE  # worker 0 has far fewer masked tokens: a mean of means would differ
             if stops and step == stops[0]:
                 raise Stop(stops.pop())
             return made
