@@ -10,8 +10,8 @@ from albert_edu.analysis.charts import bars, grid, lines
 def test_alt_text_of_lines_names_every_curve_its_ends_and_the_baselines():
     curves = [("shared", [1, 2], [4.0, 1.5]), ("separate", [1, 2], [4.0, 3.25])]
     _, alt = lines(curves, "step", "loss", "It falls", {"chance": 0.69})
-    for part in ("shared from 4 to 1.5", "separate from 4 to 3.25", "chance at 0.69", "It falls"):
-        assert part in alt
+    parts = ("shared from 4 to 1.5", "separate from 4 to 3.25", "chance at 0.69", "It falls")
+    assert all(part in alt for part in parts)
 
 
 def test_curves_that_end_together_get_labels_that_do_not_overlap():

@@ -101,12 +101,12 @@ def test_an_all_ones_mask_is_no_mask_and_missing_segments_are_segment_0(batch):
 def test_hidden_states_are_the_embeddings_and_every_layer_up_to_the_last(batch):
     albert = randomised(Albert(config(num_layers=4)))
     output = albert(batch.token_ids, batch.segment_ids, batch.attention_mask, return_hidden_states=True)
-    assert isinstance(output.hidden_states, tuple) and len(output.hidden_states) == 5
-    assert torch.equal(output.hidden_states[0], albert.embeddings(batch.token_ids, batch.segment_ids))
-    assert torch.equal(output.hidden_states[-1], output.last_hidden)
+    states = output.hidden_states
+    assert isinstance(states, tuple) and len(states) == 5
+    assert torch.equal(states[0], albert.embeddings(batch.token_ids, batch.segment_ids))
     without = albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
     assert without.hidden_states is None
-    assert torch.equal(without.last_hidden, output.last_hidden)
+    assert torch.equal(without.last_hidden, states[-1]) and output.last_hidden is states[-1]
 
 
 def test_pooling_is_one_tanh_layer_on_the_first_token(batch):
