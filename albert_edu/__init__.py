@@ -1,4 +1,7 @@
-"""The library behind the ALBERT course: text to batch, batch to logits, logits to checkpoint, checkpoint to figures."""
+"""The library behind the ALBERT course.
+
+Text to batch, batch to logits, logits to checkpoint, checkpoint to figures.
+"""
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
