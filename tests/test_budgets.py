@@ -33,7 +33,7 @@ LIMITS = {
     "__init__": 4,
     "__main__": 3,
     "tests": 8602,
-    "lines above 100 characters": 121,
+    "lines above 100 characters": 120,
 }
 SLACK = 100  # a room that has fallen by more than this lowers its limit
 
