@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from albert_edu.analysis.plots import save
 from albert_edu.config import AlbertConfig
 from albert_edu.paper.claims import Mean, cell, mean
-from albert_edu.paper.outcomes import Compared, Outcome, Question, compare, margin
+from albert_edu.paper.outcomes import Compared, Question, compare, margin
 from albert_edu.paper.pictures import difference_picture, layer_curves, pair_picture, printed
 from albert_edu.paper.plan import Experiment
 from albert_edu.paper.published import TABLES
@@ -52,8 +52,7 @@ def pictures(report: Report) -> Iterator[tuple[str, tuple[Figure, str]]]:
         yield f"figure1_{profile}", pair_picture(record["members"].values())
     for entry in report.entries:
         if _is_drawn(entry, report):
-            judged = [(q, report.outcomes[q.key]) for q in entry.questions]
-            yield f"{entry.name}_differences", difference_picture(entry.experiment, judged)
+            yield f"{entry.name}_differences", difference_picture(entry, report)
         for profile, record in entry.records.items():
             if entry.experiment.curve and not why_unfinished(record):
                 curves = layer_curves(entry.experiment, record["runs"])
@@ -75,15 +74,15 @@ def summary(report: Report) -> str:
 def claims_page(report: Report) -> str:
     """Return CLAIMS.md: fifteen claims on a screen, how to read them, then every experiment."""
 
-    def earlier(key: str) -> str:
-        question, outcome = report.questions[key], report.outcomes[key]
-        numbers = f", {_shown(outcome.parts[0].difference)}" if outcome.parts else ""
-        return f"[{outcome.word}](#{question.experiment}), {question.scope}{numbers}"
+    def difference(key: str) -> str:
+        outcome, (part, *_) = report.outcomes[key], report.questions[key].criterion
+        unit = report.columns[part.column][1]
+        return _shown(outcome.parts[0].difference, unit) if outcome.parts else ""
 
     return render(
         "claims.md", report=report, table_of_scopes=_table_of_scopes(report),
         sharing=_shared_runs(report), is_drawn=lambda entry: _is_drawn(entry, report),
-        difference=_difference, earlier=earlier, measured=_measured, setting=_setting,
+        difference=difference, measured=_measured, setting=_setting,
         numbers=_numbers, compare=compare, margin=margin, why_unfinished=why_unfinished,
     )  # fmt: skip
 
@@ -147,22 +146,11 @@ def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str
         key = "training_seconds" if any("training_seconds" in run for run in of_row) else "seconds"
         seconds = [run[key] for run in of_row if key in run]
         time = f"{sum(seconds) / len(seconds):.0f}" if seconds else ""
-        paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else _printed(experiment, row)
+        paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else ""
+        if row in experiment.published:
+            table, column, *_ = reference = experiment.published[row]
+            paper = f"{printed(reference):g} ({column}, {TABLES[table].name})"
         yield row, paper, _shown(ours), parameters, time
-
-
-def _printed(experiment: Experiment, row: str) -> str:
-    if (value := printed(experiment, row)) is None:
-        return ""
-    table, column, *_ = experiment.published[row]
-    return f"{value:g} ({column}, {TABLES[table].name})"
-
-
-def _difference(question: Question, outcome: Outcome) -> str:
-    if not outcome.parts:
-        return ""
-    first = outcome.parts[0].difference
-    return f"{first.value:.2f}" if question.scope == "exact" else _shown(first)
 
 
 def _measured(compared: Compared, question: Question) -> str:
@@ -177,7 +165,7 @@ def _measured(compared: Compared, question: Question) -> str:
     return text
 
 
-def _shown(mean: Mean) -> str:
+def _shown(mean: Mean, unit: str = "") -> str:
     digits = 3 if abs(mean.value) < 100 else 1
-    interval = f" ± {mean.half:.{digits}f} (n={mean.n})" if mean.n > 1 else ""
-    return f"{mean.value:.{digits}f}{interval}"
+    half, n = (f" ± {mean.half:.{digits}f}", f" (n={mean.n})") if mean.n > 1 else ("", "")
+    return f"{mean.value:.{digits}f}{half}{unit and ' '}{unit}{n}"

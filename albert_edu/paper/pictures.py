@@ -9,57 +9,69 @@ from matplotlib.figure import Figure
 from albert_edu.analysis.charts import lines
 from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, style
 from albert_edu.paper.claims import mean
-from albert_edu.paper.outcomes import Outcome, Question, margin
+from albert_edu.paper.outcomes import margin
 from albert_edu.paper.pair import MEMBERS, PLAN
 from albert_edu.paper.plan import Experiment
 from albert_edu.paper.published import TABLES
+from albert_edu.paper.report import Entry, Report
 
 
-def printed(experiment: Experiment, row: str | float) -> float | None:
-    """Return the paper's number beside a row of ours, or None."""
-    if row not in experiment.published:
-        return None
-    table, column, *key = experiment.published[row]
+def printed(reference: Sequence) -> float:
+    """Return a number of the paper: table, column, and what identifies the row."""
+    table, column, *key = reference
     return TABLES[table].value(column, *key)
 
 
-def difference_picture(
-    experiment: Experiment, judged: Sequence[tuple[Question, Outcome]]
-) -> tuple[Figure, str]:
+def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
     """Draw a row for each comparison: the mean difference over pairs of seeds in its 95% interval.
 
-    Right of 0 is for the claim; the band is the smallest difference that would matter. Returns the
-    figure and its alt text.
+    Each measured quantity has a panel with an axis of its own. Right of 0 is for the claim; the
+    band is the smallest difference that would matter. Returns the figure and its alt text.
     """
-    parts = [(question, outcome, part, compared) for question, outcome in judged
-             for part, compared in zip(question.criterion, outcome.parts, strict=True)]  # fmt: skip
+    panels: dict[str, list] = {}
+    for question in entry.questions:
+        outcome = report.outcomes[question.key]
+        for part, compared in zip(question.criterion, outcome.parts, strict=bool(outcome.parts)):
+            panels.setdefault(part.column, []).append((question, outcome, part, compared))
     style()
-    figure, axes = plt.subplots(figsize=(8.2, 1.5 + 0.52 * len(parts)))
-    labels, sentences = [], []
-    for place, (question, outcome, part, compared) in enumerate(parts):
-        value, half, n = compared.difference
-        least = margin(part, question)
-        band = [-place - 0.35, -place + 0.35]
-        axes.fill_betweenx(band, -least, least, color="#dddddd", linewidth=0)
-        decided = outcome.word in ("agrees", "opposes", "reproduced", "contradicted")
-        axes.errorbar(value, -place, xerr=half, fmt="o", capsize=3,
-                      color=SHARED if value > 0 else SEPARATE,
-                      markerfacecolor=None if decided else "white")  # fmt: skip
-        numbers = [printed(experiment, side) for side in (part.low, part.high)]
-        paper = "; paper: {:g} and {:g}".format(*numbers) if None not in numbers else ""
-        labels.append(f"{textwrap.fill(question.text, 58)}\n{outcome.word}{paper}")
-        sentences.append(f"{question.text} {value:.3f} ± {half:.3f} (n={n}), {outcome.word}.")
-    axes.axvline(0, color="#444444", linewidth=0.8)
-    axes.set_yticks([-place for place in range(len(parts))], labels, fontsize=7.5)
-    axes.set_ylim(0.6 - len(parts), 0.6)
-    axes.set_xlabel(f"in favour of the claim: {experiment.axis}\n"
-                    "grey: too small to matter; filled: decided", fontsize=8.5)  # fmt: skip
-    question, outcome, _, (first, *_) = parts[0]
-    title = (f"{question.text.rstrip('.')}: {first.value:+.2f} ± {first.half:.2f}, "
+    heights = [len(rows) + 0.9 for rows in panels.values()]
+    figure, axes = plt.subplots(
+        len(panels), figsize=(8.2, 1.1 + 0.56 * sum(heights)), squeeze=False, height_ratios=heights
+    )
+    sentences = []
+    for axis, (column, rows) in zip(axes[:, 0], panels.items(), strict=True):
+        labels = []
+        for place, (question, outcome, part, compared) in enumerate(rows):
+            value, half, n = compared.difference
+            least = margin(part, question)
+            band = [-place - 0.35, -place + 0.35]
+            axis.fill_betweenx(band, -least, least, color="#dddddd", linewidth=0)
+            decided = outcome.word in ("agrees", "opposes", "reproduced", "contradicted")
+            axis.errorbar(value, -place, xerr=half, fmt="o", capsize=3,
+                          color=SHARED if value > 0 else SEPARATE,
+                          markerfacecolor=None if decided else "white")  # fmt: skip
+            published = entry.experiment.published if column == entry.experiment.column else {}
+            references = report.paper.get(question.key) or [
+                published[side] for side in (part.low, part.high) if side in published]  # fmt: skip
+            paper = " and ".join(f"{printed(reference):g}" for reference in references)
+            verdict = outcome.word + (f"; paper: {paper}" if paper else "")
+            labels.append(f"{textwrap.fill(question.text, 58)}\n{verdict}")
+            sentences.append(f"{question.text} {value:.3f} ± {half:.3f} (n={n}), {verdict}.")
+        axis.axvline(0, color="#444444", linewidth=0.8)
+        axis.set_yticks([-place for place in range(len(rows))], labels, fontsize=7.5)
+        axis.set_ylim(0.6 - len(rows), 0.6)
+        words, unit = report.columns[column]
+        axis.set_xlabel(f"in favour of the claim: {words} ({unit})", fontsize=8.5)
+    figure.supxlabel("Bars: 95% intervals of one comparison; an outcome is corrected for all claims"
+                     " of its family.\nGrey: too small to matter. Filled: decided.",
+                     fontsize=8)  # fmt: skip
+    question, outcome, _, (first, *_) = next(iter(panels.values()))[0]
+    title = (f"{question.text.rstrip('.')}: {first.value:+.3f} ± {first.half:.3f}, "
              f"{outcome.word}")  # fmt: skip
-    figure.suptitle(f"{experiment.question}\n{title}", fontsize=9.5, x=0.02, ha="left")
+    figure.suptitle(f"{entry.experiment.question}\n{textwrap.fill(title, 100)}", fontsize=9.5,
+                    x=0.02, ha="left")  # fmt: skip
     return figure, ("Dots with 95% intervals around 0, a row for each comparison. "
-                    f"{experiment.question} {' '.join(sentences)}")  # fmt: skip
+                    f"{entry.experiment.question} {' '.join(sentences)}")  # fmt: skip
 
 
 def layer_curves(experiment: Experiment, runs: Sequence[dict]) -> tuple[Figure, str]:

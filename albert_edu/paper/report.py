@@ -45,11 +45,19 @@ class Report(NamedTuple):
     pairs: dict[str, dict]  # the records behind Figure 1, by their profiles
     headline: list[dict]
     out_of_reach: list[dict]
+    remarks: dict[str, str]  # on a question, after its runs
+    paper: dict[str, list]  # the printed numbers of a question that its rows do not name
+    columns: dict[str, tuple[str, str]]  # what a measured column is, and its unit
 
     @property
     def questions(self) -> dict[str, Question]:
         """Every question by its key."""
         return {question.key: question for entry in self.entries for question in entry.questions}
+
+    @property
+    def not_run(self) -> list[str]:
+        """The keys of the questions that have no record."""
+        return [key for key, outcome in self.outcomes.items() if outcome.word == "not run"]
 
 
 def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:

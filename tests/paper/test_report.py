@@ -95,9 +95,10 @@ def test_a_plan_is_whole(name):
         assert len({(run.row, run.seed) for run in runs}) == len(runs), "a row's seed is run once"
         assert len({run.key(experiment.measure) for run in runs}) == len(runs), "no two rows are the same training"
         parts = [part for question in questions for part in (*question.criterion, *question.control)]
+        assert {part.column for part in parts} <= set(REPORT.columns), "a picture needs words and a unit"
         assert {side for part in parts for side in (part.low, part.high) if isinstance(side, str)} <= rows
-    for row in experiment.published:
-        assert isinstance(printed(experiment, row), int | float), "a single printed number stands beside a row"
+    for reference in experiment.published.values():
+        assert isinstance(printed(reference), int | float), "a single printed number stands beside a row"
 
 
 def test_what_a_row_trains_in_all_is_the_same_however_it_is_stacked_where_depths_share_a_budget():
