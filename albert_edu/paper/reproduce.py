@@ -7,8 +7,6 @@ the shipped model. Profiles laptop and gpu train the pair on real text. Run in n
 
 import base64
 import dataclasses
-import json
-import shutil
 import time
 from pathlib import Path
 
@@ -24,7 +22,7 @@ from albert_edu.paper.measures import order_cross
 from albert_edu.paper.pair import MEMBERS, PAIRS, PLAN, model_card, pair_jobs, pair_record
 from albert_edu.paper.pictures import pair_picture
 from albert_edu.paper.pool import run_all
-from albert_edu.paper.provenance import ROOT, provenance, write_json
+from albert_edu.paper.provenance import write_json
 from albert_edu.paper.published import CONFIGS, TABLES
 from albert_edu.paper.sweep import do_run, read_result, recorded_run
 from albert_edu.paper.templates import render
@@ -41,38 +39,33 @@ def reproduce(
 ) -> None:
     """Do everything that is not done yet in ``runs/profile``; print a summary, write a report page.
 
-    ``record_in`` is a folder that also gets the pictures and, under results/, the records; without
-    it nothing outside ``runs`` changes. Interrupted, the same call goes on where it stopped.
+    ``record_in`` is a folder that also gets Figure 1 and, under results/, its record; without it
+    nothing outside ``runs`` changes. Interrupted, the same call goes on where it stopped.
     """
     began, folder, pair = time.perf_counter(), runs / profile, PAIRS[profile]
     order_runs = ORDER_RUNS if profile == "quick" else {}
     print(f"Counting, training and measuring into {folder}. "
           "You may interrupt; the same command goes on.", flush=True)  # fmt: skip
-    counts = parameter_table(folder)["rows"]
+    counts = parameter_table(folder)
     jobs = pair_jobs(pair, folder, device)
     jobs += [(do_run, (run, order_cross, folder, device)) for run in order_runs.values()]
     run_all(jobs, processes=len(MEMBERS))
     record = pair_record(pair, folder, device)
-    write_json(folder / "results" / f"figure1_{profile}.json", record)
     (folder / "README.md").write_text(model_card(record))
-    figure, alt = pair_picture(record["members"].values())
-    save(figure, folder / f"figure1_{profile}.png", alt)
+    for place in filter(None, (folder, record_in)):
+        write_json(place / "results" / f"figure1_{profile}.json", record)
+        figure, alt = pair_picture(record["members"].values())
+        save(figure, place / f"figure1_{profile}.png", alt)
     order = {name: read_result(folder, run, order_cross) for name, run in order_runs.items()}
     page = folder / "report.html"
     values = {
         "profile": profile, "folder": folder, "page": page, "counts": counts, "pair": record,
-        "order": order, "shipped": look_at_shipped(folder) if order else None, "plan": PLAN,
+        "order": order, "guesses": look_at_shipped(folder) if order else [], "plan": PLAN,
         "printed": lambda task, row: TABLES["5"].value(f"{task} acc", row),
         "picture": lambda name: picture(folder / f"{name}.png"),
         "seconds": round(time.perf_counter() - began),
     }  # fmt: skip
     page.write_text(render("report.html", **values), encoding="utf-8")
-    if record_in:
-        for path in (*folder.glob("results/*.json"), folder / f"figure1_{profile}.png",
-                     folder / "parameter_counts.png"):  # fmt: skip
-            kept = record_in / path.relative_to(folder)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, kept)
     print(render("summary.txt", **values))
 
 
@@ -82,22 +75,19 @@ def picture(path: Path) -> tuple[str, str]:
         return image.text["Description"], base64.b64encode(path.read_bytes()).decode()
 
 
-def parameter_table(folder: Path) -> dict:
-    """Count every published size exactly; write the counts as JSON and PNG.
+def parameter_table(folder: Path) -> list[dict]:
+    """Return the exact counts of every published size, and draw them as parameter_counts.png.
 
     The paper's number is that of Table 1; BERT-xlarge is in early versions only.
     """
-    began, rows = time.perf_counter(), []
+    rows = []
     for name in TABLES["early-main"].column("model"):
         count = count_parameters(CONFIGS["early-main", name])
         table = TABLES["1" if (name,) in TABLES["1"].keys else "early-main"]
         rows.append({
             "model": name, **dataclasses.asdict(count), "without_pooler": count.without_pooler,
-            "total": count.total, "with_heads": count.with_heads,
-            "paper_millions": table.value("params", name),
+            "total": count.total, "paper_millions": table.value("params", name),
         })  # fmt: skip
-    record = {"rows": rows, "provenance": provenance("reproduce", time.perf_counter() - began, [])}
-    write_json(folder / "results" / "parameter_counts.json", record)
     drawn = {row["model"]: row for row in rows if row["model"] != "BERT-xlarge"}
     ratio = drawn["BERT-large"]["total"] / drawn["ALBERT-large"]["total"]
     title = (f"BERT-large has {ratio:.0f} times the parameters of ALBERT-large, "
@@ -108,28 +98,18 @@ def parameter_table(folder: Path) -> dict:
     }
     figure, alt = bars(list(drawn), series, "parameters (millions)", title, digits=1)
     save(figure, folder / "parameter_counts.png", alt)
-    return record
+    return rows
 
 
-def look_at_shipped(folder: Path) -> dict:
-    """Ask the shipped model for masked words, and draw Figure 1 of the shipped pair.
-
-    The minutes of its training are those of its record, where the course's folder has it.
-    """
+def look_at_shipped(folder: Path) -> list:
+    """Return what the shipped model puts for masked words, and draw Figure 1 of its pair."""
     model, tokenizer = load_pretrained("laptop")
-    guesses = [[sentence, fill(model, tokenizer, sentence, top=5)[0]]
-               for sentence in PLAN["sentences"]]  # fmt: skip
     text = prepare("sotu", tokenizer=tokenizer)
     stream = PretrainingStream(
         text.held_out, tokenizer, "sop", 32, model.config.max_positions, seed=EVAL_SEED_OFFSET
     )
-    models = [load_pretrained(name)[0] for name in ("laptop", "laptop-unshared")]
-    members = [{"similarity": layer_similarity(model, stream.batch(0)).as_lists()}
-               for model in models]  # fmt: skip
-    figure, alt = pair_picture(members)
+    pair = (model, load_pretrained("laptop-unshared")[0])
+    curves = [layer_similarity(member, stream.batch(0)).as_lists() for member in pair]
+    figure, alt = pair_picture([{"similarity": curve} for curve in curves])
     save(figure, folder / "figure1_shipped.png", alt)
-    record, minutes = ROOT / "figures" / "results" / "figure1_laptop.json", 0
-    if record.exists():
-        seconds = json.loads(record.read_text())["members"]["albert"]["training_seconds"]
-        minutes = round(seconds / 60)
-    return {"guesses": guesses, "minutes": minutes}
+    return [(text, fill(model, tokenizer, text, top=5)[0]) for text in PLAN["sentences"]]

@@ -17,11 +17,6 @@ def difference(text: str, rows: list[dict]):
     return mean([*differences(comparison(text), rows).values()])
 
 
-def test_an_interval_of_three_seeds_is_students():
-    interval = mean([1.0, 2.0, 3.0])
-    assert interval.value == 2 and interval.half == pytest.approx(4.303 / math.sqrt(3), abs=0.01)
-
-
 def test_a_constant_shift_is_seen_however_much_the_seeds_differ():
     rows = results(a=[1.0, 2.0, 9.0], b=[1.1, 2.1, 9.1001])
     shift = difference("loss: a < b", rows)

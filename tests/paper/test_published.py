@@ -36,23 +36,15 @@ def test_all_tables_are_there_with_title_source_and_rows():
         assert ("1909.11942v6" in table.source) is not number.startswith("early")
 
 
-def test_no_cell_is_of_the_wrong_kind():
-    for table in TABLES.values():
-        for key in table.keys:
-            for column, cell in table.row(*key).items():
-                if column in table.key or column == "share":
-                    assert isinstance(cell, str | int)
-                else:
-                    expected = RaceTest if column == "RACE test" else F1EM if column.startswith("SQuAD") else int | float
-                    assert cell is None or isinstance(cell, expected), (table.number, key, column)
-
-
-def test_percentages_are_percentages_and_exact_match_never_beats_f1():
-    for table in TABLES.values():
-        for cell in (cell for row in table.rows for cell in row):
-            if isinstance(cell, F1EM):
+@pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
+def test_cells_are_of_their_kind_and_exact_match_never_beats_f1(table):
+    for column in set(table.columns) - {*table.key, "share"}:
+        expected = RaceTest if column == "RACE test" else F1EM if column.startswith("SQuAD") else int | float
+        for cell in (cell for cell in table.column(column) if cell is not None):
+            assert isinstance(cell, expected), column
+            if expected is F1EM:
                 assert 0 < cell.em <= cell.f1 < 100
-            if isinstance(cell, RaceTest):
+            if expected is RaceTest:
                 assert cell.high < cell.all < cell.middle < 100
 
 
@@ -155,41 +147,17 @@ def test_an_unknown_column_lists_all_that_there_are():
         TABLES["2"].value("squad2", "BERT-base")
 
 
-# Exact counts, as whole numbers: without the pooler, with it, and with both pre-training heads.
-BY_NAME = {
-    "BERT-base": (108_490_752, 109_081_344, 109_705_010),
-    "BERT-large": (333_557_760, 334_607_360, 335_691_058),
-    "BERT-xlarge": (1_271_095_296, 1_275_291_648, 1_279_526_194),
-    "ALBERT-base": (11_092_992, 11_683_584, 11_813_810),
-    "ALBERT-large": (16_634_368, 17_683_968, 17_847_474),
-    "ALBERT-xlarge": (54_528_512, 58_724_864, 59_021_490),
-    "ALBERT-xxlarge": (205_814_272, 222_595_584, 223_158_450),
-}
-BY_ROW = {
-    ("3", "share=none, E=64"): (87_057_408, 87_648_000), ("3", "share=none, E=128"): (89_059_584, 89_650_176),
-    ("3", "share=none, E=256"): (93_063_936, 93_654_528), ("3", "share=none, E=768"): (108_490_752, 109_081_344),
-    ("3", "share=all, E=64"): (9_090_816, 9_681_408), ("3", "share=all, E=128"): (11_092_992, 11_683_584),
-    ("3", "share=all, E=256"): (15_097_344, 15_687_936), ("3", "share=all, E=768"): (30_524_160, 31_114_752),
-    ("4", "E=768, share=all"): (30_524_160, 31_114_752), ("4", "E=768, share=attention"): (82_487_808, 83_078_400),
-    ("4", "E=768, share=ffn"): (56_527_104, 57_117_696), ("4", "E=768, share=none"): (108_490_752, 109_081_344),
-    ("4", "E=128, share=all"): (11_092_992, 11_683_584), ("4", "E=128, share=attention"): (63_056_640, 63_647_232),
-    ("4", "E=128, share=ffn"): (37_095_936, 37_686_528), ("4", "E=128, share=none"): (89_059_584, 89_650_176),
-    ("12", "H=1024"): (16_634_368, 17_683_968), ("12", "H=2048"): (54_528_512, 58_724_864),
-    ("12", "H=4096"): (205_814_272, 222_595_584), ("12", "H=6144"): (457_763_328, 495_518_208),
-}  # fmt: skip
+# Printed counts that no rule gives, and what our guess gives in millions.
 MISSES = {("1", "ALBERT-xlarge"): 59.7, ("1", "ALBERT-xxlarge"): None, ("12", "H=2048"): 59.7, ("12", "H=4096"): 224.6,
           ("12", "H=6144"): 498.6, ("early-main", "ALBERT-xxlarge"): None}  # fmt: skip
 
 
-def test_every_printed_parameter_count_has_its_exact_one_beside_it(counted):
-    expected = {(table, name): BY_NAME[name][:2] for table in ("1", "early-main") for (name,) in TABLES[table].keys} | BY_ROW
-    assert {key: (row.without_pooler, row.total) for key, row in counted.items()} == expected
+def test_every_printed_parameter_count_has_ours_beside_it(counted):
     for number in ("1", "3", "4", "12", "early-main"):
         assert tuple(row.printed for row in counted.values() if row.table == number) == TABLES[number].column("params")
-
-
-def test_counts_with_both_pretraining_heads_are_exact():
-    assert all(count_parameters(CONFIGS["early-main", name]).with_heads == counts[2] for name, counts in BY_NAME.items())
+    some = {("4", "E=768, share=ffn"): (56_527_104, 57_117_696), ("12", "H=6144"): (457_763_328, 495_518_208),
+            ("early-main", "ALBERT-xxlarge"): (205_814_272, 222_595_584)}  # fmt: skip
+    assert {key: (counted[key].without_pooler, counted[key].total) for key in some} == some
 
 
 def test_printed_counts_have_the_pooler_where_anything_is_shared_and_lack_it_elsewhere(counted):

@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 
 from albert_edu.paper import counts, published
 from albert_edu.paper.claims import comparison
-from albert_edu.paper.outcomes import Question, holm, judge_family, tail
+from albert_edu.paper.outcomes import Question, judge_family, tail
 from albert_edu.paper.page import MARKERS, SCOPES, WORDS, claims_page, pictures, summary, write_report
 from albert_edu.paper.pictures import printed
 from albert_edu.paper.plan import EXPERIMENTS, PLANNED, PROFILES
@@ -178,10 +178,6 @@ def test_claims_that_are_not_run_count_in_the_correction():
     alone = judge_family(asked[:1], {"toy.0": results}, {})["toy.0"]
     among = judge_family(asked, {"toy.0": results}, {each.key: "not run" for each in asked[1:]})["toy.0"]
     assert among.p == pytest.approx(40 * alone.p) and (alone.word, among.word) == ("agrees", "undecided")
-
-
-def test_holm_steps_down_and_never_decreases():
-    assert holm({"a": 0.02, "b": 0.001, "c": 0.9}) == {"b": 0.003, "a": 0.04, "c": 0.9}
 
 
 @pytest.mark.parametrize(("t", "freedom", "chance"), [(12.706, 1, 0.025), (2.262, 9, 0.025), (1.833, 9, 0.05), (-2.262, 9, 0.975)])

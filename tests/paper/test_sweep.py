@@ -107,27 +107,20 @@ def test_an_experiment_leaves_a_record_with_its_plan_and_provenance(tmp_path, mo
     assert record["plan"] == short.section and record["planned_runs"] == len(record["runs"]) == 2
     assert {run["steps"] for run in record["runs"]} == {4} and record["provenance"]["seeds"] == [0]
     assert [run["row"] for run in record["runs"]] == list(rows)
-    with pytest.raises(ValueError, match="no experiment 'table9'; there are"):
-        run_experiment("table9", "quick", tmp_path, tmp_path)
     with pytest.raises(ValueError, match="table5 has no profile 'laptop'; it has quick"):
         run_experiment("table5", "laptop", tmp_path, tmp_path)
 
 
-def test_a_row_says_where_it_departs_from_its_profile():
-    rows = {"wide": {"H": 64, "L": 5, "share": "none", "scaled": {"steps": 0.5}, "depths": [1, 2]}}
+def test_rows_say_where_they_depart_from_their_profile():
+    rows = {"wide": {"H": 64, "L": 5, "share": "none", "scaled": {"steps": 0.5}, "depths": [1, 2]},
+            "deep": {"H": 64, "L": 6, "chain": [1, 3], "dropout": 0.1, "then": {"steps": 20, "dropout": 0.0}}}  # fmt: skip
     profile = Profile((0, 1), {"steps": 60})
-    first, second = Experiment("?", rows=rows, budgets={"quick": profile}).runs("quick")
-    assert first.steps == 10 and first.grown == ((1, 10), (2, 10))
-    assert dict(first.config)["share"] == "none" and dict(first.config)["num_layers"] == 5
-    assert second == dataclasses.replace(first, seed=1)
-
-
-def test_every_depth_of_a_chain_has_a_full_budget_and_a_run_may_go_on_without_dropout():
-    rows = {"deep": {"H": 64, "L": 6, "chain": [1, 3]}, "then": {"H": 64, "L": 2, "dropout": 0.1,
-            "then": {"steps": 20, "dropout": 0.0}}}  # fmt: skip
-    deep, then = Experiment("?", rows=rows, budgets={"quick": Profile((0,), {"steps": 60})}).runs("quick")
-    assert deep.grown == ((1, 60), (3, 60)) and deep.steps == 60
-    assert dict(then.config)["hidden_dropout"] == 0.1 and dict(then.then) == {"steps": 20, "dropout": 0.0}
+    wide, deep, again, _ = Experiment("?", rows=rows, budgets={"quick": profile}).runs("quick")
+    assert wide.steps == 10 and wide.grown == ((1, 10), (2, 10)), "depths share the steps"
+    assert dict(wide.config)["share"] == "none" and dict(wide.config)["num_layers"] == 5
+    assert again == dataclasses.replace(wide, seed=1)
+    assert deep.steps == 60 and deep.grown == ((1, 60), (3, 60)), "each depth of a chain has all of them"
+    assert dict(deep.config)["hidden_dropout"] == 0.1 and dict(deep.then) == {"steps": 20, "dropout": 0.0}
 
 
 def test_a_run_that_goes_on_without_dropout_ends_as_one_model_with_one_curve(tmp_path):
