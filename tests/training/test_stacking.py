@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.training.stacking import stack_layers
+from albert_edu.training.stages import stack_layers
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 

@@ -11,8 +11,7 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import pretrain as loop
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
-from albert_edu.training.stacking import stack_layers
-from albert_edu.training.stages import Stage, batches_read, train_stages
+from albert_edu.training.stages import Stage, batches_read, stack_layers, train_stages
 
 STAGES = (Stage(1, 3, 1e-3, 24), Stage(1, 2, 1e-3), Stage(2, 4, 5e-4))
 CONFIG = AlbertConfig.named("albert-tiny", vocab_size=200, hidden_size=32, num_heads=2, max_positions=32, share="none",
