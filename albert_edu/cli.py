@@ -121,9 +121,9 @@ def run_reproduce(options) -> None:
     """Do the quick tour, the pair, or the runs of an experiment."""
     from albert_edu.training.pretrain import pick_device
 
-    if options.profile == "gpu" and options.device == "auto" and pick_device().type != "cuda":
-        raise ValueError("the gpu profile is for a CUDA card, and torch finds none here: take "
-                         "--profile laptop, or wait for weeks with --device cpu.")  # fmt: skip
+    kind = pick_device(options.device).type
+    if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
+        raise ValueError("the gpu profile is for a CUDA card, and torch finds none: take laptop.")
     if options.minutes is not None:
         check_numbers(options, 0.001, 1e6, "minutes")
         # As Ctrl-C would; a command started with & inherits that SIGINT is ignored.
@@ -156,7 +156,7 @@ def run_claims(options) -> None:
 
 def run_pretrain(options) -> None:
     """Pre-train a model, or go on with it; with a warm start from another one's weights."""
-    from albert_edu.model.interchange import save_pretrained
+    from albert_edu.model.interchange import load_with_tokenizer, save_pretrained
     from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
     from albert_edu.text.describe import describe_text
     from albert_edu.text.prepare import prepare
@@ -165,7 +165,6 @@ def run_pretrain(options) -> None:
     from albert_edu.training.run_folder import check_free
     from albert_edu.training.settings import PretrainSettings, suited_to
     from albert_edu.training.stages import Stage, batches_read, train_stages
-    from albert_edu.training.task_model import load_with_tokenizer
     from albert_edu.training.workers import is_main_worker
 
     settings = _settings(PretrainSettings, options, **suited_to(pick_device(options.device)))
@@ -204,10 +203,11 @@ def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
     import torch
 
+    from albert_edu.model.interchange import load_with_tokenizer
     from albert_edu.training.finetune import FinetuneSettings
     from albert_edu.training.pretrain import pick_device
     from albert_edu.training.run_folder import check_free
-    from albert_edu.training.task_model import load_with_tokenizer, make_ready
+    from albert_edu.training.task_model import make_ready
 
     torch.manual_seed(options.seed)
     model, tokenizer = load_with_tokenizer(options.model)

@@ -96,7 +96,7 @@ class AlbertConfig:
         >>> config.hidden_size, config.num_layers
         (768, 3)
         """
-        if name not in PRESETS:
+        if str(name) not in PRESETS:
             near = difflib.get_close_matches(str(name), PRESETS, n=1, cutoff=0.3)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"there is no preset {name!r}.{hint} Presets: {', '.join(PRESETS)}.")

@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 EXPECTED = (ValueError, RuntimeError)  # all that the course raises derives from these two
-LARGEST_TEXT = 1_000_000_000  # bytes of a config, a vocabulary, an index or a task's file
+LARGEST_TEXT = 100_000_000  # bytes of a config, a vocabulary or an index
 
 
 @contextmanager
-def blame(path: Path, kind: type[Exception]) -> Iterator[None]:
+def blame(path: Path | None, kind: type[Exception]) -> Iterator[None]:
     """Turn whatever goes wrong with a file's content in a block into a ``kind`` that names it."""
     try:
         yield
     except kind:
         raise
     except Exception as error:  # each library has errors of its own for a file that breaks off
-        message = f"{path} is damaged, or not what its name says: {error or error!r}"
+        message = f"{path} is damaged, or not what its name says ({error!r}). Move it away."
         raise kind(message) from error
 
 
@@ -28,13 +28,16 @@ def read_file(
 ):
     """Return ``reader(path)`` for a regular file of at most ``largest`` bytes.
 
-    Raises ``kind`` for a pipe or a device, for a larger file, and for one that the reader cannot
-    read; a file that does not exist is an OSError.
+    Raises ``kind`` for a missing file, for a pipe or a device, for a larger file, and for one that
+    the reader cannot read.
     """
-    size = path.stat().st_size
+    if not path.exists():
+        folder = path.parent
+        found = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else ["no folder"]
+        raise kind(f"{folder} has no {path.name} (found: {', '.join(found[:20])}).")
     if not path.is_file():
         raise kind(f"{path} is not a regular file.")
-    if largest and size > largest:
+    if largest and path.stat().st_size > largest:
         raise kind(f"{path} has more than {largest:,} bytes, which no such file has.")
     with blame(path, kind):
         return reader(path)
@@ -62,6 +65,6 @@ def explain(error: Exception) -> str:
     ours = isinstance(error, EXPECTED) and Path(__file__).parent in raised_at.parents
     if isinstance(error, OSError | MemoryError) or (ours and not isinstance(error, RecursionError)):
         return f"{type(error).__name__}: {str(error) or 'there is not enough memory.'}"
-    with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", suffix=".txt", delete=False) as file:
+    with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
         traceback.print_exception(error, file=file)
     return f"This is a bug in the course ({error!r}); the trace is in {file.name}."

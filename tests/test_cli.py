@@ -82,27 +82,9 @@ def test_a_run_that_started_from_other_weights_is_not_gone_on_with(tmp_path, cap
     assert "belongs to another run: origin was" in capsys.readouterr().err
 
 
-def test_a_card_that_is_not_there_is_said_so(tmp_path, capsys):
-    assert pretrain(tmp_path, "--device", "cuda") == 2
-    assert "there is no CUDA card" in capsys.readouterr().err
-
-
 def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_same(tmp_path):
     assert pretrain(tmp_path, "--share", "ffn") == 0
     assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert_edu"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--preset", "albert-huge"], "Did you mean 'albert-"),
-        (["--sequence-length", "8"], "no two neighbouring sentences fit"),
-        (["--vocab-size", "5000"], "more than this text supports: at most"),
-    ],
-)
-def test_bad_input_is_a_sentence_and_exit_code_2(tmp_path, capsys, arguments, message):
-    assert pretrain(tmp_path, *arguments) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_a_folder_of_text_is_a_corpus(tmp_path):
@@ -159,11 +141,6 @@ def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
     page = (figures / "CLAIMS.md").read_text()
     assert "| [ALBERT-xxlarge has 235 million parameters](#counts) | exact | contradicted |" in page
     assert "counts_quick.json" in capsys.readouterr().out
-
-
-def test_an_unknown_experiment_is_named(tmp_path, capsys):
-    assert main(["reproduce", "--experiment", "table99", "--runs", str(tmp_path)]) == 2
-    assert "there is no experiment 'table99'; there are counts" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -1,12 +1,13 @@
 """The command line's verbs that look at one model: ``fill`` and ``inspect``."""
 
-from collections.abc import Callable
 from pathlib import Path
+
+from albert_edu.errors import read_text
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
 
 
-def add_verbs(verb: Callable) -> None:
+def add_verbs(verb) -> None:
     """Add both verbs to the command line's parser; ``verb`` is cli's function that adds one."""
     sub = verb("fill", run_fill, "guess the tokens behind each [MASK] of a text")
     sub.add_argument("text", help="for example 'the united [MASK] of america'")
@@ -21,11 +22,9 @@ def add_verbs(verb: Callable) -> None:
 def run_fill(options) -> None:
     """Print the guesses for each [MASK], one line per mask."""
     from albert_edu.analysis.inspect import fill
-    from albert_edu.model.interchange import load_pretrained
+    from albert_edu.model.interchange import load_with_tokenizer
 
-    model, tokenizer = load_pretrained(options.model)
-    if tokenizer is None:
-        raise ValueError(f"{options.model} has no tokenizer, so its tokens have no names.")
+    model, tokenizer = load_with_tokenizer(options.model)
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token} {probability:.3f}" for token, probability in answers))
 
@@ -35,5 +34,5 @@ def run_inspect(options) -> None:
     from albert_edu.analysis.inspect import SAMPLE, inspect
     from albert_edu.model.interchange import load_pretrained
 
-    text = options.text.read_text() if options.text else SAMPLE
+    text = read_text(options.text, ValueError) if options.text else SAMPLE
     print(inspect(*load_pretrained(options.model), text))

@@ -24,6 +24,8 @@ def fill(
 
     Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows.
     """
+    if not 1 <= top <= model.config.vocab_size:
+        raise ValueError(f"top must be from 1 to {model.config.vocab_size:,} tokens, got {top}.")
     parts = tokenizer.encode_many(text.split(MASK))
     if len(parts) == 1:
         raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")

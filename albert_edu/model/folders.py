@@ -3,11 +3,8 @@
 Only regular files of a plausible size are opened, and of a pickle only the tensors are read.
 """
 
-import json
 import re
 import warnings
-from collections.abc import Callable
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,11 +14,11 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import read_file, read_json
 from albert_edu.model.formats import InterchangeError, tensor_names
 
 SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
 HUB_FILES = ["*.json", "*.safetensors", "pytorch_model.bin", "spiece.model", "vocab.txt"]
-LARGEST_TEXT = 100_000_000  # bytes of a config, a vocabulary or an index
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 TIED = {  # transformers' second name of a tensor -> its first
     "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
@@ -58,56 +55,25 @@ def model_folder(name: str | Path) -> Path:
         ) from error
 
 
-def read_file(path: Path, reader: Callable, largest: int | None = None):
-    """Return ``reader(path)`` for a regular file of at most ``largest`` bytes.
-
-    Raises InterchangeError for another file, and for one that the reader cannot read.
-    """
-    if not path.exists():
-        folder = path.parent
-        found = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else ["no folder"]
-        raise InterchangeError(f"{folder} has no {path.name} (found: {', '.join(found)}).")
-    if not path.is_file():
-        raise InterchangeError(f"{path} is not a regular file.")
-    if largest and path.stat().st_size > largest:
-        raise InterchangeError(f"{path} has more than {largest:,} bytes, which no such file has.")
-    try:
-        return reader(path)
-    except InterchangeError:
-        raise
-    except Exception as error:  # Each library has errors of its own for a file that breaks off.
-        message = f"{path} is damaged, perhaps a copy that broke off: {error}"
-        raise InterchangeError(message) from error
-
-
-def read_json(path: Path) -> dict:
-    """Return the fields of a JSON file. Raises InterchangeError for a file that holds no object."""
-    content = read_file(path, lambda file: json.loads(file.read_text()), LARGEST_TEXT)
-    if not isinstance(content, dict):
-        raise InterchangeError(f"{path} holds {repr(content)[:50]} and not an object of fields.")
-    return content
-
-
 def read_config(folder: Path) -> dict:
     """Return the fields of ``config.json``, or of the authors' ``albert_config.json``."""
     if (folder / "albert_config.json").exists() and not (folder / "config.json").exists():
-        settings = read_json(folder / "albert_config.json")
+        settings = read_json(folder / "albert_config.json", InterchangeError)
         # The authors' "gelu" is the tanh approximation; transformers' is not.
         return {"model_type": "albert", **settings, "hidden_act": "gelu_new"}
-    return read_json(folder / "config.json")
+    return read_json(folder / "config.json", InterchangeError)
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
     """Return the tensors of a folder's weight file, under the names that they have there."""
     readers = {
         "model.safetensors": load_file, "model.safetensors.index.json": _read_shards,
-        "pytorch_model.bin": partial(torch.load, map_location="cpu", weights_only=True),
-        "model.npz": tensorflow_variables,
+        "pytorch_model.bin": _read_pickle, "model.npz": tensorflow_variables,
     }  # fmt: skip
     file = next((file for file in readers if (folder / file).exists()), "model.safetensors")
     if file == "pytorch_model.bin":
         warnings.warn(f"{folder / file} is a pickle; only its tensors are read.", stacklevel=4)
-    tensors = read_file(folder / file, readers[file])
+    tensors = read_file(folder / file, readers[file], InterchangeError, largest=None)
     for old, new in (("gamma", "weight"), ("beta", "bias")):  # as in the Hub's oldest BERT
         tensors = {name.replace(f"Norm.{old}", f"Norm.{new}"): tensors[name] for name in tensors}
     return tensors
@@ -115,11 +81,18 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 
 def _read_shards(index: Path) -> dict[str, Tensor]:
     tensors = {}
-    for shard in sorted(set(read_json(index)["weight_map"].values())):
-        if Path(shard).name != shard:
+    for shard in sorted(set(read_json(index, InterchangeError)["weight_map"].values())):
+        if Path(shard).name != shard or not shard.strip("."):
             raise InterchangeError(f"{index} names {shard!r}, which is not a file of its folder.")
-        tensors |= read_file(index.parent / shard, load_file)
+        tensors |= read_file(index.parent / shard, load_file, InterchangeError, largest=None)
     return tensors
+
+
+def _read_pickle(path: Path) -> dict[str, Tensor]:
+    content = torch.load(path, map_location="cpu", weights_only=True)
+    if not all(isinstance(tensor, Tensor) for tensor in content.values()):
+        raise InterchangeError(f"{path} holds something else than tensors by name.")
+    return {str(name): tensor for name, tensor in content.items()}
 
 
 def tensorflow_variables(path: Path) -> dict[str, Tensor]:
@@ -166,7 +139,7 @@ def read_weights(
                 f"the file lacks tensors of the encoder, for example {names[name]}. Is it another "
                 f"kind of model?"
             )
-    _check_unused(model.albert.config, tensors, set(names.values()), kind)
+    _check_unused(model.albert.config, tensors, set(names.values()))
     if missing := [name for name in names if names[name] not in tensors]:
         message = f"{folder} has no {', '.join(sorted(missing))}: these start untrained."
         warnings.warn(message, stacklevel=4)
@@ -183,13 +156,11 @@ def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
             f"{name} is stored as {tensor.dtype}: quantised weights are not read. Convert the "
             f"model to float32 first."
         )
-    if not tensor.isfinite().all():
+    if not tensor.float().isfinite().all():  # a float64 may be too large for a float32
         raise InterchangeError(f"{name} holds NaN or infinity: its training had failed.")
 
 
-def _check_unused(
-    config: AlbertConfig, tensors: dict[str, Tensor], used: set[str], kind: str
-) -> None:
+def _check_unused(config: AlbertConfig, tensors: dict[str, Tensor], used: set[str]) -> None:
     """Refuse tensors that would change the model's numbers; name the others in a warning."""
     for copy, original in TIED.items():
         if {copy, original} <= tensors.keys() and not tensors[copy].equal(tensors[original]):
@@ -204,7 +175,7 @@ def _check_unused(
     known = used | TIED.keys() | identity.keys()
     unused = [name for name in tensors if name not in known and not name.endswith("_ids")]
     for name in unused:
-        if name.startswith((f"{kind}.encoder", f"{kind}.embeddings")):
+        if re.match(r"(albert|bert)[./](encoder|embeddings)\b", name):
             raise InterchangeError(f"the file has {name}, which config.json does not describe.")
     if unused:
         message = f"{len(unused)} tensors are not used, for example {unused[0]}."

@@ -32,6 +32,7 @@ DEFAULTS = {  # what transformers assumes, and we do not, when a config.json lea
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
 SUPPORTED = {
     "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False,
+    "tie_word_embeddings": True,
 }  # fmt: skip
 
 
@@ -125,9 +126,9 @@ def checked_config(fields: dict) -> AlbertConfig:
     Raises InterchangeError for fields that it has not, and for values that no model has.
     """
     reals = {field.name for field in dataclasses.fields(AlbertConfig) if field.type is float}
+    whole = {name for name in reals if isinstance(fields.get(name), int)}
     try:
-        fields = fields | {name: float(fields[name]) for name in reals & fields.keys()}
-        return AlbertConfig(**fields)
+        return AlbertConfig(**fields | {name: float(fields[name]) for name in whole})
     except (TypeError, ValueError) as error:
         raise InterchangeError(f"config.json describes no model: {error}") from error
 

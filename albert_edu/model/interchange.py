@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import blame, read_file, read_json
 from albert_edu.model import folders
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.formats import (
@@ -77,6 +78,14 @@ def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer
     return model, _load_tokenizer(folder, config)
 
 
+def load_with_tokenizer(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer]:
+    """Return model and tokenizer (``load_pretrained``); ValueError for a folder without one."""
+    model, tokenizer = load_pretrained(folder)
+    if tokenizer is None:
+        raise ValueError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
+    return model, tokenizer
+
+
 def save_task_model(
     model: TaskModel, tokenizer: Tokenizer | None, folder: str | Path,
     label_names: Sequence[str] | None = None,
@@ -112,10 +121,13 @@ def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, li
     task = next((task for kind, task in TASKS.items() if kind in architecture), None)
     if task is None:
         raise InterchangeError(f"{folder} holds {architecture}, and none of {', '.join(TASKS)}.")
-    labels = settings.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}
-    names = list(labels.values()) if task is AlbertForClassification else None
-    outputs = [len(names)] if names else []
+    labels, names = settings.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}, None
     dropout = settings.get("classifier_dropout_prob", settings.get("classifier_dropout")) or 0.0
+    with blame(folder / "config.json", InterchangeError):
+        if task is AlbertForClassification:  # In the order of the logits, not of the file.
+            names = [str(labels[str(number)]) for number in range(len(labels))]
+        config.replace(hidden_dropout=dropout)  # The head's has the same limits.
+    outputs = [len(names)] if names else []
 
     def build() -> TaskModel:
         return task(Albert(config), *outputs, dropout=dropout)
@@ -172,9 +184,13 @@ def _load_tokenizer(folder: Path, config: AlbertConfig) -> Tokenizer | None:
     file = next((file for file in TOKENIZERS if (folder / file).exists()), None)
     if file is None:
         return None
-    tokenizer = folders.read_file(
-        folder / file, lambda path: TOKENIZERS[file].load(path.parent), folders.LARGEST_TEXT
+    tokenizer = read_file(
+        folder / file, lambda path: TOKENIZERS[file].load(path.parent), InterchangeError
     )
+    if file == "spiece.model" and (folder / "tokenizer_config.json").exists():
+        kept = read_json(folder / "tokenizer_config.json", InterchangeError)
+        if kept.get("do_lower_case") is False or kept.get("keep_accents"):
+            warnings.warn(f"{folder} keeps capitals or accents; here they are lost.", stacklevel=3)
     if len(tokenizer) != config.vocab_size:
         message = (
             f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model "

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from albert_edu.config import check_choices, check_numbers
 from albert_edu.text import masking
 from albert_edu.text.masking import IGNORE, MASK_RATE, MAX_NGRAM
 from albert_edu.text.segments import SPECIALS, Objective, PairSampler
@@ -90,17 +91,14 @@ class PretrainingStream:
     skip: int = 0
 
     def __post_init__(self):
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}.")
-        if self.batch_size < 2 and self.objective != "none":
-            raise ValueError(
-                "batch_size must be at least 2: half of the pairs are in order and half are not."
-            )
-        if not (0 <= self.short_probability <= 1 and 0 < self.mask_rate <= 1):
-            raise ValueError(
-                f"short_probability {self.short_probability} and mask_rate {self.mask_rate} must "
-                f"lie between 0 and 1, and mask_rate above 0."
-            )
+        check_choices(self, objective=Objective.__args__, negatives=("document", "topic"))
+        # Half of the pairs are in order and half are not, so there are at least two.
+        check_numbers(self, 1 if self.objective == "none" else 2, 1_000_000, "batch_size")
+        check_numbers(self, 1, 100_000, "sequence_length")
+        check_numbers(self, 1, 100, "max_ngram")
+        check_numbers(self, 0, 2**40, "seed", "skip")
+        check_numbers(self, 0.0, 1.0, "short_probability")
+        check_numbers(self, 1e-6, 1.0, "mask_rate")
         largest, vocab_size = int(self.corpus.tokens.max()), len(self.tokenizer)
         if largest >= vocab_size:
             raise ValueError(

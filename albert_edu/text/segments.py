@@ -32,21 +32,14 @@ class Pairs(NamedTuple):
 class PairSampler:
     """Draws pairs of segments that fit ``sequence_length`` tokens, special tokens included.
 
-    Raises ValueError for an unknown objective, and CorpusError when no two neighbouring
-    sentences fit or, for NSP, when there is no second document (or topic).
+    Raises CorpusError when no two neighbouring sentences fit or, for NSP, when there is no
+    second document (or topic). PretrainingStream checks the settings.
     """
 
     def __init__(
         self, corpus: TokenizedCorpus, objective: Objective, sequence_length: int,
         negatives: str = "document",
     ):
-        if objective not in Objective.__args__:
-            known = ", ".join(Objective.__args__)
-            raise ValueError(f"objective must be one of {known}, got {objective!r}.")
-        if negatives not in ("document", "topic"):
-            raise ValueError(
-                f"NSP negatives come from another 'document' or 'topic', got {negatives!r}."
-            )
         self.corpus, self.objective = corpus, objective
         self.budget = sequence_length - SPECIALS
         self.document_end = corpus.documents[corpus.document_of + 1]

@@ -6,8 +6,11 @@ stages (SOP can only be solved from them). A script is a topic together with the
 """
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
+
+from albert_edu.config import check_numbers
 
 STAGES = (
     ("planned", "imagined", "sketched", "proposed"),
@@ -60,11 +63,15 @@ def stories(
     seeds each, ``order_strength=0.7`` gives 0.89 and 0.90, ``sentences_per_stage=2``, where neighbours may share a stage,
     0.92 and 0.93.
     """
+    strengths = SimpleNamespace(**locals())
+    check_numbers(strengths, 0.0, 1.0, "topic_strength", "order_strength")
+    check_numbers(strengths, 1, 1_000_000, "num_documents")
+    check_numbers(strengths, 1, len(TOPICS) * len(STAGES[0]) ** len(STAGES), "num_scripts")
+    check_numbers(strengths, 1, 100, "sentences_per_stage")
+    check_numbers(strengths, 0, 100, "topic_nouns")
+    check_numbers(strengths, 0, 2**32, "seed")
     from datasets import Dataset
 
-    for name, value in (("topic_strength", topic_strength), ("order_strength", order_strength)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} is a probability, got {value}.")
     rng = np.random.default_rng(seed)
     topics = list(TOPICS)
     every_script = len(topics) * len(STAGES[0]) ** len(STAGES)

@@ -17,6 +17,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from albert_edu.errors import blame, read_file, read_json
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.folders import read_config, read_weights
 from albert_edu.model.interchange import save_pretrained
@@ -95,19 +96,15 @@ def newest_checkpoint(folder: str | Path) -> Path | None:
 def find_damage(path: Path) -> str | None:
     """Return what is wrong with a checkpoint's files, or None if they are whole and agree."""
     try:
-        checksums = dict(json.loads((path / CHECKSUMS).read_text()))
-    except (OSError, ValueError, TypeError):
-        return f"{CHECKSUMS} is missing or unreadable"
-    for name in dict.fromkeys((*checksums, WEIGHTS, OPTIMIZER, STATE)):
-        if not (path / name).is_file():
-            return f"{name} is missing"
-        if _sha256(path / name) != checksums.get(name):
-            return f"{name} does not match its checksum in {CHECKSUMS}"
-    try:
-        step = read_state(path)["step"]
-    except (ValueError, TypeError, KeyError):
-        return f"{STATE} holds no step"
-    return None if path.name == f"step-{step:08d}" else f"{STATE} says that its step is {step}"
+        checksums = read_json(path / CHECKSUMS, CheckpointError)
+        for name in dict.fromkeys((*checksums, WEIGHTS, OPTIMIZER, STATE)):
+            if read_file(path / name, _sha256, CheckpointError, None) != checksums.get(name):
+                return f"{name} does not match its checksum in {CHECKSUMS}"
+        step = read_state(path).get("step")
+    except CheckpointError as error:
+        return str(error)
+    whole = f"step-{step!r:0>8}" == path.name
+    return None if whole else f"{STATE} says that its step is {step!r}"
 
 
 def resume(
@@ -129,7 +126,9 @@ def resume(
             f"{path} has an incomplete {STATE}, without {', '.join(lacking)}. Move that folder "
             f"away to go on from the checkpoint before it."
         )
-    if changes := "; ".join(filter(None, (differing(state[part], run[part]) for part in run))):
+    with blame(path / STATE, CheckpointError):
+        changes = "; ".join(filter(None, (differing(state[part], run[part]) for part in run)))
+    if changes:
         raise CheckpointError(
             f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
             f"another folder."
@@ -154,7 +153,7 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     weights = (
         read_weights(path, read_config(path), model) if pretraining else load_file(path / WEIGHTS)
     )
-    tensors = load_file(path / OPTIMIZER)
+    tensors = read_file(path / OPTIMIZER, load_file, CheckpointError, None)
     with safe_open(path / OPTIMIZER, "pt") as file:
         seal = (file.metadata() or {}).get("seal")  # the oldest checkpoints have none
     if seal not in (None, fingerprint(weights | tensors)):
@@ -175,7 +174,7 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 
 def read_state(path: Path) -> dict:
     """Return a checkpoint's training state: its step, its config, and what the run left there."""
-    return json.loads((path / STATE).read_text())
+    return read_json(path / STATE, CheckpointError)
 
 
 def fingerprint(tensors: dict[str, torch.Tensor]) -> str:

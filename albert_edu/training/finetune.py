@@ -42,7 +42,7 @@ class FinetuneSettings:
     evaluate_every: int = 50  # steps between two scores on the dev examples, and two checkpoints
 
     def __post_init__(self):
-        check_numbers(self, 1, 1_000_000, "batch_size", "evaluate_every")
+        check_numbers(self, 1, 1_000_000, "steps", "batch_size", "evaluate_every")
         check_numbers(self, 0.0, 0.99, "dropout")
         check_choices(self, frozen=(False, True), keep_best=(False, True))
         self.schedule()  # checks the rest

@@ -19,8 +19,8 @@ class Meter:
     def __init__(self, device: torch.device, workers: Workers, state: dict):
         """Start at 0, or at a checkpoint's ``state``: the main worker goes on with all sums."""
         sums = state["sums"] if state and workers.is_main else [0.0] * 8
-        self.sums = torch.tensor(sums, dtype=widest_float(device), device=device)
-        self.workers, self.tokens = workers, state.get("tokens", 0)
+        self.sums = torch.tensor(sums, dtype=widest_float(device), device=device).view(8)
+        self.workers, self.tokens = workers, int(state.get("tokens", 0))
         self.began = time.perf_counter() - state.get("elapsed", 0.0)
 
     def read(self) -> dict[str, float]:
@@ -84,8 +84,13 @@ class History:
                 lines.write(json.dumps(record) + "\n")
 
     def rewrite(self, file: Path) -> None:
-        """Write all records anew, without the lines of steps that a killed run has lost."""
+        """Write all records anew, without the lines of steps that a killed run has lost.
+
+        A run that starts from step 0 moves the lines of another one aside.
+        """
         file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists() and not self.records:
+            file.replace(file.with_suffix(".old.jsonl"))
         file.write_text("".join(json.dumps(record) + "\n" for record in self.records))
 
 

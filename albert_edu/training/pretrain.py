@@ -13,9 +13,11 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.training import checkpoint
+from albert_edu.training.checkpoint import CheckpointError
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
@@ -57,6 +59,11 @@ def pretrain(
             f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}: build the "
             f"model with vocab_size={tokens}."
         )
+    if stream.sequence_length > model.config.max_positions:
+        raise ValueError(
+            f"a sequence of {stream.sequence_length} tokens is longer than the model allows: "
+            f"max_positions is {model.config.max_positions}."
+        )
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
@@ -71,9 +78,11 @@ def pretrain(
     with alone, torch.random.fork_rng(devices=cuda):
         measured = ("step", "records", "sums", "tokens", "elapsed")
         state = checkpoint.resume(folder, model, optimizer, run, measured)
-        meter, start = Meter(device, workers, state), state.get("step", 0)
-        unseen = (held_out or stream).corpus
-        history = History(baselines(stream.corpus, unseen, tokens), state.get("records", []))
+        unseen, start = (held_out or stream).corpus, state.get("step", 0)
+        history = History(baselines(stream.corpus, unseen, tokens))
+        with blame(folder, CheckpointError):
+            meter = Meter(device, workers, state)
+            history.records += map(dict, state.get("records", []))
         metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None
         if metrics_file:
             history.rewrite(metrics_file)

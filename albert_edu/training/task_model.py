@@ -159,19 +159,6 @@ def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> 
     return [names[answer] if names else f"{answer:.3f}" for answer in predictions]
 
 
-def load_with_tokenizer(
-    folder: str | Path,
-) -> tuple[AlbertForPretraining, Tokenizer]:
-    """Return a pre-trained model and its tokenizer. Raises ValueError for a folder without one."""
-    model, tokenizer = interchange.load_pretrained(folder)
-    if tokenizer is None:
-        raise ValueError(
-            f"{folder} has no tokenizer, without which the rows of its table mean "
-            f"nothing."
-        )
-    return model, tokenizer
-
-
 def _length(pretrained: AlbertForPretraining, sequence_length: int | None) -> int:
     most = pretrained.config.max_positions
     length = sequence_length or most

@@ -206,7 +206,7 @@ def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_
 
 def test_a_wordpiece_bert_is_no_start_for_pretraining(bert, tmp_path, capsys):
     code = cli.main(["pretrain", "--corpus", "stories", "--warm-start", str(bert), "--out", str(tmp_path / "out")])
-    assert code == 2 and "can be fine-tuned, not pre-trained" in capsys.readouterr().err
+    assert code == 2 and "pre-training needs a tokenizer of ALBERT's" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -263,62 +263,11 @@ def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, expe
 # Hostile and broken files
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (dict(vocab_size=10**9), "vocab_size must be a whole number from 1 to"),
-        (dict(vocab_size=10**7), r"has shape \(50, 8\), config.json implies \(10000000, 8\)"),
-        (dict(hidden_size=160_000), "implies"),
-        (dict(num_hidden_layers=10**6), "num_layers must be a whole number from 1 to"),
-        (dict(num_hidden_layers=10**6, num_hidden_groups=10**6), "num_layers must be a whole number from 1 to"),
-        (dict(num_hidden_groups=0), "num_groups must be a whole number from 1 to"),
-        (dict(num_hidden_groups="x"), "config.json describes no model"),
-        (dict(hidden_act=["gelu"]), r"hidden_act \['gelu'\] is not one of"),
-        (dict(hidden_dropout_prob=None), "config.json describes no model"),
-        (dict(layer_norm_eps="small"), "config.json describes no model"),
-        (dict(pad_token_id="a"), "config.json describes no model"),
-        (dict(position_embedding_type="relative_key"), "position_embedding_type .relative_key. is not supported"),
-        (dict(is_decoder=True), "is_decoder True is not supported"),
-        (dict(inner_group_num=10**9, num_hidden_groups=4), "num_layers must be a whole number from 1 to"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_a_config_that_cannot_be_is_refused_before_anything_is_built(folder, changes, message, monkeypatch):
-    edit_config(folder, **changes)
-    with pytest.raises(InterchangeError, match=message):
-        load_pretrained(folder)
-
-
-@pytest.mark.parametrize("content", ["[1]", "null", "3", '"albert"'])
-def test_a_config_that_is_no_object_is_refused(folder, content):
-    (folder / "config.json").write_text(content)
-    with pytest.raises(InterchangeError, match=f"holds {re.escape(repr(json.loads(content)))} and not an object"):
-        load_pretrained(folder)
-
-
 def test_unknown_fields_of_our_own_format_are_named(tmp_path):
     save_pretrained(AlbertForPretraining(AlbertConfig(**SHAPE, share="ffn")), None, tmp_path, native=True)
     edit_config(tmp_path, experts=8)
     with pytest.raises(InterchangeError, match=r"config\.json describes no model.*'experts'"):
         load_pretrained(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda tensor: tensor.fill_(float("nan")), r"albert\.pooler\.weight holds NaN or infinity"),
-        (lambda tensor: tensor.fill_(float("inf")), r"albert\.pooler\.weight holds NaN or infinity"),
-        (lambda tensor: tensor.to(torch.int8), r"albert\.pooler\.weight is stored as torch\.int8"),
-        (lambda tensor: tensor.to(torch.float8_e4m3fn), r"albert\.pooler\.weight is stored as torch\.float8_e4m3fn"),
-    ],
-    ids=["nan", "inf", "int8", "float8"],
-)  # fmt: skip
-def test_weights_that_are_not_numbers_to_compute_with_are_refused_by_name(folder, change, message):
-    tensors = load_file(folder / "model.safetensors")
-    tensors["albert.pooler.weight"] = change(tensors["albert.pooler.weight"].clone())
-    save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(InterchangeError, match=message):
-        load_pretrained(folder)
 
 
 @pytest.mark.parametrize(
@@ -334,25 +283,3 @@ def test_a_tensor_that_the_model_has_no_place_for_is_named(folder, name, refused
     else:
         with pytest.warns(UserWarning, match="1 tensors are not used, for example classifier.weight"):
             load_pretrained(folder)
-
-
-@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "spiece.model"])
-def test_a_pipe_in_the_place_of_a_file_does_not_hang(folder, file):
-    (folder / file).unlink(missing_ok=True)
-    os.mkfifo(folder / file)
-    with pytest.raises(InterchangeError, match=f"{file} is not a regular file"):
-        load_pretrained(folder)
-
-
-def test_a_link_to_a_device_does_not_fill_the_memory(folder):
-    (folder / "config.json").unlink()
-    (folder / "config.json").symlink_to("/dev/zero")
-    with pytest.raises(InterchangeError, match="is not a regular file"):
-        load_pretrained(folder)
-
-
-def test_a_huge_config_is_not_read(folder):
-    with (folder / "config.json").open("wb") as file:
-        file.truncate(200_000_000)  # takes no place on the disk
-    with pytest.raises(InterchangeError, match="more than 100,000,000 bytes"):
-        load_pretrained(folder)

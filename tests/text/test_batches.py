@@ -113,17 +113,6 @@ def test_without_an_objective_there_is_no_order_to_predict_and_one_row_is_enough
     assert batch.order_labels.tolist() == [-100] and batch.num_masked > 0
 
 
-@pytest.mark.parametrize("objective", ["sop", "nsp"])
-def test_one_row_cannot_be_half_in_order(text, objective):
-    with pytest.raises(ValueError, match="batch_size must be at least 2"):
-        stream(text, objective, batch_size=1)
-
-
-def test_a_batch_has_at_least_one_row(text):
-    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
-        stream(text, "none", batch_size=0)
-
-
 def test_a_corpus_may_hold_the_last_token_of_the_tokenizer_and_none_beyond_it(text):
     def numbered(token_id: int) -> TokenizedCorpus:
         tokens = np.full(20, token_id, dtype=np.uint16)

@@ -1,6 +1,5 @@
 """Pairs of segments: whole neighbouring sentences, balanced labels, and nothing but the order to tell them by."""
 
-import importlib.util
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +8,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
-from albert_edu.text import segments
 from albert_edu.text.corpora import CorpusError
 from albert_edu.text.segments import SPECIALS, Pairs, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
@@ -198,17 +196,6 @@ def test_nsp_needs_a_second_document_or_topic(lengths, topics, negatives):
     with pytest.raises(CorpusError, match=f"negatives from another {negatives}, and this corpus has only one"):
         PairSampler(corpus, "nsp", 32, negatives)
     PairSampler(corpus, "sop", 32, negatives)
-
-
-def test_unknown_settings_are_refused_with_those_that_exist():
-    corpus = corpus_of([[3, 3]])
-    spec = importlib.util.spec_from_file_location("unchecked_segments", segments.__file__)
-    unchecked = importlib.util.module_from_spec(spec)  # as users have it: beartype would speak first
-    spec.loader.exec_module(unchecked)
-    with pytest.raises(ValueError, match="sop, nsp, none, got 'mlm'"):
-        unchecked.PairSampler(corpus, "mlm", 32)
-    with pytest.raises(ValueError, match="another 'document' or 'topic', got 'script'"):
-        PairSampler(corpus, "sop", 32, "script")
 
 
 def test_false_second_segments_have_as_many_sentences_as_true_ones():

@@ -117,13 +117,6 @@ def test_the_spelling_lesson_saves_a_quarter_of_the_pieces():
     assert sum(map(len, with_lesson.encode_many(lines))) < 0.75 * sum(map(len, without.encode_many(lines)))
 
 
-@pytest.mark.parametrize("knob", ["topic_strength", "order_strength"])
-@pytest.mark.parametrize("value", [-0.1, 1.1])
-def test_a_strength_beyond_a_probability_is_refused(knob, value):
-    with pytest.raises(ValueError, match=f"{knob} is a probability, got {value}"):
-        stories(2, **{knob: value})
-
-
 def test_further_nouns_are_the_topics_and_take_the_place_of_the_place():
     corpus = stories(40, topic_nouns=3)
     for document, topic in zip(corpus["sentences"], corpus["topic"], strict=True):

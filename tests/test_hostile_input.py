@@ -1,0 +1,297 @@
+"""Bad input of every kind gets one error that names its cause, and no file changes.
+
+The rows are tables, because what counts is how many kinds there are. Settings are checked by the classes as users have
+them, without the type checks of the test suite, which would speak first.
+"""
+
+import hashlib
+import importlib.util
+import json
+import math
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+import albert_edu
+from albert_edu import cli
+from albert_edu.assignments import SOURCES
+from albert_edu.assignments.grade import find_problem
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.interchange import load_pretrained, load_task_model, save_pretrained, save_task_model
+from albert_edu.model.task_heads import AlbertForClassification
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.prepare import prepare
+from albert_edu.text.stories import stories
+from albert_edu.training.checkpoint import newest_checkpoint
+from albert_edu.training.pretrain import pretrain
+from albert_edu.training.settings import PretrainSettings
+
+nan, inf = math.nan, math.inf
+SHAPE = dict(embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, max_positions=32)
+RUN = PretrainSettings(steps=4, checkpoint_every=2)
+NAME = "04_shared_layers.ipynb"
+LIBRARY = Path(albert_edu.__file__).parent
+
+
+def unchecked(module: str):
+    """The module as users have it."""
+    spec = importlib.util.spec_from_file_location(f"unchecked_{Path(module).name}", LIBRARY / f"{module}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+SETTINGS = {
+    unchecked("config").AlbertConfig: {
+        "hidden_dropout": (1.0, -0.1, nan, None), "attention_dropout": (-0.1, "0.1"), "init_std": (0.0, -0.02),
+        "layer_norm_eps": (-1, nan, "1e-12", None), "pad_id": (-1, "a", 30_000), "share": ("layers", None),
+        "activation": ("relu", None), "vocab_size": (0, 2.0, "4", True, 10**9),
+    },
+    unchecked("training/settings").PretrainSettings: {
+        "steps": (2.5, -1, "10", nan), "learning_rate": (nan, inf, -1, "1e-3"), "warmup_steps": (-1, 11),
+        "optimizer": ("sgd",), "precision": ("float16",), "compile": ("yes",), "weight_decay": (-1, nan), "seed": (-1, 1.5),
+        "clip_norm": (-1.0, nan), "accumulate": (0, 10**9), "log_every": (-1,), "evaluate_batches": (0,),
+    },
+    unchecked("training/finetune").FinetuneSettings: {"steps": (0,), "batch_size": (0, 1.5), "dropout": (1.0, nan)},
+    PretrainingStream: {
+        "negatives": ("friends",), "batch_size": (0, 1), "sequence_length": (0,), "seed": (-1,),
+        "skip": (-1,), "max_ngram": (0,), "mask_rate": (2.0, -1.0, 0.0, nan), "short_probability": (7.0, nan),
+    },
+    stories: {"num_documents": (0,), "num_scripts": (0, 10**8), "topic_strength": (1.1, nan), "order_strength": (-0.1,)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [(kind, field, value) for kind in SETTINGS for field, values in SETTINGS[kind].items() for value in values],
+    ids=lambda part: getattr(part, "__name__", repr(part)),
+)
+def test_a_setting_that_cannot_be_is_refused_with_its_name_and_value(kind, field, value, request):
+    required = {"steps": 10} if hasattr(kind, "steps") or "Settings" in kind.__name__ else {}
+    if kind is PretrainingStream:
+        text = request.getfixturevalue("story_text")
+        required = {"corpus": text.train, "tokenizer": text.tokenizer}
+    with pytest.raises(ValueError, match=rf"{field} must be .* got {re.escape(repr(value))}\.$"):
+        kind(**required | {field: value})
+
+
+def put(name: str, content: str | bytes):
+    return lambda folder: (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def pipe(name: str):
+    return lambda folder: [(folder / name).unlink(missing_ok=True), os.mkfifo(folder / name)]
+
+
+def fields(name: str = "config.json", **changes):
+    return lambda folder: put(name, json.dumps(json.loads((folder / name).read_text()) | changes))(folder)
+
+
+def tensors(change, name: str = "model.safetensors"):
+    """Write a safetensors file again with what ``change`` makes of its tensors."""
+
+    def make(folder: Path):
+        with safe_open(folder / name, "pt") as file:
+            metadata = file.metadata()
+        save_file(change(load_file(folder / name)), folder / name, metadata)
+
+    return make
+
+
+def pooler(change):
+    return tensors(lambda read: read | {"albert.pooler.weight": change(read["albert.pooler.weight"].clone())})
+
+
+@pytest.fixture(scope="session")
+def written(story_text, tmp_path_factory) -> Path:
+    """A folder with a pre-trained model, a fine-tuned one and a run of two checkpoints."""
+    folder = tmp_path_factory.mktemp("written")
+    stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
+    model = AlbertForPretraining(AlbertConfig(vocab_size=len(story_text.tokenizer), **SHAPE))
+    pretrain(model, stream, RUN, folder / "run", "cpu")
+    (folder / "run" / ".lock").unlink()
+    save_pretrained(model, story_text.tokenizer, folder / "model")
+    save_task_model(AlbertForClassification(model.albert, 2), story_text.tokenizer, folder / "task")
+    return folder
+
+
+EXTRA = "albert.encoder.albert_layer_groups.1.albert_layers.0.ffn.weight"
+MODELS = {  # what the error says: what is done to the folder
+    "vocab_size must be a whole number": fields(vocab_size=10**9), r"implies \(10000000, 8\)": fields(vocab_size=10**7),
+    "num_layers must be a whole number": fields(num_hidden_layers=10**6), "config.json lacks": fields(hidden_size=None),
+    "num_groups must be a whole number": fields(num_hidden_groups=0), "hidden_act .* is not one": fields(hidden_act=["x"]),
+    "hidden_dropout": fields(hidden_dropout_prob=None), "layer_norm_eps": fields(layer_norm_eps="small"),
+    "pad_id": fields(pad_token_id="a"), "position_embedding_type": fields(position_embedding_type="relative_key"),
+    "is_decoder True is not": fields(is_decoder=True), "tie_word_embeddings": fields(tie_word_embeddings=False),
+    "neither albert nor bert": fields(model_type="roberta"), "inner_group_num": fields(inner_group_num=2),
+    r"holds \[1\] and not an object": put("config.json", "[1]"), "holds None and not": put("config.json", "null"),
+    "config.json is damaged": put("config.json", '{"a'), "config.json is .*recursion": put("config.json", "[" * 99_999),
+    "config.json is not a regular": pipe("config.json"), "has no config.json": lambda f: (f / "config.json").unlink(),
+    "has more than 100,000,000 bytes": lambda f: os.truncate(f / "config.json", 200_000_000),
+    "model.safetensors is damaged": put("model.safetensors", "<html>"), "no such folder": shutil.rmtree,
+    "model.safetensors is not a regular": pipe("model.safetensors"), "spiece.model is not a": pipe("spiece.model"),
+    "spiece.model is damaged": put("spiece.model", "version https://git-lfs"), "holds NaN": pooler(lambda t: t.fill_(nan)),
+    "pooler.weight holds NaN or inf": pooler(lambda t: t.double().fill_(1e300)), "as torch.int8": pooler(lambda t: t.char()),
+    "as torch.float8": pooler(lambda t: t.to(torch.float8_e4m3fn)), r"has shape \(1, 16, 16\)": pooler(lambda t: t[None]),
+    f"has {EXTRA}, which config.json does not": tensors(lambda read: read | {EXTRA: torch.zeros(2)}),
+    "decoder.bias is not": tensors(lambda read: read | {"predictions.decoder.bias": read["predictions.bias"] + 1}),
+    "lacks tensors of the encoder": tensors(lambda read: {f"module.{name}": read[name] for name in read}),
+}  # fmt: skip
+TASK_MODELS = {
+    "none of ForSequenceClassification": fields(architectures=["AlbertModel"]), "KeyError": fields(id2label={"a": "b"}),
+    "config.json is damaged": fields(id2label=3), "hidden_dropout": fields(classifier_dropout_prob=nan),
+}  # fmt: skip
+
+
+def snapshot(folder: Path) -> dict:
+    return {path: path.is_file() and path.stat().st_size < 1e8 and path.read_bytes() for path in folder.rglob("*")}
+
+
+def assert_refused(folder: Path, message: str, act):
+    """``act`` raises what the course raises, with that message, and changes nothing in the folder."""
+    before = snapshot(folder)
+    with pytest.raises((ValueError, RuntimeError), match=message):
+        act()
+    assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize("message", MODELS)
+def test_a_model_folder_that_cannot_be_is_refused_by_name(written, tmp_path, message):
+    MODELS[message](shutil.copytree(written / "model", tmp_path / "model"))
+    assert_refused(tmp_path, message, lambda: load_pretrained(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("message", TASK_MODELS)
+def test_a_fine_tuned_folder_that_cannot_be_is_refused_by_name(written, tmp_path, message):
+    TASK_MODELS[message](shutil.copytree(written / "task", tmp_path / "task"))
+    assert_refused(tmp_path, message, lambda: load_task_model(tmp_path / "task"))
+
+
+STATE, OPTIMIZER = "training_state.json", "optimizer.safetensors"
+DAMAGES = {
+    "model.safetensors does not match": lambda f: os.truncate(f / "model.safetensors", 50), "not match": put(STATE, "{}"),
+    "has no spiece.model": lambda f: (f / "spiece.model").unlink(), "has no checksums": lambda f: (f / "checksums.json").unlink(),
+    "checksums.json is damaged": put("checksums.json", '{"a'), r"checksums.json holds \[\]": put("checksums.json", "[]"),
+    "checksums.json is not a regular": pipe("checksums.json"), "model.* does not match": put("checksums.json", "{}"),
+}  # fmt: skip
+SEALED = {  # with checksums that match
+    "step is 5": fields(STATE, step=5), "step is '4'": fields(STATE, step="4"), "step is None": fields(STATE, step=None),
+    r"holds \[\] and not": put(STATE, "[]"),
+}  # fmt: skip
+REFUSED = {  # whole, and of another run or half of it
+    "run is damaged": fields(STATE, records=3), "without tokens": fields(STATE, tokens=None), "run": fields(STATE, sums=[1.0]),
+    "another run: origin was None": fields(STATE, start={}), "training_state.json is damaged": fields(STATE, settings=3),
+    "without config": fields(STATE, config=None), "optimizer.safetensors is dam": put(OPTIMIZER, "text"),
+    "optimizer.* does not belong": tensors(lambda read: dict([*read.items()][::2]), OPTIMIZER),
+    "does not belong to the weights": tensors(lambda read: {name: read[name].half() for name in read}, OPTIMIZER),
+    "incomplete, or": tensors(lambda read: {f"9{name}": read[name] for name in read}, OPTIMIZER),
+    "incomplete": tensors(lambda read: {name.replace("exp_avg", "m"): read[name] for name in read}, OPTIMIZER),
+    "of another step": tensors(lambda read: {n: read[n] - 1 if n.endswith("step") else read[n] for n in read}, OPTIMIZER),
+    "beside it": tensors(lambda read: {name: read[name] * 2 for name in read}), "NaN": pooler(lambda t: t.fill_(nan)),
+}  # fmt: skip
+
+
+def seal(folder: Path):
+    names = [path.name for path in folder.iterdir() if path.name != "checksums.json"]
+    sums = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    put("checksums.json", json.dumps(sums))(folder)
+
+
+@pytest.mark.parametrize("message", [*DAMAGES, *SEALED])
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_the_newest(written, tmp_path, message):
+    folder = shutil.copytree(written / "run", tmp_path / "run")
+    (DAMAGES | SEALED)[message](folder / "step-00000004")
+    if message in SEALED:
+        seal(folder / "step-00000004")
+    with pytest.warns(UserWarning, match=rf"step-00000004 is damaged \(.*{message}"):
+        assert newest_checkpoint(folder).name == "step-00000002"
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_checkpoint_that_does_not_belong_together_is_refused_and_nothing_is_lost(written, tmp_path, message, story_text):
+    folder = shutil.copytree(written / "run", tmp_path / "run")
+    REFUSED[message](folder / "step-00000004")
+    seal(folder / "step-00000004")
+    put(".lock", "")(folder)
+    model = AlbertForPretraining(AlbertConfig(vocab_size=len(story_text.tokenizer), **SHAPE))
+    stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
+    assert_refused(tmp_path, message, lambda: pretrain(model, stream, RUN, folder, "cpu"))
+
+
+CORPORA = {  # what the error says: files of the folder
+    "is not text in UTF-8: byte 0xe9 at position 3": {"a.txt": b"caf\xe9"}, "byte 0x00 at position 2": {"a.txt": b"ab\0c"},
+    "holds no .txt": {"a.md": b"x"}, "is empty": {"a.txt": b" \n\n "}, "one sentence cannot be": {"a.txt": b"One sentence."},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", CORPORA)
+def test_text_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch, message):
+    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "text").mkdir()
+    for name, content in CORPORA[message].items():
+        put(name, content)(tmp_path / "text")
+    assert_refused(tmp_path / "text", message, lambda: prepare(tmp_path / "text", 24))
+
+
+COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
+    "there is no preset 'albert-huge'. Did you mean": "pretrain --corpus stories --out OUT --preset albert-huge",
+    "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
+    "more than this text supports: at most": "pretrain --corpus stories --out OUT --vocab-size 5000",
+    "batch_size must be a whole number from 2": "pretrain --corpus stories --out OUT --batch-size 1000000000",
+    "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1", "no CUDA card": "reproduce --device cuda",
+    "is empty: give a name": "pretrain --corpus stories --out EMPTY", "minutes must be": "reproduce --minutes nan",
+    "is no folder, no shipped model": "inspect nowhere", "top must be from 1": "fill [MASK] --top 0",
+    "there is no .MASK. in": "fill hello", "there is no folder": "assignments grade OUT", "no notebook starts": "start 77",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", COMMANDS)
+def test_a_command_that_cannot_be_ends_with_one_sentence_and_code_2(tmp_path, monkeypatch, capsys, message):
+    monkeypatch.chdir(tmp_path)
+    words = [{"EMPTY": "", "OUT": "out"}.get(word, word) for word in COMMANDS[message].split()]
+    try:
+        code = cli.main(words)
+    except SystemExit as usage:  # argparse's
+        code = usage.code
+    said = capsys.readouterr().err
+    assert code == 2 and re.search(message, said.splitlines()[-1]) and "Traceback" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_that_nobody_expects_is_called_a_bug_and_its_trace_is_kept(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "run_start", lambda options: {}["x"])
+    assert cli.main(["start", "00"]) == 2
+    said = capsys.readouterr().err
+    trace = Path(re.search(r"bug in the course \(KeyError.*trace is in (.*)\.$", said)[1])
+    assert "KeyError: 'x'" in trace.read_text() and said.count("\n") == 1
+    trace.unlink()
+
+
+@pytest.mark.parametrize("weights", ["model.safetensors", "pytorch_model.bin", "model.safetensors.index.json"])
+def test_a_finished_model_is_kept_although_its_checkpoints_are_damaged(tmp_path, weights, capsys):
+    (tmp_path / "checkpoints" / "step-00000002").mkdir(parents=True)
+    put(weights, "precious")(tmp_path)
+    before = snapshot(tmp_path)
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert cli.main(["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]) == 2
+    assert "holds a finished model" in capsys.readouterr().err and snapshot(tmp_path) == before
+
+
+NOTEBOOKS = {
+    "no notebook that can be read": ["", "my dog ate it", "[]", "null", '{"cells": 1}', '{"cells": [null]}', "[" * 99_999,
+                                     '{"cells": [{"metadata": {"nbgrader": []}}]}'],
+    "answer cells": ['{"cells": []}'],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "content"), [(m, c) for m in NOTEBOOKS for c in NOTEBOOKS[m]])
+def test_a_submission_that_is_no_notebook_is_named(tmp_path, message, content):
+    put(NAME, content)(tmp_path)
+    assert message in find_problem(tmp_path / NAME, SOURCES / NAME)
