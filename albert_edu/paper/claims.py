@@ -64,6 +64,7 @@ class Comparison(NamedTuple):
         return self.text
 
 
+NUMBER = re.compile(r"-?\d*\.?\d+")
 PARTS = re.compile(r"(.+?): (.+) ([<=]) (.+?)(?: (\+-|\+|-) (\S+))?")
 
 
@@ -74,17 +75,10 @@ def comparison(text: str) -> Comparison:
     (-0.02, 0.05)
     """
     column, low, relation, high, sign, margin = PARTS.fullmatch(text).groups()
-    sides = _side(low), _side(high)
+    sides = (float(side) if NUMBER.fullmatch(side) else side for side in (low, high))
     if relation == "=":
         return Comparison(text, column, *sides, within=float(margin))
     return Comparison(text, column, *sides, by=-float(sign + margin) if sign else 0.0)
-
-
-def _side(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def rows_by_seed(part: Comparison, results: Sequence[dict]) -> dict[str, dict[int, dict]]:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from albert_edu.analysis.plots import save
 from albert_edu.config import AlbertConfig
 from albert_edu.paper.claims import Mean, cell, mean
-from albert_edu.paper.outcomes import Compared, Question, compare, margin
+from albert_edu.paper.outcomes import compare, margin
 from albert_edu.paper.pictures import difference_picture, layer_curves, pair_picture, printed
 from albert_edu.paper.plan import Experiment
 from albert_edu.paper.published import TABLES
@@ -73,17 +73,11 @@ def summary(report: Report) -> str:
 
 def claims_page(report: Report) -> str:
     """Return CLAIMS.md: fifteen claims on a screen, how to read them, then every experiment."""
-
-    def difference(key: str) -> str:
-        outcome, (part, *_) = report.outcomes[key], report.questions[key].criterion
-        unit = report.columns[part.column][1]
-        return _shown(outcome.parts[0].difference, unit) if outcome.parts else ""
-
     return render(
         "claims.md", report=report, table_of_scopes=_table_of_scopes(report),
         sharing=_shared_runs(report), is_drawn=lambda entry: _is_drawn(entry, report),
-        difference=difference, measured=_measured, setting=_setting,
-        numbers=_numbers, compare=compare, margin=margin, why_unfinished=why_unfinished,
+        setting=_setting, shown=shown, numbers=_numbers, compare=compare, margin=margin,
+        why_unfinished=why_unfinished,
     )  # fmt: skip
 
 
@@ -150,22 +144,11 @@ def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str
         if row in experiment.published:
             table, column, *_ = reference = experiment.published[row]
             paper = f"{printed(reference):g} ({column}, {TABLES[table].name})"
-        yield row, paper, _shown(ours), parameters, time
+        yield row, paper, shown(ours), parameters, time
 
 
-def _measured(compared: Compared, question: Question) -> str:
-    difference = compared.difference
-    if question.scope == "exact":
-        return f"{difference.value:.3f} to spare."
-    text = (f"Difference {_shown(difference)}, in favour in {compared.positive} of "
-            f"{difference.n} seeds.")  # fmt: skip
-    if compared.stuck_pairs:
-        text += (f" Pairs with a stuck run: {compared.stuck_pairs}; "
-                 f"with them {_shown(compared.with_stuck)}.")  # fmt: skip
-    return text
-
-
-def _shown(mean: Mean, unit: str = "") -> str:
+def shown(mean: Mean, unit: str = "") -> str:
+    """Return a mean with its interval, unit and number of seeds in words."""
     digits = 3 if abs(mean.value) < 100 else 1
     half, n = (f" ± {mean.half:.{digits}f}", f" (n={mean.n})") if mean.n > 1 else ("", "")
     return f"{mean.value:.{digits}f}{half}{unit and ' '}{unit}{n}"

@@ -13,7 +13,6 @@ from albert_edu.cli import main
 from albert_edu.paper import pair, reproduce
 from albert_edu.paper.pair import MEMBERS, pair_jobs
 from albert_edu.paper.plan import PROFILES
-from albert_edu.paper.pool import run_all
 from albert_edu.paper.sweep import Run
 
 TINY = Run("tiny", 4, config=(("num_layers", 2),), grown=((1, 4, 1e-2, 24),), learning_rate=5e-3, batch_size=4,
@@ -92,12 +91,6 @@ def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
     wrong = replace(TINY, preset="albert-no-such-size")
     with pytest.raises(RuntimeError, match=r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-"):
         here(pair_jobs(wrong, tmp_path, None), 1)
-
-
-@pytest.mark.slow
-def test_both_members_train_side_by_side_in_processes_of_their_own(tmp_path):
-    run_all(pair_jobs(TINY, tmp_path, None), processes=2)
-    assert all((tmp_path / member / "model.safetensors").exists() for member in MEMBERS)
 
 
 def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(monkeypatch, capsys):
