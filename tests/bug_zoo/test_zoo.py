@@ -15,21 +15,24 @@ SEEDS = [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7, 2026
 LONG = ("accumulation", "layer_plan", "linear_probe", "ngram_masking", "order_pairs", "replace_masked")
 
 
-def case(animal):
-    """A parameter of a test; the answers to six checks take a minute together, so test-fast leaves them out."""
-    name = animal.check.__name__.removeprefix("check_")
-    return pytest.param(animal, id=f"{name}-{animal.name}", marks=[pytest.mark.slow] if name in LONG else [])
+def case(check, animal=None):
+    """A parameter of a test; what six checks need for their questions takes a minute, so test-fast leaves them out."""
+    name = check.__name__.removeprefix("check_")
+    return pytest.param(animal or check, id=f"{name}-{animal.name}" if animal else name, marks=[pytest.mark.slow] * (name in LONG))
+
+
+each_check = pytest.mark.parametrize("check", [case(check) for check in CHECKS])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("animal", [case(animal) for animal in ANIMALS if animal.right])
+@pytest.mark.parametrize("animal", [case(animal.check, animal) for animal in ANIMALS if animal.right])
 def test_a_right_answer_passes(animal, seed):
     report = animal.check(animal.answer, seed)
     assert report.passed and report.score == 1, report
 
 
 @pytest.mark.parametrize("seed", SEEDS[:2])
-@pytest.mark.parametrize("animal", [case(animal) for animal in ANIMALS if not animal.right])
+@pytest.mark.parametrize("animal", [case(animal.check, animal) for animal in ANIMALS if not animal.right])
 def test_a_wrong_answer_is_rejected_by_name(animal, seed):
     report = animal.check(animal.answer, seed)
     assert not report.passed and report.score < 1, report
@@ -43,7 +46,7 @@ def test_every_check_has_right_and_wrong_answers_to_prove_itself_on():
         assert kept[check, True] >= right and kept[check, False] >= wrong, check.__name__
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@each_check
 def test_an_answer_that_is_not_begun_scores_nothing(check):
     def not_begun(*inputs):
         raise NotImplementedError
@@ -54,13 +57,13 @@ def test_an_answer_that_is_not_begun_scores_nothing(check):
         assert "still to do" in report.reasons[0]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@each_check
 def test_an_answer_without_a_return_is_told_so(check):
     report = check(lambda *inputs: None)
     assert report.score == 0 and report.reasons
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@each_check
 def test_an_error_in_an_answer_is_reported_with_its_line(check):
     def divides(*inputs):
         return 1 / 0
