@@ -5,7 +5,6 @@ except ``hub_corpus``. ``datasets`` and pandas are imported where text is read, 
 ``import albert_edu`` has to be quick. Notebook 01 shows what is inside.
 """
 
-import contextlib
 import difflib
 import inspect
 import os
@@ -15,6 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
+from unittest import mock
 
 from albert_edu.text.documents import CorpusError, to_dataset, with_sentences
 from albert_edu.text.documents import hold_out as hold_out  # the notebooks import both from here
@@ -136,7 +136,7 @@ def hub_corpus(name: str, split: str = "train", column: str = "text") -> "datase
 
     path, _, subset = name.partition(":")
     try:
-        with offline_if_unreachable():
+        with mock.patch("huggingface_hub.constants.HF_HUB_OFFLINE", is_hub_out_of_reach()):
             rows = load_dataset(path, subset or None, split=split)
     except Exception as error:  # datasets raises a dozen kinds when a set cannot be had
         raise CorpusError(
@@ -153,22 +153,18 @@ def hub_corpus(name: str, split: str = "train", column: str = "text") -> "datase
     return with_sentences(rows if column == "text" else rows.rename_column(column, "text"))
 
 
-@contextlib.contextmanager
-def offline_if_unreachable() -> Iterator[None]:
-    """Without a network, let ``datasets`` look into its cache only, not retry for half a minute."""
+def is_hub_out_of_reach() -> bool:
+    """Whether ``datasets`` should look into its cache only, and not retry for half a minute."""
     from huggingface_hub import constants
 
-    was_offline = constants.HF_HUB_OFFLINE
+    if constants.HF_HUB_OFFLINE or urllib.request.getproxies():
+        return constants.HF_HUB_OFFLINE
+    host = constants.ENDPOINT.split("//")[-1].split("/")[0].split(":")[0]
     try:
-        if not was_offline and not urllib.request.getproxies():
-            host = constants.ENDPOINT.split("//")[-1].split("/")[0].split(":")[0]
-            socket.create_connection((host, 443), timeout=3).close()
+        socket.create_connection((host, 443), timeout=3).close()
     except OSError:
-        constants.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = was_offline
+        return True
+    return False
 
 
 def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Dataset":

@@ -125,9 +125,8 @@ def hold_out(
     """
     if not 0 <= fraction <= 1:
         raise ValueError(f"the held-out fraction must be between 0 and 1, got {fraction}.")
-    values = np.arange(len(corpus))
-    if by is not None:
-        values = np.unique(np.asarray(corpus[by]), return_inverse=True)[1]
+    names = range(len(corpus)) if by is None else corpus[by][:]
+    values = np.unique(names, return_inverse=True)[1]
     count = int(values.max()) + 1
     if by is None and 0 < fraction * count < 1:
         return _hold_out_ends(corpus, fraction)
@@ -148,13 +147,13 @@ def _hold_out_ends(corpus: "datasets.Dataset", fraction: float) -> tuple:
 
     starts, ends = [], []
     for row in corpus:
-        cut = len(row["sentences"]) - max(1, round(fraction * len(row["sentences"])))
-        starts.append(row | {"sentences": row["sentences"][:cut]})
-        ends.append(row | {"sentences": row["sentences"][cut:]})
-    kept = [[row for row in part if row["sentences"]] for part in (starts, ends)]
-    if not kept[0]:
+        sentences = row["sentences"]
+        cut = len(sentences) - max(1, round(fraction * len(sentences)))
+        starts += [row | {"sentences": sentences[:cut]}] if cut else []
+        ends.append(row | {"sentences": sentences[cut:]})
+    if not starts:
         raise CorpusError(
             f"{len(corpus)} documents of one sentence cannot be split into a training and a "
             f"held-out part; bring more text."
         )
-    return tuple(Dataset.from_list(part) for part in kept)
+    return Dataset.from_list(starts), Dataset.from_list(ends)

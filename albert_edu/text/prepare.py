@@ -6,9 +6,11 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from albert_edu.text.corpora import load_corpus, text_files
 from albert_edu.text.documents import CorpusError, hold_out
@@ -89,8 +91,11 @@ def prepare(
             if tokenizer is None:
                 lesson = spelling_lesson() if is_synthetic(name) else []
                 # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
-                step = 1 if named else 1 + train.data.nbytes // LEARNT_BYTES
-                sample = islice(chain.from_iterable(train["sentences"]), 0, None, step)
+                share, rng = LEARNT_BYTES / train.data.nbytes, np.random.default_rng(seed)
+                sample = (
+                    sentence for sentence in chain.from_iterable(train["sentences"])
+                    if named or rng.random() < share
+                )
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             _write_prepared(folder, Path(scratch, "whole"), tokenizer, train, held)
         text = load_prepared(folder)

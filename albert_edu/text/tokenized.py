@@ -57,11 +57,8 @@ class TokenizedCorpus:
         """
         from datasets import Features, List, Value
 
-        if len(tokenizer) > np.iinfo(np.uint16).max + 1:
-            raise CorpusError(
-                f"a vocabulary of {len(tokenizer)} tokens does not fit the two bytes that we keep "
-                f"a token in."
-            )
+        if len(tokenizer) > 1 << 16:
+            raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
         columns = {"tokens": "uint16", "lengths": "int32", "unknown": "string"}
         encoded = map_documents(
             corpus, _encode_row, "tokenising", fn_kwargs={"tokenizer": tokenizer},

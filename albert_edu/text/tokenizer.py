@@ -106,12 +106,9 @@ class AlbertTokenizer:
         path = Path(path)
         file = path / "spiece.model" if path.is_dir() else path
         if not file.is_file():
-            hint = ""
-            if (path / "tokenizer.json").exists():
-                hint = (" It has a tokenizer.json, which alone is not enough: copy the "
-                        "spiece.model it was made from beside it.")
-            state = "is no regular file" if file.exists() else "does not exist"
-            raise TokenizerError(f"{file} {state}.{hint}")
+            raise TokenizerError(
+                f"{file} is no regular file. A tokenizer.json alone is read by load_pretrained."
+            )
         return cls(file.read_bytes())
 
     def save(self, folder: str | Path) -> None:

@@ -218,6 +218,17 @@ def test_the_table_says_what_fits_and_which_length_would_help(story_text):
     assert "never seen" not in describe_text(story_text, 64)
 
 
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_vocabulary_is_learnt_from_a_sample_that_does_not_grow_with_the_text(texts, monkeypatch, times):
+    learnt, train = [], AlbertTokenizer.train
+    monkeypatch.setattr(module, "LEARNT_BYTES", 6000)
+    monkeypatch.setattr(AlbertTokenizer, "train", lambda lines, size: train(learnt.extend(lines) or learnt, size))
+    for path in texts.iterdir():
+        path.write_text("The barn was old. The boat was turning. It was late. " * 100 * times)
+    prepare(str(texts), vocab_size=22)
+    assert 3000 < sum(map(len, learnt)) < 6000
+
+
 def test_the_table_of_a_text_seen_in_parts_is_the_same(story_text, monkeypatch):
     whole = describe_text(story_text, 16)
     monkeypatch.setattr("albert_edu.text.describe.PART_SENTENCES", 700)
@@ -240,7 +251,3 @@ def test_the_table_comes_before_the_first_step(tmp_path, monkeypatch, capsys):
     with pytest.raises(pytest.fail.Exception):
         cli.main(run)
     assert "held out          1" in capsys.readouterr().out
-
-
-def test_the_size_of_the_vocabulary_follows_the_corpus(text, story_text):
-    assert len(text.tokenizer) == 4000 > 10 * len(story_text.tokenizer) == 10 * module.default_vocabulary("stories")

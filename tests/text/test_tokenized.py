@@ -79,6 +79,7 @@ def test_parts_of_a_corpus_are_its_documents(corpus):
     parts = [corpus.part(0, 1), corpus.part(1, 2)]
     assert [rows(part) for part in parts] == [[[[5, 6], [7]]], [[[5, 5, 5]]]]
     assert [part.topics.tolist() for part in parts] == [[0], [1]] and rows(corpus.part(0, 2)) == rows(corpus)
+    assert str(corpus) == "2 documents, 3 sentences, 6 tokens"
 
 
 def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
@@ -102,9 +103,5 @@ def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
     monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_536)
     assert TokenizedCorpus.encode(dataset, tokenizer).tokens.dtype == np.uint16
     monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_537)
-    with pytest.raises(CorpusError, match="65537 tokens does not fit the two bytes"):
+    with pytest.raises(CorpusError, match="65537 tokens do not fit the two bytes"):
         TokenizedCorpus.encode(dataset, tokenizer)
-
-
-def test_it_prints_its_size(corpus):
-    assert str(corpus) == "2 documents, 3 sentences, 6 tokens"

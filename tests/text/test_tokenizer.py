@@ -90,13 +90,10 @@ def test_training_twice_gives_the_same_bytes_on_one_thread(small):
     assert spec.num_threads == 1  # the scores differ with the number of threads
 
 
-def test_blank_texts_teach_nothing(small):
-    assert AlbertTokenizer.train([" ", *LINES, *["\n"] * 200], 34).model_proto == small.model_proto
-
-
 def test_a_vocabulary_has_the_size_asked_for_and_learns_from_normalised_text(small):
     assert len(small) == 34
-    assert AlbertTokenizer.train([f"  {line.upper()}\t" for line in LINES], 34).model_proto == small.model_proto
+    upper = [" ", *(f"  {line.upper()}\t" for line in LINES), *["\n"] * 200]
+    assert AlbertTokenizer.train(upper, 34).model_proto == small.model_proto
 
 
 @pytest.mark.parametrize(
@@ -142,10 +139,7 @@ def test_what_is_saved_loads_from_the_folder_and_from_the_file(small, tmp_path):
 
 
 def test_a_missing_model_is_named_and_a_tokenizer_json_alone_is_explained(tmp_path):
-    with pytest.raises(TokenizerError, match=r"spiece\.model does not exist\.$"):
-        AlbertTokenizer.load(tmp_path)
-    (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(TokenizerError, match=r"spiece\.model does not exist.*tokenizer\.json, which alone is not enough"):
+    with pytest.raises(TokenizerError, match=r"spiece\.model is no regular file\. A tokenizer\.json alone is read by"):
         AlbertTokenizer.load(tmp_path)
 
 
@@ -162,10 +156,6 @@ def test_decoding_never_gives_two_spaces(text):
     ids = [text.tokenizer.processor.piece_to_id(piece) for piece in ("▁the", "▁", "[MASK]", "▁", "▁war")]
     assert UNK not in ids
     assert text.tokenizer.decode(ids) == "the [MASK] war"
-
-
-def test_encoding_many_texts_is_encoding_each(small):
-    assert small.encode_many([*LINES, "", "NEW ôld"]) == [small.encode(line) for line in [*LINES, "", "new old"]]
 
 
 def test_ids_are_those_of_transformers_on_real_text(text, theirs):
@@ -257,20 +247,6 @@ def test_a_piece_starts_a_masking_unit_unless_it_goes_on_with_letters(small, mon
     tokenizer = AlbertTokenizer(small.model_proto)
     monkeypatch.setattr(AlbertTokenizer, "pieces", lambda self, ids: [piece])
     assert tokenizer.starts_word.tolist() == [starts]
-
-
-def test_masking_units_start_where_the_original_says(text):
-    """On every ordinary piece of a real vocabulary, against the original's rule written out."""
-    marks = set(string.punctuation) - set("'<=>")
-
-    def starts(piece: str) -> bool:
-        if piece.startswith(("▁", "<")) or piece in marks:
-            return True
-        return any(c.lower() not in string.ascii_lowercase and c not in marks for c in piece)
-
-    ours, pieces = text.tokenizer.starts_word, text.tokenizer.pieces(range(len(text.tokenizer)))
-    assert len(ours) == len(pieces) and ours.dtype == bool
-    assert [piece for piece, start in zip(pieces[MASK + 1 :], ours[MASK + 1 :], strict=True) if start != starts(piece)] == []
 
 
 def test_the_settings_beside_the_model_name_transformers_class_and_say_what_it_takes_by_itself(small, tmp_path):
