@@ -18,7 +18,7 @@ LIMITS = {
     "checks": 3370,
     "lessons": 738,
     "paper": 1351,
-    "text": 1291,
+    "text": 1284,
     "training": 1118,
     "model": 724,
     "analysis": 517,

@@ -62,9 +62,9 @@ def figure1(
             axis.plot(layers[:1], mean[:1], linestyle="none", fillstyle="none", **look)
         for curves, colour in zip(untrained, (SHARED, SEPARATE), strict=False):
             axis.plot(layers[1:], curves[measure][1:], color=colour, linestyle=":", linewidth=1.1)
-        axis.set(xlabel="layer application", ylabel=f"{label} from input to output{unit}")
+        layers = np.arange(1, 1 + max(len(curves[measure]) for curves, *_ in looks))
+        axis.set(xlabel="layer application", ylabel=f"{label} from input to output{unit}", ylim=0)
         axis.set_xticks([x for x in layers if x == 1 or x % max(1, len(layers) // 6) == 0])
-        axis.set_ylim(bottom=0)
     panels[0].legend(loc="best")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     ends = "; ".join(
