@@ -20,13 +20,14 @@ def need(holds: bool, reason: str) -> None:
 def tensor(value, *shape: int) -> torch.Tensor:
     """``value`` as a detached tensor on the CPU; Unusable if it is none, or not of this shape."""
     try:
-        found = torch.as_tensor(value).detach().cpu()
+        numbers = torch.as_tensor(value).detach().cpu()
     except Exception:
-        cure = "is the return missing?" if value is None else "are its rows of one length?"
-        raise Unusable(f"you return {type(value).__name__}, not a tensor; {cure}") from None
+        cure = "; are its rows of one length?" if isinstance(value, list | tuple) else ""
+        cure = "; is the return missing?" if value is None else cure
+        raise Unusable(f"you return {type(value).__name__}, not a tensor{cure}") from None
     if shape:
-        need(found.shape == shape, f"the shape is {tuple(found.shape)}, not {shape}")
-    return found
+        need(numbers.shape == shape, f"the shape is {tuple(numbers.shape)}, not {shape}")
+    return numbers
 
 
 def made(kind: Callable, *sizes) -> torch.nn.Module:

@@ -33,6 +33,24 @@ def gap(got, expected) -> str:
     return ""
 
 
+def pattern(got: object, expected: object) -> str:
+    """In one sentence how all numbers differ, where they differ alike; else nothing."""
+    try:
+        a, b = (torch.as_tensor(value).detach().double().flatten() for value in (got, expected))
+        if a.shape != b.shape or len(b.unique()) < 2:
+            return ""
+        if same(a.sort().values, b.sort().values):
+            return "these are the right numbers in another order"
+        part, shift = a[b != 0] / b[b != 0], a - b
+        if len(part) > 1 and same(a, part[0] * b) and (part[0] - 1).abs() > 0.01 < part[0].abs():
+            return f"each number is {part[0]:.4g} times the right one"
+        if same(shift, shift[:1].expand_as(shift)):
+            return f"each number is {shift[0]:+.4g} away from the right one"
+    except Exception:
+        pass
+    return ""
+
+
 def same(got: object, expected: object, atol: float = 1e-5) -> bool:
     """Equality for answers: numbers within ``atol`` (relative 1e-4), whole numbers exactly."""
     try:

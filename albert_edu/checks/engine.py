@@ -25,7 +25,7 @@ import torch
 
 from albert_edu.checks import limits
 from albert_edu.checks.asking import Unusable, need, tensor
-from albert_edu.checks.comparing import Raised, gap, same
+from albert_edu.checks.comparing import Raised, gap, pattern, same
 from albert_edu.checks.limits import TookTooLong
 from albert_edu.checks.report import NOT_BEGUN, Property, Report, brief
 
@@ -84,11 +84,8 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
 
     questions_of = functools.lru_cache(4)(lambda seed: list(cases(Draw(seed))))
     right_of = functools.lru_cache(4)(lambda seed: outcomes_of(reference, seed))
-    mistakes_of = functools.lru_cache(4)(
-        lambda seed: {
-            name: outcomes_of(wrong_answer(reference, edit), seed) for name, edit in wrong.items()
-        }
-    )
+    mistakes_of = functools.lru_cache(4)(lambda seed: {
+        name: outcomes_of(wrong_answer(reference, edit), seed) for name, edit in wrong.items()})
 
     def check(answer, seed: int | None = None) -> Report:
         seed = 0 if seed is None else seed
@@ -109,17 +106,16 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
         for i, case in enumerate(questions):
             texts = ("", "", "")
             if not held[i]:
-                named = _nearest(i, alike, held, outcomes)
-                reason = named or _reason(outcomes[i], right[i], case, asked_for)
+                reason = _nearest(i, alike, held, outcomes)
+                if not reason:  # the reason of a later case misleads where the first one fails
+                    hint = case.reason if i == 0 or held[0] else ""
+                    reason = _reason(outcomes[i], right[i], hint, asked_for)
                 texts = brief(right[i]), brief(outcomes[i]) + gap(outcomes[i], right[i]), reason
             report.properties.append(Property(case.name, held[i], case.weight, *texts))
         if pure:
             reason = "the caller's data are changed: work on a copy" if changed else ""
-            report.properties.append(
-                Property(
-                    "leaves its inputs as they were", not changed and any(held), 1.0, reason=reason
-                )
-            )
+            report.properties.append(Property("leaves its inputs as they were",
+                                              not changed and any(held), 1.0, reason=reason))
         return report
 
     check.__name__, check.__qualname__ = f"check_{title}", f"check_{title}"
@@ -208,13 +204,13 @@ def _nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes
     return max(fits, key=fits.get, default="")
 
 
-def _reason(got, expected, case: Case, asked_for: str) -> str:
+def _reason(got, expected, hint: str, asked_for: str) -> str:
     if not isinstance(got, Raised):
         if got is None and not isinstance(expected, torch.Tensor | None):
             return "you return None; is the return missing?"
         if isinstance(expected, torch.Tensor):
-            return _reason_for_tensor(got, expected, case.reason)
-        return case.reason
+            return _reason_for_tensor(got, expected, hint)
+        return hint or pattern(got, expected)
     if isinstance(got.error, Unusable):
         return str(got.error)
     if isinstance(got.error, TookTooLong):
@@ -226,13 +222,13 @@ def _reason(got, expected, case: Case, asked_for: str) -> str:
     return _where(got.error) or f"{asked_for}; is the return missing?"
 
 
-def _reason_for_tensor(got, expected: torch.Tensor, reason: str) -> str:
+def _reason_for_tensor(got, expected: torch.Tensor, hint: str) -> str:
     try:
         numbers = tensor(got, *expected.shape)
         need(numbers.numel() == expected.numel(), f"the shape is {tuple(numbers.shape)}, not ()")
     except Unusable as error:
-        return f"{error}: {reason}" if reason and torch.is_tensor(got) else str(error)
-    return reason or ("there are NaNs in it" if numbers.isnan().any() else "")
+        return f"{error}: {hint}" if hint and torch.is_tensor(got) else str(error)
+    return hint or ("there are NaNs in it" if numbers.isnan().any() else pattern(got, expected))
 
 
 def _where(error: BaseException) -> str:

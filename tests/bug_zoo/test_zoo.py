@@ -10,15 +10,18 @@ from tests.bug_zoo.zoo import Animal, all_animals, all_checks, graded_checks
 
 ANIMALS = all_animals()
 CHECKS = all_checks()
-SEEDS = [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7, 2026))]  # None is what students are asked
+# None is the seed that students have.
+SEEDS = [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7, 2026))]
 
-LONG = ("accumulation", "layer_plan", "linear_probe", "ngram_masking", "order_pairs", "replace_masked")
+LONG = ("accumulation", "layer_plan", "linear_probe", "ngram_masking", "order_pairs",
+        "replace_masked")
 
 
 def case(check, animal=None):
-    """A parameter of a test; what six checks need for their questions takes a minute, so test-fast leaves them out."""
+    """A parameter of a test; the questions of six checks take a minute, so test-fast skips them."""
     name = check.__name__.removeprefix("check_")
-    return pytest.param(animal or check, id=f"{name}-{animal.name}" if animal else name, marks=[pytest.mark.slow] * (name in LONG))
+    label = f"{name}-{animal.name}" if animal else name
+    return pytest.param(animal or check, id=label, marks=[pytest.mark.slow] * (name in LONG))
 
 
 each_check = pytest.mark.parametrize("check", [case(check) for check in CHECKS])
@@ -82,8 +85,10 @@ def test_the_survey_counts_and_names_those_it_should():
     rows = [line.split() for line in table.splitlines()]
     assert well and table.splitlines()[1].startswith(f"{asked.place} ")
     assert rows[1][-5:] == rows[2][-5:] and rows[2][:5] == ["total", "1", "checks", wrong, wrong]
-    mistake, answer = (next(animal for animal in counts if animal.right is side) for side in (False, True))
-    lost = Animal(asked, "lost", mistake.answer, False, "words that no report has")
+    mistake = next(animal for animal in counts if not animal.right)
+    answer = next(animal for animal in counts if animal.right)
+    lost = Animal(asked, "lost", mistake.answer, False, "no report's words")
     passes = Animal(asked, "passes", answer.answer, False)
     table, well = survey([mistake, answer, lost, passes])
-    assert not well and table.endswith("MISJUDGED:\n  parameter_count: passes") and "not named, 2 of 3:" in table
+    assert not well and table.endswith("MISJUDGED:\n  parameter_count: passes")
+    assert "not named, 2 of 3:" in table

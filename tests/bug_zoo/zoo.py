@@ -1,4 +1,4 @@
-"""How the zoo keeps its animals: wrong answers with the words a report must say of them, and right ones.
+"""How the zoo keeps its animals: wrong answers with what a report must say of them, and right ones.
 
 Nearly all are made from what is there. Of each card the reference is right, and each wrong
 implementation must be named. Of each assignment our solution is right, and so is an answer in
@@ -79,8 +79,8 @@ def from_assignments() -> list[Animal]:
                 mark = cell.metadata.get("nbgrader", {})
                 if cell.cell_type != "code" or mark.get("points"):
                     continue
-                names |= {check.__name__: _keeper(animals, check, style) for check in graded_checks()
-                          if check.__name__ in names}
+                names |= {check.__name__: _keeper(animals, check, style)
+                          for check in graded_checks() if check.__name__ in names}
                 with contextlib.redirect_stdout(None):
                     exec(answers.get(mark.get("grade_id"), cell.source), names)
     return animals

@@ -88,9 +88,10 @@ def test_a_check_leaves_the_global_generator_as_it_was():
 
 
 def test_what_cannot_be_used_is_answered_in_words():
-    assert "you return NoneType, not a tensor; is the return missing?" in check_double(lambda x: None).reasons
+    missing = "you return NoneType, not a tensor; is the return missing?"
+    assert missing in check_double(lambda x: None).reasons
     assert "the shape is (1,), not (3,)" in check_double(lambda x: x[:1]).reasons
-    assert any("it cannot be called like this" in reason for reason in check_double(lambda: 0).reasons)
+    assert "it cannot be called like this" in " ".join(check_double(lambda: 0).reasons)
 
 
 def test_odd_objects_end_in_a_sentence_and_not_in_a_traceback():

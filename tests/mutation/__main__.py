@@ -1,11 +1,12 @@
-"""python -m tests.mutation [--survivors] [MODULE ...]: put small errors into the library and see whether its tests notice.
+"""python -m tests.mutation [--survivors] [MODULE ...]: break the library; do its tests notice?
 
-With --survivors only the mutants that survived last time are tried again, on tests written since; the module must be the same,
-or at least have as many mutants: otherwise all are tried.
+With --survivors only the mutants that survived last time are tried again, on tests written since;
+the module must be the same, or at least have as many mutants: otherwise all are tried.
 
-Imports once and collects once; then every mutant is a fork that exchanges the code of the module's functions in memory (nothing
-is written to disk) and runs the tests that reach the changed lines, quickest first, up to the first failure. The import hook of
-tests/conftest.py stays on. What survives goes to results.json, and README.md is written from it.
+Imports once and collects once; then every mutant is a fork that replaces the code of the module's
+functions in memory (nothing is written to disk) and runs the tests that reach the changed lines,
+quickest first, up to the first failure. The import hook of tests/conftest.py stays on. What
+survives goes to results.json, and README.md is written from it.
 """
 
 import ast
@@ -32,7 +33,7 @@ from tests.mutation.mutants import Mutant, mutants
 from tests.mutation.record import RESULTS, TESTS, write_record
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOW = 1.0  # a test that takes longer, in core seconds, is not tried: whoever only it would notice counts as a survivor
+SLOW = 1.0  # core seconds; a slower test is not tried, so what it alone would notice survives
 PLAIN = (bool, int, float, str, tuple, list, dict, frozenset)
 
 
@@ -62,7 +63,8 @@ def failure(item, following) -> str:
     from _pytest.runner import runtestprotocol
 
     reports = runtestprotocol(item, log=False, nextitem=following)
-    return next((report.longreprtext.splitlines()[-1] or "it fails" for report in reports if report.failed), "")
+    texts = [report.longreprtext for report in reports if report.failed]
+    return (texts[0].splitlines()[-1] or "it fails") if texts else ""
 
 
 def note_lines(path: str, lines: set[int]):
@@ -77,7 +79,7 @@ def note_lines(path: str, lines: set[int]):
 
 
 def survey(items: list, path: str) -> dict:
-    """Per test: the core seconds it takes and the lines of the file that it runs, those of shared fixtures among them."""
+    """Per test: its core seconds and the lines of the file that it and its fixtures run."""
     found = {}
     for item in items:
         lines, before = set(), time.process_time()
@@ -85,7 +87,7 @@ def survey(items: list, path: str) -> dict:
         sys.settrace(trace), threading.settrace(trace)
         said = failure(item, None)
         sys.settrace(None), threading.settrace(None)
-        if time.process_time() - before > SLOW:  # once more, without what is imported late and without the trace
+        if time.process_time() - before > SLOW:  # once more, without late imports and the trace
             before = time.process_time()
             said = said or failure(item, None)
         if said:
@@ -100,16 +102,21 @@ def functions(namespace: dict, path: str) -> dict[str, FunctionType]:
     found, queue = {}, list(namespace.values())
     while queue:
         value = queue.pop()
-        value = getattr(value, "__func__", None) or getattr(value, "fget", None) or getattr(value, "func", None) or value
+        wrapped = [getattr(value, name, None) for name in ("__func__", "fget", "func")]
+        value = next(filter(None, wrapped), value)
         if isinstance(value, type) and value.__module__ == namespace["__name__"]:
             queue += vars(value).values()
-        elif callable(value) and isinstance(value := inspect.unwrap(value), FunctionType) and value.__code__.co_filename == path:
-            found[value.__qualname__] = value
+        elif callable(value) and isinstance(value := inspect.unwrap(value), FunctionType):
+            if value.__code__.co_filename == path:
+                found[value.__qualname__] = value
     return found
 
 
 def install(module, code) -> None:
-    """Give the functions, constants and class attributes of a live module what ``code`` says; every reference to them stays."""
+    """Give the functions, constants and class attributes of a live module what ``code`` says.
+
+    Every reference to them stays.
+    """
     fresh = {"__name__": module.__name__, "__file__": module.__file__}
     exec(code, fresh)
     new = functions(fresh, module.__file__)
@@ -119,41 +126,49 @@ def install(module, code) -> None:
     for name, value in fresh.items():
         old = vars(module).get(name)
         if isinstance(value, PLAIN) and name[:2] != "__" and repr(value) != repr(old):
-            ours = [user for key, user in list(sys.modules.items()) if key.startswith(("albert_edu", "tests", "test_"))]
+            ours = [user for key, user in list(sys.modules.items())
+                    if key.startswith(("albert_edu", "tests", "test_"))]
             users = [user for user in ours if repr(vars(user).get(name)) == repr(old)]
             for user in users:
                 setattr(user, name, value)
             for user in users:  # defaults of arguments were taken from the old value
                 if user is not module and user.__name__.startswith("albert_edu."):
-                    install(user, compile(Path(user.__file__).read_text(), user.__file__, "exec"))
-        elif isinstance(value, type) and value.__module__ == module.__name__ and isinstance(old, type):
+                    source = Path(user.__file__).read_text()
+                    install(user, compile(source, user.__file__, "exec"))
+        elif isinstance(old, type) and getattr(value, "__module__", "") == module.__name__:
             if hasattr(old, "_field_defaults"):  # a NamedTuple's
                 old.__new__.__defaults__ = value.__new__.__defaults__
             for attribute, setting in vars(value).items():
-                if isinstance(setting, PLAIN) and attribute[:1] != "_" and repr(setting) != repr(getattr(old, attribute)):
+                if isinstance(setting, PLAIN) and attribute[:1] != "_":
                     setattr(old, attribute, setting)
 
 
 def trial(tree: ast.Module, mutant: Mutant, module, items: list, seconds: list[float]) -> str:
-    """The name of the test that notices the mutant; "import" where the module cannot be read any more; "" where none does."""
+    """The name of the test that notices the mutant, "" where none does.
+
+    "import" where the module cannot be read any more.
+    """
     mutant.apply()
     try:
         code = compile(ast.fix_missing_locations(tree), module.__file__, "exec")
         install(module, code)
     except Exception:
         return "import"
-    read = importlib.machinery.SourceFileLoader.get_code  # for tests that load the file once more
-    importlib.machinery.SourceFileLoader.get_code = lambda self, name: code if self.path == module.__file__ else read(self, name)
+    loader = importlib.machinery.SourceFileLoader  # for tests that load the file once more
+    read = loader.get_code
+    loader.get_code = lambda self, name: (
+        code if self.path == module.__file__ else read(self, name))
     signal.alarm(int(60 + 200 * sum(seconds)))  # should it wait for something that never comes
     for item, following, usual in zip(items, [*items[1:], None], seconds, strict=True):
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + 2 + 10 * usual), resource.RLIM_INFINITY))
+        most = int(time.process_time() + 2 + 10 * usual)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
         if failure(item, following):
             return item.nodeid
     return ""
 
 
 class Mutation:
-    """The pytest plugin: instead of running the collected tests it runs them on every mutant of the chosen modules."""
+    """The pytest plugin runs the collected tests on every mutant of the chosen modules."""
 
     def __init__(self, chosen: list[str], again: bool):
         self.chosen, self.again = chosen, again
@@ -161,52 +176,62 @@ class Mutation:
     def pytest_collection(self):
         from hypothesis import Phase, settings  # pytest wants to see it first
 
-        settings.register_profile("mutation", phases=[Phase.explicit, Phase.generate])  # no time is spent on short counterexamples
+        phases = [Phase.explicit, Phase.generate]  # no time for shorter counterexamples
+        settings.register_profile("mutation", phases=phases)
         settings.load_profile("mutation")
 
     def pytest_runtestloop(self, session):
         session.config._tmp_path_factory.getbasetemp()
         for name in self.chosen:
             module = sys.modules[f"albert_edu.{name.replace('/', '.')}"]
-            items = [item for item in session.items if item.nodeid.split("::")[0].removeprefix("tests/") in TESTS[name]]
+            files = tuple(f"tests/{file}::" for file in TESTS[name])
+            items = [item for item in session.items if item.nodeid.startswith(files)]
             self.run(name, module, items)
             write_record()
         return True
 
     def run(self, name: str, module, items: list) -> None:
-        ran = survey(items, module.__file__)  # here and not in a fork: whatever torch imports late is then there for all
+        # Here and not in a fork: what torch imports late is then there for all.
+        ran = survey(items, module.__file__)
         quick = [item for item in items if ran.get(item.nodeid, (SLOW, ()))[0] < SLOW]
         gc.freeze()
-        tree, began, recent, alive = ast.parse(Path(module.__file__).read_text()), seconds_of_forks(), [], {}
+        tree = ast.parse(Path(module.__file__).read_text())
+        began, recent, alive = seconds_of_forks(), [], {}
         results, every = json.loads(RESULTS.read_text()), mutants(tree)
         last = results.get(name, {}) if self.again else {}
-        last = last if last.get("mutants") == len(every) else {"seconds": 0, "survivors": {mutant.key for mutant in every}}
+        if last.get("mutants") != len(every):
+            last = {"seconds": 0, "survivors": {mutant.key for mutant in every}}
         for mutant in every:
             if mutant.key not in last["survivors"]:
                 continue
-            reaching = [item for item in quick if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
+            reaching = [item for item in quick
+                        if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
             reaching.sort(key=lambda item: (item.nodeid not in recent[-3:], ran[item.nodeid][0]))
             seconds = [ran[item.nodeid][0] for item in reaching]
             by = in_child(trial, tree, mutant, module, reaching, seconds) if reaching else ""
             recent.append(by)
             if by == "":
                 alive[mutant.key] = getattr(mutant.old, "lineno", None) or mutant.parent.lineno
-                print(f"{name}:{alive[mutant.key]} {mutant.key}{'' if reaching else ' (no test comes here)'}", flush=True)
+                place = f"{name}:{alive[mutant.key]}"
+                note = "" if reaching else " (no test comes here)"
+                print(f"{place} {mutant.key}{note}", flush=True)
         command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
         commit = subprocess.run(command, capture_output=True, text=True, check=False)
-        spent = last["seconds"] + seconds_of_forks() - began + sum(taken for taken, _ in ran.values())
-        results[name] = {"commit": commit.stdout.strip(), "date": str(date.today()), "seconds": round(spent),
-                         "mutants": len(every), "survivors": alive}  # fmt: skip
+        spent = last["seconds"] + seconds_of_forks() - began
+        spent += sum(taken for taken, _ in ran.values())
+        results[name] = {"commit": commit.stdout.strip(), "date": str(date.today()),
+                         "seconds": round(spent), "mutants": len(every), "survivors": alive}
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-        print(f"{name}: {len(every) - len(alive)} of {len(every)} killed, {spent:.0f} s", flush=True)
+        killed = len(every) - len(alive)
+        print(f"{name}: {killed} of {len(every)} killed, {spent:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
     chosen = [argument for argument in sys.argv[1:] if argument != "--survivors"] or list(TESTS)
     os.chdir(ROOT)
-    os.environ["OMP_NUM_THREADS"] = "1"  # a fork inherits no threads, and would wait for them for ever
+    os.environ["OMP_NUM_THREADS"] = "1"  # a fork has no threads, and would wait for them
     kept = Path(os.environ.get("ALBERT_EDU_CACHE") or Path.home() / ".cache" / "albert_edu")
-    os.environ["ALBERT_EDU_CACHE"] = own = tempfile.mkdtemp()  # what mutants prepare must not be found by anybody
+    os.environ["ALBERT_EDU_CACHE"] = own = tempfile.mkdtemp()  # nobody finds what mutants prepare
     shutil.copytree(kept, own, dirs_exist_ok=True) if kept.exists() else None
     files = sorted({f"tests/{test}" for name in chosen for test in TESTS[name]})
     options = ["-q", "-s", "-p", "no:cacheprovider", f"--basetemp={own}/tests"]

@@ -1,6 +1,7 @@
-"""The small errors: each is one node of a module's syntax tree exchanged for another.
+"""The small errors: in each, one node of a module's syntax tree is replaced by another.
 
-Left alone are docstrings, type annotations, decorators, what stands behind ``raise``, and strings of four words or more.
+Left alone are docstrings, type annotations, decorators, what comes after ``raise``, and strings of
+four words or more.
 """
 
 import ast
@@ -8,15 +9,19 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-PAIRS = [(ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.And, ast.Or),
-         (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift)]  # fmt: skip
+PAIRS = [(ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.Lt, ast.LtE),
+         (ast.Gt, ast.GtE), (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.Mult, ast.Div),
+         (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift)]  # fmt: skip
 SWAPS = dict(PAIRS) | {b: a for a, b in PAIRS}
 SWAPS |= {ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.MatMult: ast.Mult}
 UNTOUCHED = {"annotation", "returns", "decorator_list", "bases", "format_spec"}
 
 
 class Mutant(NamedTuple):
-    """``parent.field`` (or its item ``index``) is ``old`` and becomes ``new``; it matters where a line of ``span`` runs."""
+    """``parent.field`` (or its item ``index``) is ``old`` and becomes ``new``.
+
+    It matters where a line of ``span`` runs.
+    """
 
     parent: ast.AST
     field: str
@@ -32,7 +37,7 @@ class Mutant(NamedTuple):
         return f"{self.where}: {self.change}"
 
     def apply(self) -> None:
-        """Exchange the node; there is no way back."""
+        """Replace the node; there is no way back."""
         new = ast.copy_location(self.new, self.old)
         if self.index is None:
             setattr(self.parent, self.field, new)
@@ -57,7 +62,7 @@ def mutants(tree: ast.Module) -> list[Mutant]:
 
 
 def places(node: ast.AST, where: str = "", span: range | None = None) -> Iterator[tuple]:
-    """Every node that may be exchanged: parent, field, index, node, the definition it is in, the lines it is run with."""
+    """Every node that may be replaced: parent, field, index, node, its definition, its lines."""
     for field, value in ast.iter_fields(node):
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             docstring = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
@@ -67,16 +72,19 @@ def places(node: ast.AST, where: str = "", span: range | None = None) -> Iterato
             inside, lines = where, span
             if isinstance(child, ast.FunctionDef | ast.ClassDef):
                 inside = f"{where}.{child.name}".lstrip(".")
-                lines = range(child.body[0].lineno, child.end_lineno + 1) if isinstance(child, ast.FunctionDef) else None
-            elif isinstance(child, ast.stmt) and span is not None:
-                lines = range(child.lineno, child.body[0].lineno if hasattr(child, "body") else child.end_lineno + 1)
+                lines = None
+            if isinstance(child, ast.FunctionDef):
+                lines = range(child.body[0].lineno, child.end_lineno + 1)
+            elif isinstance(child, ast.stmt) and span is not None and inside == where:
+                end = child.body[0].lineno if hasattr(child, "body") else child.end_lineno + 1
+                lines = range(child.lineno, end)
             yield node, field, index, child, inside, lines
             if not isinstance(child, ast.Raise):
                 yield from places(child, inside, lines)
 
 
 def alternatives(node: ast.AST, names: set[str]) -> Iterator[ast.AST]:
-    """What a node may become; ``names`` are those whose attributes are functions rather than methods."""
+    """What a node may become; attributes of ``names`` are functions rather than methods."""
     match node:
         case ast.Compare(left, ops, comparators):
             for i, op in enumerate(ops):
@@ -104,17 +112,20 @@ def alternatives(node: ast.AST, names: set[str]) -> Iterator[ast.AST]:
         case ast.While(_, body, orelse):
             yield ast.While(ast.Constant(False), body, orelse)
         case ast.comprehension(target, iterator, [_, *_] as ifs, is_async):
-            yield from (ast.comprehension(target, iterator, ifs[:i] + ifs[i + 1 :], is_async) for i in range(len(ifs)))
+            yield from (ast.comprehension(target, iterator, ifs[:i] + ifs[i + 1 :], is_async)
+                        for i in range(len(ifs)))
         case ast.Slice(lower, upper, step):
             parts = (lower, upper, step)
-            yield from (ast.Slice(*(part for part in parts[:i]), None, *parts[i + 1 :]) for i in range(3) if parts[i])
+            yield from (ast.Slice(*parts[:i], None, *parts[i + 1 :]) for i in range(3) if parts[i])
         case ast.Call(func, args, keywords):
-            yield from (ast.Call(func, args, keywords[:i] + keywords[i + 1 :]) for i in range(len(keywords)) if keywords[i].arg)
-            method = isinstance(func, ast.Attribute) and not (isinstance(func.value, ast.Name) and func.value.id in names)
+            yield from (ast.Call(func, args, keywords[:i] + keywords[i + 1 :])
+                        for i in range(len(keywords)) if keywords[i].arg)
+            method = isinstance(func, ast.Attribute) and getattr(func.value, "id", "") not in names
             if method or (args and not isinstance(args[0], ast.Starred)):
                 yield func.value if method else args[0]
         case ast.Raise() | ast.Expr() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
-            yield ast.If(ast.Constant(False), [node], [])  # not Pass: the function keeps its free variables
+            # Not Pass: the function keeps its free variables.
+            yield ast.If(ast.Constant(False), [node], [])
 
 
 def describe(old: ast.AST, new: ast.AST) -> str:

@@ -2,11 +2,12 @@
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
-from albert_edu.checks.engine import Case, card
+from albert_edu.checks.engine import Case, Cases, Draw, card
 
 
-def smallest_batch(separate, shared, activations, saving):
+def smallest_batch(separate: int, shared: int, activations: int, saving: float) -> int:
     """``smallest_batch(separate, shared, activations, saving) -> B``: the smallest whole number of
     sequences at which sharing saves less than the part ``saving`` of the memory. ``separate`` and
     ``shared`` are the bytes for the parameters, ``activations`` the bytes for one sequence."""
@@ -16,7 +17,7 @@ def smallest_batch(separate, shared, activations, saving):
     return B
 
 
-def _bytes(draw):
+def _bytes(draw: Draw) -> Cases:
     shared, activations = draw.integer(2, 9) * 10**8, draw.integer(3, 9) * 10**8
     for name, saving in (("finds where the saving falls below 5%", 0.05),
                          ("finds where it falls below 30%", 0.3)):  # fmt: skip
@@ -33,17 +34,18 @@ check_smallest_batch = card("10.2", smallest_batch, _bytes, {
 })  # fmt: skip
 
 
-def split_feed_forward(x, W1, b1, W2, b2, n):
+def split_feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor,
+                       n: int) -> Tensor:
     """``split_feed_forward(x, W1, b1, W2, b2, n) -> parts[n,T,H]``: what n devices compute of
     ``gelu(x @ W1 + b1) @ W2 + b2``, so that the parts add up to it. x[T,H], W1[H,F], b1[F],
     W2[F,H], b2[H]; device i has the i-th of n equal groups of the F columns of W1."""
-    pieces = zip(W1.chunk(n, 1), b1.chunk(n), W2.chunk(n, 0), strict=True)
-    parts = [F.gelu(x @ w1 + c1) @ w2 for w1, c1, w2 in pieces]
+    columns = zip(W1.chunk(n, 1), b1.chunk(n), W2.chunk(n, 0), strict=True)
+    parts = [F.gelu(x @ w1 + c1) @ w2 for w1, c1, w2 in columns]
     parts[0] = parts[0] + b2
     return torch.stack(parts)
 
 
-def _blocks(draw):
+def _blocks(draw: Draw) -> Cases:
     x, W1, W2 = draw.randn(5, 4), draw.randn(4, 12), draw.randn(12, 4)
     for n in (3, 1):
         inputs = x, W1, draw.randn(12), W2, draw.randn(4), n
@@ -64,7 +66,8 @@ check_split_feed_forward = card("10.6", split_feed_forward, _blocks, {
 })  # fmt: skip
 
 
-def training_speedup(flops, separate, shared, workers, speed, link):
+def training_speedup(flops: float, separate: float, shared: float, workers: int, speed: float,
+                     link: float) -> float:
     """``training_speedup(flops, separate, shared, workers, speed, link) -> ratio``: seconds of a
     step with separate layers divided by seconds with shared layers. All workers together compute
     ``flops`` per step, each with ``speed`` FLOPs per second, and then average float32 gradients
@@ -74,7 +77,7 @@ def training_speedup(flops, separate, shared, workers, speed, link):
     return (compute + ring * separate) / (compute + ring * shared)
 
 
-def _clusters(draw):
+def _clusters(draw: Draw) -> Cases:
     for name, workers in (("is right for many workers", 64), ("is right for two", 2),
                           ("is 1 for a single worker", 1)):  # fmt: skip
         compute, link = draw.integer(5, 15) / 10, 1e9 * draw.integer(2, 5)

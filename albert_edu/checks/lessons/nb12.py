@@ -1,8 +1,8 @@
 """Cards of the exercises in notebook 12: a printed count, a printed speed, a criterion."""
 
-from statistics import fmean, stdev
 
 from albert_edu.checks.engine import Case, Cases, Draw, card
+from albert_edu.checks.seeds import interval
 
 
 def fitting_rules(printed: int, counts: dict[str, int]) -> list[str]:
@@ -55,20 +55,15 @@ check_speed_range = card("12.2", speed_range, _speeds, {
 })  # fmt: skip
 
 
-def mean(values: list[float]) -> tuple[float, float, int]:
-    """Mean, half-width of the 95% interval, and n, for six seeds: Student's t is then 2.57."""
-    return fmean(values), 2.57 * stdev(values) / 6**0.5, 6
-
-
 def most_of_the_drop(none: list[float], ffn: list[float], all_shared: list[float]) -> str:
     """``most_of_the_drop(none, ffn, all_shared) -> word`` of three lists of losses, one per seed:
     "void" unless the 95% interval of d_all = all_shared - none is above 0; else "agrees", "opposes"
     or "undecided" by the interval of d_ffn - d_all / 2, where d_ffn = ffn - none."""
     drops = [a - z for a, z in zip(all_shared, none, strict=True)]
-    value, half, _ = mean(drops)
+    value, half = interval(drops)
     if value - half <= 0:
         return "void"
-    value, half, _ = mean([f - z - d / 2 for f, z, d in zip(ffn, none, drops, strict=True)])
+    value, half = interval([f - z - d / 2 for f, z, d in zip(ffn, none, drops, strict=True)])
     if abs(value) <= half:
         return "undecided"
     return "agrees" if value > 0 else "opposes"
@@ -89,6 +84,6 @@ check_most_of_the_drop = card("12.3", most_of_the_drop, _losses, {
     "leaving the control out": "value - half <= 0 => False",
     "asking only whether the FFN costs anything": "- d / 2 => ",
     "comparing rows, where differences within a seed are steadier":
-        "= mean(drops) => = mean(drops)[0], *mean(none)[1:]",
+        "= interval(drops) => = interval(drops)[0], interval(none)[1]",
     "deciding by the mean without its interval": "abs(value) <= half => False",
 }, pure=True)  # fmt: skip

@@ -24,7 +24,7 @@ import heapq
 
 
 def best_cuts(word, log_p, n):
-    lowest = min(0.0, *(-value for value in log_p.values()))  # per letter: no step costs less than 0
+    lowest = min(0.0, *(-value for value in log_p.values()))  # no step costs less than 0
     queue, visits, found = [(0.0, 0, ())], [0] * (len(word) + 1), []
     while queue and len(found) < n:
         cost, place, cut = heapq.heappop(queue)

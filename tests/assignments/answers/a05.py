@@ -1,38 +1,6 @@
 """Right answers to assignment 05, written in another style than ours."""
 
 OTHER_STYLE = {
-    "choose": """
-def choose(rng, maskable, starts_word, max_ngram, rate, most=None):
-    weights = [1 / n for n in range(1, max_ngram + 1)]
-    chances = [weight / sum(weights) for weight in weights]
-    rows = []
-    for may, starts in zip(maskable.tolist(), starts_word.tolist()):
-        stretches, before = [], False
-        for place, (allowed, begins) in enumerate(zip(may, starts)):
-            if allowed and not before:
-                stretches.append([[place]])
-            elif allowed and begins:
-                stretches[-1].append([place])
-            elif allowed:
-                stretches[-1][-1].append(place)
-            before = allowed
-        runs = []
-        for words in stretches:
-            draws = iter((1 + rng.choice(max_ngram, size=len(words), p=chances)).tolist())
-            while words:
-                n = next(draws)
-                runs.append(sum(words[:n], []))
-                words = words[n:]
-        budget = int(np.maximum(np.round(rate * (sum(may) + 3)), 1))
-        if most is not None and most < budget:
-            budget = most
-        hidden = []
-        rng.shuffle(runs)
-        for run in runs:
-            if len(hidden) + len(run) <= budget:
-                hidden.extend(run)
-        rows.append([place in hidden for place in range(len(may))])
-    return torch.tensor(rows)""",
     "hide": """
 def hide(rng, token_ids, masked, vocab_size, blank=0.8, other=0.1):
     seen, labels = [], []

@@ -1,31 +1,6 @@
 """Right answers to assignment 06, written in another style than ours."""
 
 OTHER_STYLE = {
-    "make_pairs": """
-def make_pairs(documents, length, n, rng):
-    starts = [(d, i) for d, document in enumerate(documents) for i in range(len(document) - 1)
-              if len(document[i]) + len(document[i + 1]) + 3 <= length]
-    if len(starts) == 0:
-        raise ValueError("nothing fits")
-    pairs = []
-    while len(pairs) < n:
-        d, i = starts[int(rng.integers(len(starts)))]
-        room, chunk = length - 3, []
-        for sentence in documents[d][i:]:
-            if len(sentence) > room:
-                break
-            room -= len(sentence)
-            chunk.append(sentence)
-        k = 1 + int(rng.integers(len(chunk) - 1))
-        segments = [np.concatenate(chunk[:k]), np.concatenate(chunk[k:])]
-        label = len(pairs) % 2
-        if label == 1:
-            segments.reverse()
-        ids = np.concatenate([[2], segments[0], [3], segments[1], [3]])
-        place = np.zeros(len(ids), int)
-        place[len(segments[0]) + 2 :] = 1
-        pairs.append([ids, place, label])
-    return pairs""",
     "order_head": """
 class OrderHead(nn.Module):
     def __init__(self, H):
