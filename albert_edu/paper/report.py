@@ -54,11 +54,6 @@ class Report(NamedTuple):
         """Every question by its key."""
         return {question.key: question for entry in self.entries for question in entry.questions}
 
-    @property
-    def not_run(self) -> list[str]:
-        """The keys of the questions that have no record."""
-        return [key for key, outcome in self.outcomes.items() if outcome.word == "not run"]
-
 
 def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:
     """Read every record and judge every question; each plan's file is a family for Holm."""
