@@ -161,8 +161,8 @@ def run_pretrain(options) -> None:
     from albert_edu.text.describe import describe_text
     from albert_edu.text.prepare import prepare
     from albert_edu.text.tokenizer import AlbertTokenizer
+    from albert_edu.training.checkpoint import check_free
     from albert_edu.training.pretrain import pick_device
-    from albert_edu.training.run_folder import check_free
     from albert_edu.training.settings import PretrainSettings, suited_to
     from albert_edu.training.stages import Stage, batches_read, train_stages
     from albert_edu.training.workers import is_main_worker
@@ -204,9 +204,9 @@ def run_finetune(options) -> None:
     import torch
 
     from albert_edu.model.interchange import load_with_tokenizer
+    from albert_edu.training.checkpoint import check_free
     from albert_edu.training.finetune import FinetuneSettings
     from albert_edu.training.pretrain import pick_device
-    from albert_edu.training.run_folder import check_free
     from albert_edu.training.task_model import make_ready
 
     torch.manual_seed(options.seed)

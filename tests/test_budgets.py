@@ -19,7 +19,7 @@ LIMITS = {
     "lessons": 727,
     "paper": 1348,
     "text": 1284,
-    "training": 1118,
+    "training": 1114,
     "model": 724,
     "analysis": 517,
     "assignments": 378,

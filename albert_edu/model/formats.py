@@ -5,7 +5,6 @@ The names of the tensors are a table, ``tensor_names.txt``. Used by ``folders`` 
 
 import dataclasses
 import re
-from functools import cache
 from importlib.resources import files
 
 from torch import nn
@@ -140,16 +139,18 @@ def tensor_names(model: nn.Module, column: str, inner: int = 1) -> dict[str, str
     ``inner`` is a file's ``inner_group_num``. A tied parameter appears once.
     """
     names = {name: name for name, _ in model.named_parameters()}
-    for name in names if column != OURS else ():
+    if column == OURS:
+        return names
+    table = _table(column)
+    for name in names:
         module, kind = name.rsplit(".", 1)
-        block = int((re.search(r"\.(\d+)\.", module) or [0, 0])[1])
-        theirs = _table(column)[re.sub(r"\.\d+\.", ".{block}.", module)]
+        block = int((re.search(r"\.(\d+)\.", module) or "00")[1])
+        theirs = table[re.sub(r"\.\d+\.", ".{block}.", module)]
         theirs = theirs.format(block=block, group=block // inner, inner=block % inner)
         names[name] = f"{theirs}.{kind}"
     return names
 
 
-@cache
 def _table(column: str) -> dict[str, str]:
     """Our module -> theirs, from one column of ``tensor_names.txt``."""
     lines = (files("albert_edu.model") / "tensor_names.txt").read_text().splitlines()

@@ -130,6 +130,7 @@ def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, li
     outputs = [len(names)] if names else []
 
     def build() -> TaskModel:
+        """Return an untrained model of the folder's kind and shape."""
         return task(Albert(config), *outputs, dropout=dropout)
 
     model = _read(folder, settings, build, ("head.none.", "albert.pooler."))

@@ -1,6 +1,6 @@
 """From logits to a trained checkpoint.
 
 Read in this order: lamb, settings, step and pretrain, which are one run; evaluate and history,
-which measure it; checkpoint and run_folder, which keep it; workers and progress, where it runs and
+which measure it; checkpoint, which keeps it; workers and progress, where it runs and
 what it shows; stages, for runs of several depths; finetune, metrics and task_model.
 """

@@ -1,7 +1,7 @@
 """Checkpoints that survive a power cut: written aside, checksummed, renamed; read only when whole.
 
 A checkpoint is a model folder (``transformers``' own where it can express the model) plus the
-optimizer's state and ``training_state.json``. Nothing is pickled.
+optimizer's state and ``training_state.json``. Nothing is pickled. One process at a time writes.
 """
 
 import dataclasses
@@ -10,9 +10,12 @@ import json
 import os
 import shutil
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
+from filelock import FileLock, Timeout
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
@@ -170,6 +173,33 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     model.load_state_dict(weights, strict=False)  # a tied tensor is in the file once
     optimizer.load_state_dict(optimizer.state_dict() | {"state": entries})
     return state
+
+
+@contextmanager
+def only_process(folder: Path) -> Iterator[None]:
+    """Hold the lock of a checkpoint folder; raise CheckpointError if another process trains there.
+
+    The operating system releases the lock of a process that was killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise CheckpointError(
+            f"another process is training in {folder}. Wait for it, or give another folder."
+        ) from None
+
+
+def check_free(folder: Path | None, overwrite: bool) -> None:
+    """Raise CheckpointError if a folder holds a model without a checkpoint of its training."""
+    if not folder or overwrite or newest_checkpoint(folder / "checkpoints"):
+        return
+    if [*folder.glob("*.safetensors*"), *folder.glob("pytorch_model*.bin")]:
+        raise CheckpointError(
+            f"{folder} holds a finished model, which training would replace. Give another --out, "
+            f"or --overwrite."
+        )
 
 
 def read_state(path: Path) -> dict:

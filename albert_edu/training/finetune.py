@@ -23,7 +23,6 @@ from albert_edu.training import checkpoint
 from albert_edu.training.checkpoint import newest_checkpoint, read_state
 from albert_edu.training.metrics import label_scores, squad_score
 from albert_edu.training.progress import progress_bar
-from albert_edu.training.run_folder import only_process
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 
 
@@ -80,7 +79,7 @@ def finetune(
     model.albert.train(not settings.frozen)
     try:
         with (
-            only_process(folder) if folder else nullcontext(),
+            checkpoint.only_process(folder) if folder else nullcontext(),
             dropout_at(model.albert, settings.dropout),
             torch.random.fork_rng(devices=cuda),
         ):

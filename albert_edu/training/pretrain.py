@@ -21,7 +21,6 @@ from albert_edu.training.checkpoint import CheckpointError
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
-from albert_edu.training.run_folder import only_process
 from albert_edu.training.settings import (
     PretrainSettings,
     compile_blocks,
@@ -72,7 +71,7 @@ def pretrain(
     held_out_text = held_out and held_out.corpus.fingerprint
     run |= {"stream": stream.settings, "held_out": {"held_out": held_out_text}}
     folder = Path(checkpoint_dir) if checkpoint_dir else None
-    alone = only_process(folder) if folder and workers.is_main else nullcontext()
+    alone = checkpoint.only_process(folder) if folder and workers.is_main else nullcontext()
     cuda = [device] if device.type == "cuda" else []
     # The caller's random state comes back at the end: dropout reseeds the global generator.
     with alone, torch.random.fork_rng(devices=cuda):
