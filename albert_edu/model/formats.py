@@ -21,11 +21,10 @@ FIELDS = {  # our field -> transformers' field; the first five must be in a conf
 }  # fmt: skip
 DEFAULTS = {  # what transformers assumes, and we do not, when a config.json leaves a field out
     "albert": {
-        "hidden_act": "gelu_new", "embedding_size": 128, "num_hidden_groups": 1, "inner_group_num": 1
+        "hidden_act": "gelu_new", "embedding_size": 128, "num_hidden_groups": 1,
+        "inner_group_num": 1,
     },
-    "bert": {
-        "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1,
-    },
+    "bert": {"hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
 }  # fmt: skip
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
 SUPPORTED = {

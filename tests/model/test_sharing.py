@@ -140,7 +140,6 @@ def test_the_gradient_of_a_shared_block_is_the_sum_over_an_untied_copy(share, nu
 def test_the_encoder_returns_its_last_step():
     encoder, x = randomised(SharedEncoder(config("all"))), torch.randn(2, 5, 16)
     steps = list(encoder.steps(x))
-    assert len(steps) == 4
     assert torch.equal(encoder(x), steps[-1])
     assert not torch.allclose(steps[-2], steps[-1], atol=1e-2)
 
