@@ -123,7 +123,7 @@ def run_reproduce(options) -> None:
 
     kind = pick_device(options.device).type
     if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
-        raise ValueError("the gpu profile is for a CUDA card, and torch finds none: take laptop.")
+        raise ValueError("--profile gpu needs a CUDA card; take laptop, or insist: --device cpu.")
     if options.minutes is not None:
         check_numbers(options, 0.001, 1e6, "minutes")
         # As Ctrl-C would; a command started with & inherits that SIGINT is ignored.

@@ -27,7 +27,7 @@ def provenance(
     return {
         "command": f"python -m albert_edu {command}",
         "commit": commit(),
-        "date": now()[:10],
+        "date": now(),
         "device": device_name(device),
         "seeds": seeds,
         "seconds": round(seconds, 1),

@@ -98,7 +98,7 @@ def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_on
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     for more in ([], ["--experiment", "table8"]):
         assert main(["reproduce", "--profile", "gpu", *more]) == 2
-        assert "finds none here" in capsys.readouterr().err
+        assert "needs a CUDA card; take laptop" in capsys.readouterr().err
 
 
 def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
