@@ -55,6 +55,7 @@ class Draw:
         self.torch, self.numpy = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
 
     def randn(self, *shape: int) -> torch.Tensor:
+        """Normal numbers of this shape."""
         return torch.randn(*shape, generator=self.torch)
 
     def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
@@ -62,6 +63,7 @@ class Draw:
         return torch.randint(low, high, shape, generator=self.torch)
 
     def integer(self, low: int, high: int) -> int:
+        """One whole number from ``low`` to ``high`` - 1."""
         return int(self.integers(low, high))
 
 

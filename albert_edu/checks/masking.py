@@ -63,7 +63,8 @@ def _row(draw: Draw, S: int, tokens: int, long_words: float = 0.35) -> tuple[np.
 
 
 def _choose(answer: Callable, seed: int, maskable, starts, n=3, rate=0.15) -> np.ndarray:
-    masked = np.asarray(answer(np.random.default_rng(seed), maskable, starts, n, rate))
+    rng = np.random.default_rng(seed)
+    masked = np.asarray(answer(rng, maskable.copy(), starts.copy(), n, rate))
     need(masked.shape == maskable.shape, f"the shape is {masked.shape}, not {maskable.shape}")
     need(bool(np.isin(masked, (0, 1)).all()), "return a boolean for each token")
     return masked.astype(bool)
@@ -91,9 +92,9 @@ def _rows(draw: Draw) -> Cases:
         return np.stack([_choose(answer, seed, maskable, starts) for seed in range(3)])
 
     def special(answer):
-        hidden = masked(answer)
+        chosen = masked(answer)
         places = {"padding": pads, "[CLS] or [SEP]": ~maskable & ~pads}
-        named = " and ".join(name for name, place in places.items() if hidden[:, place].any())
+        named = " and ".join(name for name, place in places.items() if chosen[:, place].any())
         need(not named, f"{named} is masked: look at `maskable`")
         return True
 
@@ -106,8 +107,8 @@ def _rows(draw: Draw) -> Cases:
         return True
 
     def keeps(answer):
-        hidden = masked(answer)
-        need(bool((hidden.sum(2) <= budget).all()), _why_too_many(hidden, maskable, starts, budget))
+        chosen = masked(answer)
+        need(bool((chosen.sum(2) <= budget).all()), _why_too_many(chosen, maskable, starts, budget))
         return True
 
     def spends(answer):
@@ -139,9 +140,9 @@ def _rows(draw: Draw) -> Cases:
 
     def lengths(answer, maskable, starts, n):
         """Shares of the runs of 1, 2, 3 and more words; at a low rate hardly any two runs touch."""
-        hidden = _choose(answer, 5, maskable, starts, n, 0.04)
-        first = hidden & ~np.pad(hidden, ((0, 0), (1, 0)))[:, :-1]
-        words = np.bincount((np.cumsum(first) - 1)[(hidden & (starts | first)).ravel()])
+        chosen = _choose(answer, 5, maskable, starts, n, 0.04)
+        first = chosen & ~np.pad(chosen, ((0, 0), (1, 0)))[:, :-1]
+        words = np.bincount((np.cumsum(first) - 1)[(chosen & (starts | first)).ravel()])
         shares = np.bincount(np.minimum(words, 4), minlength=5)[1:]
         return shares / max(1, len(words))
 
@@ -152,10 +153,10 @@ def _rows(draw: Draw) -> Cases:
     lone[:, ::2] = True  # tokens between gaps, of which only the first starts a word
 
     def gaps(answer, maskable, starts):
-        hidden = _choose(answer, 5, maskable, starts, 2, 0.04)  # 5% are neighbours by chance
-        crossed = (hidden[:, :-2] & hidden[:, 2:]).any(1).mean()
-        kind = "run" if hidden.any() else "word"
-        need(hidden.any() and crossed < 0.17,
+        chosen = _choose(answer, 5, maskable, starts, 2, 0.04)  # 5% are neighbours by chance
+        crossed = (chosen[:, :-2] & chosen[:, 2:]).any(1).mean()
+        kind = "run" if chosen.any() else "word"
+        need(chosen.any() and crossed < 0.17,
              f"a {kind} reaches across a gap: [SEP] lies between its tokens")
         return True
 

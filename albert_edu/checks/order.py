@@ -45,7 +45,7 @@ def order_pairs(documents: Sequence, length: int, n: int, rng: np.random.Generat
 
 
 class _Place(NamedTuple):
-    """Where a token stands: the number of its document, its sentence, and its place in that."""
+    """Where a token is: the number of its document, its sentence, and its place in that."""
 
     document: int
     sentence: int

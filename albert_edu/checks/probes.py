@@ -43,20 +43,20 @@ def _clusters(draw: Draw, N: int, share: float) -> tuple[Tensor, Tensor]:
 
 
 def _features(draw: Draw) -> Cases:
-    (x, y), (tx, told) = _clusters(draw, 120, 0.8), _clusters(draw, 90, 0.3)
+    (x, y), (tx, cluster_of) = _clusters(draw, 120, 0.8), _clusters(draw, 90, 0.3)
     for cluster in (0, 1):  # one in twelve is mislabelled, so that no line is perfect in training
         y[(x[:, 0] > 3).long().eq(cluster).nonzero()[::12, 0]] = 1 - cluster
     # Each point is there twice, with the noise turned round: the best line sees the first feature.
     x, y = torch.cat([x, x * torch.tensor([1.0, -1.0, -1.0, -1.0])]), torch.cat([y, y])
-    tx[(told == 0).nonzero()[:12, 0], 0] = 2.2  # beyond the training mean, nearer to 0
-    ty = torch.where(torch.arange(len(tx)) % draw.integer(3, 5) == 1, 1 - told, told)
+    tx[(cluster_of == 0).nonzero()[:12, 0], 0] = 2.2  # beyond the training mean, nearer to 0
+    ty = torch.where(torch.arange(len(tx)) % draw.integer(3, 5) == 1, 1 - cluster_of, cluster_of)
     tx[:, 2] = 3.0 * ty - 1.5  # in the test this feature tells the label, in training it is noise
     stretch, shift = torch.tensor([1e-4, 1.0, 1.0, 50.0]), torch.tensor([0.01, -3.0, 0.0, 40.0])
     flat, flat_test = (F.pad(part, (0, 1), value=0.5) for part in (x, tx))
     side, drift = torch.arange(240) % 2, 1.5 * draw.randn(240).clamp(-2, 2)
     both = torch.stack([2.0 * side - 1 + drift, drift], 1)  # their difference tells the label
     far = tx.clone()
-    far[(told == 1).nonzero()[:3, 0], 0] = 1e10  # three rows on the right side, beyond all others
+    far[(cluster_of == 1).nonzero()[:3, 0], 0] = 1e10  # three rows on the right side
     corners = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
     y3, ty3 = draw.integers(0, 3, 90), draw.integers(0, 3, 60)
     x3, tx3 = (corners[labels] + draw.randn(len(labels), 2) / 2 for labels in (y3, ty3))

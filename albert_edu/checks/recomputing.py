@@ -38,7 +38,7 @@ def gradient_checkpoint(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
     """``checkpointed(layers, x) -> output``: the modules in the list ``layers``, without dropout,
     one after another, from x[B,S,H]. For the backward pass only the input of each layer is kept;
     there each layer runs a second time, the last one first. Gradients reach x and all weights as
-    without it, also when a layer stands in the list twice or x needs no gradient."""
+    without it, also when a layer is in the list twice or x needs no gradient."""
     for layer in layers:
         x = RecomputeWithDropout.apply(layer, x, *layer.parameters())
     return x
@@ -86,7 +86,7 @@ def _stacks(draw: Draw) -> Cases:
     yield Case("gives the weights their gradients", (layers, x, along), 2.0, of_weights)
     yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
     yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
-    yield Case("adds up the gradients of a layer that stands in the list twice, where x needs none",
+    yield Case("adds up the gradients of a layer that is in the list twice, where x needs none",
                ([*layers[:2], layers[0]], x, along, False), 1.0, of_weights,
                reason="a weight that is used twice gets the sum of two gradients")
 

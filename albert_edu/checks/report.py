@@ -49,10 +49,12 @@ class Report:
 
     @property
     def passed(self) -> bool:
+        """Whether all properties hold, and there is one."""
         return bool(self.properties) and all(one.passed for one in self.properties)
 
     @property
     def score(self) -> float:
+        """The weights of the properties that hold, as a share of all."""
         total = math.fsum(one.weight for one in self.properties)
         held = math.fsum(one.weight for one in self.properties if one.passed)
         return held / total if total else 0.0

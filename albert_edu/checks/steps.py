@@ -43,6 +43,7 @@ class Alive(TorchDispatchMode):
         return result
 
     def bytes(self) -> int:
+        """The bytes of these tensors."""
         return sum(storage.nbytes() for storage in self.storages if storage not in self.weights)
 
 

@@ -1,4 +1,4 @@
-"""Cards of notebook 01: how text is cleaned, cut into pieces, and laid out as one row of ids."""
+"""Cards of notebook 01: how text is cleaned, cut into tokens, and laid out as one row of ids."""
 
 import math  # noqa: F401 - edits use it
 import re

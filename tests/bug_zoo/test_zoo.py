@@ -28,14 +28,14 @@ each_check = pytest.mark.parametrize("check", [case(check) for check in CHECKS])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("animal", [case(animal.check, animal) for animal in ANIMALS if animal.right])
+@pytest.mark.parametrize("animal", [case(one.check, one) for one in ANIMALS if one.right])
 def test_a_right_answer_passes(animal, seed):
     report = animal.check(animal.answer, seed)
     assert report.passed and report.score == 1, report
 
 
 @pytest.mark.parametrize("seed", SEEDS[:2])
-@pytest.mark.parametrize("animal", [case(animal.check, animal) for animal in ANIMALS if not animal.right])
+@pytest.mark.parametrize("animal", [case(one.check, one) for one in ANIMALS if not one.right])
 def test_a_wrong_answer_is_rejected_by_name(animal, seed):
     report = animal.check(animal.answer, seed)
     assert not report.passed and report.score < 1, report
