@@ -59,7 +59,8 @@ check_sentence_order_head = card("06.4", SentenceOrderHead, _states, {
     "averaging over the tokens instead of taking [CLS]: other tokens than [CLS] have a vote":
         "first = hidden.mean(1)",
     "taking the last token, where [CLS] is the first": "first = hidden[:, -1]",
-    "taking the first sequence: each sequence has one [CLS]": "first = hidden[0]",
+    "taking the first sequence: each sequence has one [CLS], at position 0 of the second dimension":
+        "first = hidden[0]",
     "detaching the hidden states, so that the encoder never learns: is there a detach()?":
         "first = hidden[:, 0].detach()",
     "taking away every dimension of size 1, with squeeze()": "return self.scores(x).squeeze()",

@@ -80,7 +80,7 @@ def _features(draw: Draw) -> Cases:
                (x * stretch + shift, y, tx * stretch + shift, ty), 2.0, ask, STEP,
                "features in other units give other answers: standardise each of them")
     yield Case("is not moved by a feature that never changes", (flat, y, flat_test, ty), 1.0, ask,
-               STEP, "0 / 0 is not a number: the spread of a feature may be 0")
+               STEP, "its spread is 0, and 0 / 0 is not a number")
     yield Case("takes mean and spread from the training part alone", (x, y, far, ty), 1.0, ask,
                STEP, "three test rows are far away, and they change the answers to the others")
     yield Case("takes steps until the answers stay",
@@ -109,7 +109,7 @@ check_linear_probe = card("06.5", linear_probe, _features, {
         "x.mean(0), x.std(0) => torch.cat([x, tx]).mean(0), torch.cat([x, tx]).std(0)",
     "not standardising, so that features in other units give other answers":
         "mean, spread = 0.0, 1.0",
-    "0 / 0 is not a number: the spread of a feature may be 0": ".clamp(min=1e-6) => ",
+    "its spread is 0, and 0 / 0 is not a number": ".clamp(min=1e-6) => ",
     "leaving out the bias: the line goes through the mean": "value=1.0 => value=0.0",
     "a line that is still on its way: take more steps, or longer ones": "range(300) => range(2)",
     "dividing by how often a class was answered (that is precision)":
