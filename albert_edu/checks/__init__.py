@@ -17,14 +17,13 @@ from albert_edu.checks.masking import check_ngram_masking
 from albert_edu.checks.norms import check_gelu, check_layer_norm
 from albert_edu.checks.optimizing import check_lamb, check_schedule
 from albert_edu.checks.order import check_order_pairs
-from albert_edu.checks.pairs import check_paired_difference
 from albert_edu.checks.plans import check_layer_plan
 from albert_edu.checks.probes import check_linear_probe
 from albert_edu.checks.recomputing import check_gradient_checkpoint, check_recompute_with_dropout
 from albert_edu.checks.replacing import check_replace_masked
 from albert_edu.checks.report import CheckFailed, Report
 from albert_edu.checks.rough_curves import check_roughness
-from albert_edu.checks.seeds import check_interval
+from albert_edu.checks.seeds import check_interval, check_paired_difference
 from albert_edu.checks.shared_gradients import check_last_application, check_shared_gradient
 from albert_edu.checks.sharing import check_shared_encoder
 from albert_edu.checks.spans import check_best_span, check_span_labels
