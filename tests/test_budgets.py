@@ -18,7 +18,7 @@ LIMITS = {
     "checks": 3288,
     "lessons": 727,
     "paper": 1348,
-    "text": 1284,
+    "text": 1277,
     "training": 1114,
     "model": 723,
     "analysis": 517,

@@ -78,12 +78,13 @@ class TokenizedCorpus:
             "documents": [np.zeros(1, np.int64), *(chunk.value_lengths() for chunk in lists)],
             "topics": [topics],
         }
+        unknown = tuple(symbols.most_common(20))
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "unknown.json").write_text(json.dumps(unknown))
         arrays = {name: _joined(parts[name], folder and folder / f"{name}.npy") for name in parts}
         for name in ("sentences", "documents"):  # lengths become offsets
             np.cumsum(arrays[name], out=arrays[name])
-        unknown = tuple(symbols.most_common(20))
-        if folder:
-            (folder / "unknown.json").write_text(json.dumps(unknown))
         return cls(**arrays, unknown=unknown)
 
     @cached_property
@@ -165,10 +166,5 @@ def _joined(parts: list, file: Path | None) -> np.ndarray:
     if file is None or not length:
         array = np.empty(length, kind)
     else:
-        file.parent.mkdir(parents=True, exist_ok=True)
         array = np.lib.format.open_memmap(file, "w+", kind, (length,))
-    end = 0
-    for part in parts:
-        array[end : end + len(part)] = part
-        end += len(part)
-    return array
+    return np.concatenate(parts, out=array)

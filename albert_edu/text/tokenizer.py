@@ -133,16 +133,13 @@ class AlbertTokenizer:
         "<unk>" in the text is the unknown token, as in transformers; "[MASK]" is text, not id 4.
         """
         ids = []
-        for part in self.processor.encode(normalise(text).split(UNKNOWN)):
-            ids += [UNK, *part]
+        for part in normalise(text).split(UNKNOWN):
+            ids += [UNK, *self.processor.encode(part)]
         return ids[1:]
 
     def encode_many(self, texts: list[str]) -> list[list[int]]:
         """Token ids of each text, without special tokens."""
-        cleaned = [normalise(text) for text in texts]
-        encoded = self.processor.encode(cleaned, num_threads=1)
-        pairs = zip(cleaned, encoded, strict=True)
-        return [self.encode(text) if UNKNOWN in text else ids for text, ids in pairs]
+        return [self.encode(text) for text in texts]
 
     def unknown_in(self, text: str) -> list[str]:
         """The characters of a text that no piece has, and each "<unk>", as often as they occur."""
