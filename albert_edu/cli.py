@@ -210,8 +210,8 @@ def run_finetune(options) -> None:
     from albert_edu.training.task_model import make_ready
 
     torch.manual_seed(options.seed)
-    model, tokenizer = load_with_tokenizer(options.model)
-    ready = make_ready(model, tokenizer, options.task, options.data, options.sequence_length)
+    task = (options.task, options.data, options.sequence_length, options.keep_best)
+    ready = make_ready(*load_with_tokenizer(options.model), *task)
     settings = _settings(FinetuneSettings, options)
     check_free(options.out, options.overwrite)
     ready.model.to(pick_device(options.device))

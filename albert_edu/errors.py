@@ -12,15 +12,15 @@ LARGEST_TEXT = 100_000_000  # bytes of a config, a vocabulary or an index
 
 
 @contextmanager
-def blame(path: Path | None, kind: type[Exception]) -> Iterator[None]:
+def blame(path: Path | None, kind: type[Exception], advice="Move it away.") -> Iterator[None]:
     """Turn whatever goes wrong with a file's content in a block into a ``kind`` that names it."""
     try:
         yield
     except kind:
         raise
     except Exception as error:  # each library has errors of its own for a file that breaks off
-        message = f"{path} is damaged, or not what its name says ({error!r}). Move it away."
-        raise kind(message) from error
+        cause = error if isinstance(error, ValueError) else repr(error)
+        raise kind(f"{path} is damaged, or not what its name says ({cause}). {advice}") from error
 
 
 def read_file(

@@ -33,7 +33,7 @@ LIMITS = {
     "__init__": 4,
     "__main__": 3,
     "tests": 8496,
-    "lines above 100 characters": 119,
+    "lines above 100 characters": 57,
 }
 SLACK = 100  # a room that has fallen by more than this lowers its limit
 

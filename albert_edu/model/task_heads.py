@@ -103,14 +103,15 @@ class AlbertForSpan(nn.Module):
         unanswerable = (batch.labels[:, 0] == IGNORE).float()
         return span / 2 + F.binary_cross_entropy_with_logits(none.float(), unanswerable) / 2
 
-    def predict(self, batch: TaskData) -> Int[Tensor, "B 2"]:
-        """Return the best first and last position, first <= last.
+    def predict(self, batch: TaskData) -> Float[Tensor, "B 4"]:
+        """Return the best first and last position, first <= last, and two scores.
 
-        Where "no answer" is the likelier, both are IGNORE.
+        They are the log-probability that this span is the answer, by which the best window over a
+        context is chosen, and the score for "no answer", which is likelier if it is above 0.
         """
         start, end, none = self(batch)
-        score = start[:, :, None] + end[:, None, :]  # B S S
-        allowed = torch.ones_like(score[0], dtype=torch.bool).triu().tril(LONGEST_ANSWER - 1)
-        best = score.masked_fill(~allowed, float("-inf")).flatten(1).argmax(-1)
-        span = torch.stack((best // score.shape[-1], best % score.shape[-1]), -1)
-        return span.masked_fill(none[:, None] > 0, IGNORE)
+        span = start.log_softmax(-1)[:, :, None] + end.log_softmax(-1)[:, None, :]  # B S S
+        allowed = torch.ones_like(span[0], dtype=torch.bool).triu().tril(LONGEST_ANSWER - 1)
+        score, place = span.masked_fill(~allowed, float("-inf")).flatten(1).max(-1)
+        first, last = place // span.shape[-1], place % span.shape[-1]
+        return torch.stack((first, last, score + F.logsigmoid(-none), none), -1)

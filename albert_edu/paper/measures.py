@@ -18,7 +18,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.task_heads import AlbertForClassification
 from albert_edu.text.corpora import split_sentences, to_dataset
 from albert_edu.text.prepare import PreparedText, is_synthetic, prepare
-from albert_edu.text.tasks import encode_pairs, same_address, sentiment, story_gap, story_topic
+from albert_edu.text.tasks import encode_pairs, sentiment, story_gap, story_topic
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.finetune import FinetuneSettings, finetune
@@ -77,14 +77,14 @@ def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
 
     The model is fine-tuned, and the encoder frozen. In stories: the topic of a sentence; whether a
     stage is missing between two sentences. On real text: is a review favourable, told from one
-    sentence or from its opening; and are two sentences from the same address (pair).
+    sentence or from its opening.
     """
     if is_synthetic(run.corpus):
         corpus = run.corpus
         tasks = {"single": story_topic(corpus, EXAMPLES), "several": story_gap(corpus, EXAMPLES)}
     else:
-        tasks = {"single": sentiment("sentence", EXAMPLES), "pair": same_address(EXAMPLES),
-                 "several": sentiment("review", EXAMPLES)}  # fmt: skip
+        levels = {"single": "sentence", "several": "review"}
+        tasks = {name: sentiment(level, EXAMPLES) for name, level in levels.items()}
     device = next(model.parameters()).device
     record = scores(model, text, run)
     for name, parts in tasks.items():

@@ -5,50 +5,23 @@ story runs through six stages in order. Its nouns come from one topic (NSP can b
 stages (SOP can only be solved from them). A script is a topic together with the verb it uses at each stage.
 """
 
-import itertools
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
 from albert_edu.config import check_numbers
 
-STAGES = (
-    ("planned", "imagined", "sketched", "proposed"),
-    ("bought", "gathered", "borrowed", "unpacked"),
-    ("started", "opened", "tried", "tested"),
-    ("changed", "repaired", "adjusted", "improved"),
-    ("finished", "completed", "cleaned", "labelled"),
-    ("showed", "praised", "shared", "remembered"),
-)
-TOPICS = {
-    "baking": ("flour", "oven", "dough", "cake", "butter", "sugar", "recipe", "crust"),
-    "garden": ("seed", "soil", "fence", "rose", "spade", "hedge", "compost", "pond"),
-    "sailing": ("mast", "anchor", "rope", "deck", "harbour", "sail", "rudder", "tide"),
-    "music": ("violin", "melody", "drum", "choir", "piano", "chord", "rhythm", "flute"),
-    "football": ("goal", "pitch", "whistle", "scarf", "jersey", "corner", "keeper", "trophy"),
-    "hospital": ("nurse", "bandage", "fever", "pill", "ward", "stretcher", "surgeon", "pulse"),
-    "farming": ("tractor", "barn", "cow", "hay", "plough", "orchard", "wool", "fodder"),
-    "painting": ("brush", "canvas", "easel", "palette", "portrait", "varnish", "pigment", "frame"),
-    "travel": ("suitcase", "ticket", "passport", "hotel", "map", "airport", "luggage", "guide"),
-    "school": ("teacher", "lesson", "pencil", "exam", "notebook", "classroom", "essay", "homework"),
-    "astronomy": ("planet", "telescope", "comet", "orbit", "galaxy", "moon", "crater", "lens"),
-    "tailoring": ("needle", "thread", "button", "collar", "fabric", "pocket", "sleeve", "zip"),
-}
-NAMES = ("anna", "ben", "carla", "david", "ella", "frank", "grace", "henry", "ida", "jonas", "kate", "leo")
-PLAIN_NOUNS = ("thing", "box", "part", "piece", "item", "object", "bag", "table")  # say nothing about the topic
-PLAIN_VERBS = ("moved", "held", "watched", "carried", "touched", "noticed")  # say nothing about the stage
-PLACES = ("at home", "in town", "with care", "on monday", "after lunch", "before dinner", "for hours", "at last")
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+STAGES, TOPICS, NAMES, PLACES = map(WORDS.get, ("stages", "topics", "names", "places"))
+PLAIN_NOUNS, PLAIN_VERBS = WORDS["plain_nouns"], WORDS["plain_verbs"]
 
 
 def stories(
-    num_documents: int = 3000,
-    num_scripts: int = 60,
-    sentences_per_stage: int = 1,
-    topic_strength: float = 0.9,
-    order_strength: float = 1.0,
-    topic_nouns: int = 0,
-    seed: int = 0,
-) -> "datasets.Dataset":
+    num_documents: int = 3000, num_scripts: int = 60, sentences_per_stage: int = 1,
+    topic_strength: float = 0.9, order_strength: float = 1.0, topic_nouns: int = 0, seed: int = 0,
+) -> "datasets.Dataset":  # fmt: skip
     """Documents of 6 * sentences_per_stage sentences with columns ``topic`` and ``script``.
 
     ``topic_strength`` is the chance that a noun belongs to the topic, ``order_strength`` the chance that a verb belongs to
@@ -106,5 +79,5 @@ def spelling_lesson() -> list[str]:
 
 def vocabulary() -> set[str]:
     """Every word the stories can contain."""
-    groups = (*STAGES, *TOPICS.values(), NAMES, PLAIN_NOUNS, PLAIN_VERBS, *(place.split() for place in PLACES), ("the",))
-    return set(itertools.chain.from_iterable(groups))
+    places = (place.split() for place in PLACES)
+    return {"the"}.union(*STAGES, *TOPICS.values(), NAMES, PLAIN_NOUNS, PLAIN_VERBS, *places)

@@ -1,42 +1,35 @@
-"""Read the files of GLUE, SQuAD and RACE as they are published; nothing here downloads. Used in notebook 11."""
+"""Read the files of SQuAD and RACE, and encode questions about a context (notebook 11)."""
 
-import csv
-import json
-import warnings
+import re
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from albert_edu.errors import blame, read_json
+from albert_edu.text.corpora import text_files
+from albert_edu.text.glue import TaskFileError
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.tasks import ChoiceExample, Example, TaskData, as_data, with_special_tokens
+from albert_edu.text.tasks import ChoiceExample, TaskData, Tokenizer, as_data, with_special_tokens
 from albert_edu.text.tokenizer import WORD_START, AlbertTokenizer, normalise
 
-BINARY = ("0", "1")
-ENTAILED = ("entailment", "not_entailment")
-# first text, second text, label, names of the classes in the order of their numbers (None: the label is a number)
-GLUE = {
-    "CoLA": (3, None, 1, BINARY),  # columns by position: it has no header
-    "SST-2": ("sentence", None, "label", BINARY),
-    "MRPC": ("#1 String", "#2 String", "Quality", BINARY),
-    "QQP": ("question1", "question2", "is_duplicate", BINARY),
-    "STS": ("sentence1", "sentence2", "score", None),
-    "MNLI": ("sentence1", "sentence2", "gold_label", ("contradiction", "entailment", "neutral")),
-    "QNLI": ("question", "sentence", "label", ENTAILED),
-    "RTE": ("sentence1", "sentence2", "label", ENTAILED),
-    "WNLI": ("sentence1", "sentence2", "label", BINARY),
-}
-
-
-class TaskFileError(ValueError):
-    """A file of a task is not what its name promises; the message names the file, the line or question, and what is wrong."""
+SQUAD = "SQuAD is JSON with data, paragraphs, context, qas, id, question, answers, answer_start."
+RACE = "RACE is JSON with an article, and 4 options and an answer A to D for each of its questions."
+LETTERS = ["A", "B", "C", "D"]
+WithOffsets = tuple[list[int], list[tuple[int, int]]]
+STRIDE = 128  # tokens from one window to the next, as in the authors' code
 
 
 class SpanExample(NamedTuple):
-    """A question about a context; ``answers`` is empty where it has none, else ``start`` is the character of the first."""
+    """A question about a context; ``answers`` is empty where it has none.
+
+    ``start`` is the character at which the first answer begins.
+    """
 
     id: str
     question: str
@@ -46,140 +39,123 @@ class SpanExample(NamedTuple):
 
 
 class SpanData(NamedTuple):
-    """Encoded questions, and what turns two positions back into text."""
+    """Encoded questions, in N windows over their contexts, and what turns positions into text."""
 
     data: TaskData
     examples: list[SpanExample]
-    characters: Int[Tensor, "N S 2"]  # first character and one past the last, of each context piece; 0 elsewhere
-    skipped: int  # answers outside the window, or not where the file says
+    question_of: Int[Tensor, "N"]  # the number in ``examples`` of each window's question
+    characters: list[Int[np.ndarray, "T 2"]]  # start and end of each window's context tokens
+    unanswerable: bool  # whether a question may have no answer, as in SQuAD 2.0
 
 
-def read_glue(task: str, path: str | Path) -> list[Example]:
-    """A GLUE file with labels (train.tsv or dev.tsv); quotes are text, not CSV quoting.
+def read_squad(path: str | Path, labelled: bool = True) -> list[SpanExample]:
+    """Read a SQuAD 1.1 or 2.0 file (JSON); in 1.1 every question has an answer.
 
-    Rows of QQP that are too short are left out with a warning (the published file has some); elsewhere they are an error.
+    Without ``labelled`` no question needs one. Raises TaskFileError, with the question, for missing
+    parts, ids that occur twice, empty texts and answers that are not where the file says.
     """
-    if task not in GLUE:
-        raise TaskFileError(f"there is no GLUE task {task!r}; there are {', '.join(GLUE)}.")
-    path, columns, names = Path(path), GLUE[task][:3], GLUE[task][3]
-    examples, short = [], 0
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if task != "CoLA":
-            header = next(rows, [])
-            if lacking := [name for name in columns if name is not None and name not in header]:
-                raise TaskFileError(f"{path} line 1 has no column {lacking[0]!r} but {header}. Test files have no labels.")
-            columns = [None if name is None else header.index(name) for name in columns]
-        for row in rows:
-            where = f"{path} line {rows.line_num}"
-            if len(row) <= max(column for column in columns if column is not None):
-                if task != "QQP":
-                    raise TaskFileError(f"{where} has only {len(row)} columns, and {task} needs more. Is it another task's file?")
-                short += 1
-                continue
-            first, second, label = (None if column is None else row[column] for column in columns)
-            try:
-                examples.append(Example(first, second, float(label) if names is None else names.index(label)))
-            except ValueError:
-                wanted = "a number" if names is None else " or ".join(names)
-                raise TaskFileError(f"{where}: the label is {label!r}, where {task} has {wanted}.") from None
-    if short:
-        warnings.warn(f"{path}: {short} rows are too short and were left out.", stacklevel=2)
+    examples = {}
+    content = read_json(Path(path), TaskFileError)
+    with blame(Path(path), TaskFileError, SQUAD):
+        for article in content["data"]:
+            for paragraph in article["paragraphs"]:
+                for question in paragraph["qas"]:
+                    example = _span_example(question, paragraph["context"], labelled)
+                    if examples.setdefault(example.id, example) is not example:
+                        raise ValueError(f"two questions have the id {example.id}")
+    return list(examples.values())
+
+
+def _span_example(question: dict, context: str, labelled: bool) -> SpanExample:
+    name, impossible = f"question {question['id']}", question.get("is_impossible")
+    answers = [] if impossible else question.get("answers", [])
+    if labelled and not answers and not impossible:
+        raise ValueError(f"{name} has no answer and is not marked impossible")
+    if not context.strip() or not question["question"].strip():
+        raise ValueError(f"{name} or its context is empty")
+    texts = tuple(answer["text"] for answer in answers)
+    starts = [answer["answer_start"] for answer in answers]
+    for start, text in zip(starts, texts, strict=True):
+        if not text or context[start : start + len(text)] != text:
+            raise ValueError(f"{name}: the answer {text!r} is not at character {start}")
+    return SpanExample(question["id"], question["question"], context, texts, *starts[:1])
+
+
+def read_race(folder: str | Path, labelled: bool = True) -> list[ChoiceExample]:
+    """Read RACE's folder ``train``, ``dev`` or ``test``, one level of it, or one article (.txt).
+
+    An option takes the place of the blank "_" in a question, or follows the question, as in the
+    authors' code. Without ``labelled`` all labels are 0. Raises TaskFileError with the article.
+    """
+    examples = []
+    for path in text_files(folder):
+        article = read_json(path, TaskFileError)
+        with blame(path, TaskFileError, RACE):
+            text, questions, options = (article[key] for key in ("article", "questions", "options"))
+            if not text.strip():
+                raise ValueError("the article is empty")
+            answers = article["answers"] if labelled else "A" * len(questions)
+            for question, four, answer in zip(questions, options, answers, strict=True):
+                if len(four) != 4 or answer not in LETTERS:
+                    raise ValueError(f"{question!r} has {len(four)} options and answer {answer!r}")
+                pattern = question if "_" in question else f"{question} _"
+                choices = tuple(pattern.replace("_", option) for option in four)
+                examples.append(ChoiceExample(text, choices, LETTERS.index(answer)))
     return examples
 
 
-def read_squad(path: str | Path) -> list[SpanExample]:
-    """A SQuAD 1.1 or 2.0 file (JSON); in 1.1 every question has an answer."""
-    found = []
-    for article in _read_json(Path(path), "data")["data"]:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                answers = [] if question.get("is_impossible") else question.get("answers", [])
-                if not answers and not question.get("is_impossible"):
-                    raise TaskFileError(f"{path}: question {question['id']} has no answer and is not marked impossible.")
-                start = answers[0]["answer_start"] if answers else -1
-                texts = tuple(answer["text"] for answer in answers)
-                found.append(SpanExample(question["id"], question["question"], paragraph["context"], texts, start))
-    return found
+@lru_cache(1 << 16)
+def _word_with_offsets(word: str, tokenizer: AlbertTokenizer) -> WithOffsets:
+    ids = tokenizer.encode(word)
+    surfaces = tokenizer.processor.encode(normalise(word), out_type=str)
+    ends = np.cumsum([len(surface.replace(WORD_START, "")) for surface in surfaces]).tolist()
+    if len(ids) == len(ends) and ends[-1:] == [len(word)]:
+        return ids, list(zip([0, *ends[:-1]], ends, strict=True))
+    return ids, [(0, len(word))] * len(ids)
 
 
-def read_race(folder: str | Path) -> list[ChoiceExample]:
-    """RACE's folder ``train``, ``dev`` or ``test``, or one level of it: each .txt is JSON, an article with its questions.
+def tokens_with_offsets(text: str, tokenizer: Tokenizer) -> WithOffsets:
+    """Return token ids, and the characters [start, end) of the text that each token stands for.
 
-    An option takes the place of the blank "_" in a question, or stands after the question, as in the original.
-    """
-    paths = sorted(Path(folder).rglob("*.txt"))
-    if not paths:
-        raise TaskFileError(f"{folder} holds no .txt file; RACE has one for each article, in 'middle' and 'high'.")
-    found = []
-    for path in paths:
-        article = _read_json(path, "article", "questions", "options", "answers")
-        asked, offered, right = article["questions"], article["options"], article["answers"]
-        if not len(asked) == len(offered) == len(right):
-            raise TaskFileError(f"{path} has {len(asked)} questions, {len(offered)} lists of options and {len(right)} answers.")
-        for question, options, answer in zip(asked, offered, right, strict=True):
-            label = "ABCD".find(answer)
-            if len(options) != 4 or len(answer) != 1 or label < 0:
-                raise TaskFileError(f"{path}: {question!r} needs 4 options and an answer A to D; not {len(options)}, {answer!r}.")
-            filled = [question.replace("_", option) if "_" in question else f"{question} {option}" for option in options]
-            found.append(ChoiceExample(article["article"], tuple(filled), label))
-    return found
-
-
-def _read_json(path: Path, *keys: str) -> dict:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise TaskFileError(f"{path} line {error.lineno} is not JSON: {error.msg}.") from error
-    for key in keys:
-        if not isinstance(content, dict) or key not in content:
-            raise TaskFileError(f"{path} has no {key!r}. Is it another data set's file?")
-    return content
-
-
-def tokens_with_offsets(text: str, tokenizer: AlbertTokenizer | HubTokenizer) -> tuple[list[int], list[tuple[int, int]]]:
-    """Piece ids, and the characters [from, to) of the text that each piece stands for.
-
-    The tokenizer sees normalised text, so we go word by word (no piece crosses a space); where normalising changes the
-    length of a word, each of its pieces stands for the whole word.
+    The tokenizer sees normalised text, so we go word by word (no token crosses a space). Where
+    normalising changes the length of a word, each of its tokens stands for the whole word.
     """
     if isinstance(tokenizer, HubTokenizer):
         return tokenizer.encode_with_offsets(text)
-    ids, characters, at = [], [], 0
-    for word in text.split():
-        at = text.index(word, at)
-        surfaces = tokenizer.processor.encode(normalise(word), out_type=str)
-        lengths = [len(surface.replace(WORD_START, "")) for surface in surfaces]
-        exact, begin = sum(lengths) == len(word), at
-        for length in lengths:
-            characters.append((begin, begin + length) if exact else (at, at + len(word)))
-            begin += length
-        ids += tokenizer.encode(word)
-        at += len(word)
+    ids, characters = [], []
+    for word in re.finditer(r"\S+", text):
+        of_word, places = _word_with_offsets(word[0], tokenizer)
+        ids += of_word
+        characters += [(word.start() + start, word.start() + end) for start, end in places]
     return ids, characters
 
 
-def encode_spans(examples: list[SpanExample], tokenizer: AlbertTokenizer | HubTokenizer, sequence_length: int) -> SpanData:
-    """[CLS] question [SEP] context [SEP]; labels [N,2] are the answer's first and last position, IGNORE without an answer.
+def encode_spans(
+    examples: list[SpanExample], tokenizer: Tokenizer, sequence_length: int
+) -> SpanData:
+    """[CLS] question [SEP] context [SEP]; labels [N,2] are the answer's first and last position.
 
-    A question keeps 64 pieces, or a third of S if that is less. There is one window and no stride: what does not fit of the
-    context is lost, and an answer in there is skipped and counted.
+    A question keeps 64 tokens, or a third of S if that is less. A longer context becomes several
+    windows, which begin ``STRIDE`` tokens, or half of a window if that is less, after the one
+    before. The labels are IGNORE in windows that do not hold the whole answer, as in the authors'
+    code. Notebook 11.
     """
-    laid, kept, labels, spans = [], [], [], []
-    for example in examples:
-        question = tokenizer.encode(example.question)[: min(64, sequence_length // 3)]
-        ids, characters = tokens_with_offsets(example.context, tokenizer)
-        room = sequence_length - 3 - len(question)
-        ids, characters, before = ids[:room], characters[:room], len(question) + 2
-        label = (IGNORE, IGNORE)
-        if example.answers:
-            begin, end = example.start, example.start + len(example.answers[0])
-            inside = [i for i, (b, e) in enumerate(characters) if b < end and e > begin]
-            if not inside or characters[inside[-1]][1] < end or example.context[begin:end] != example.answers[0]:
-                continue
-            label = (before + inside[0], before + inside[-1])
-        laid.append(with_special_tokens(question, ids, tokenizer.cls_id, tokenizer.sep_id))
-        kept.append(example)
-        labels.append(label)
-        spans.append([(0, 0)] * before + characters + [(0, 0)] * (sequence_length - before - len(characters)))
-    return SpanData(as_data(laid, labels, sequence_length), kept, torch.tensor(spans), len(examples) - len(kept))
+    laid, labels, question_of, characters = [], [], [], []
+    context_tokens = cache(lambda context: tokens_with_offsets(context, tokenizer))
+    questions = tokenizer.encode_many([example.question for example in examples])
+    for number, (example, question) in enumerate(zip(examples, questions, strict=True)):
+        question = question[: min(64, sequence_length // 3)]
+        room, before = sequence_length - 3 - len(question), len(question) + 2
+        ids, places = context_tokens(example.context)
+        places, stride = np.array(places).reshape(-1, 2), min(STRIDE, room // 2)
+        end = example.start + len(example.answers[0]) if example.answers else -1
+        answer = np.flatnonzero((places[:, 0] < end) & (places[:, 1] > example.start))
+        for begin in range(0, max(len(ids) - room, 0) + stride, stride):
+            window = ids[begin : begin + room]
+            inside = len(answer) and begin <= answer[0] and answer[-1] < begin + len(window)
+            laid.append(with_special_tokens(question, window, tokenizer.cls_id, tokenizer.sep_id))
+            labels.append([before - begin + answer[i] if inside else IGNORE for i in (0, -1)])
+            question_of.append(number)
+            characters.append(places[begin : begin + room])
+    data, number = as_data(laid, labels, sequence_length), torch.tensor(question_of)
+    return SpanData(data, examples, number, characters, not all(e.answers for e in examples))

@@ -1,9 +1,8 @@
-"""Labelled examples as tensors, and tasks made of texts that are at hand: reviews, addresses, stories. Used in notebook 11.
+"""Labelled examples as tensors, and tasks made of reviews and stories (notebook 11).
 
 The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B [SEP] with segment id 1 from B on.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,9 +14,10 @@ from torch import Tensor
 from albert_edu.text.corpora import imdb_table, load_corpus
 from albert_edu.text.documents import hold_out, split_sentences
 from albert_edu.text.hub_tokenizer import HubTokenizer
-from albert_edu.text.prepare import prepare
-from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.text.stories import TOPICS
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
+
+Tokenizer = AlbertTokenizer | HubTokenizer
 
 
 class Example(NamedTuple):
@@ -45,28 +45,29 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskData:
-    """N encoded examples; a batch is some of their rows. Choices have one more axis: [N,C,S] instead of [N,S]."""
+    """N encoded examples; a batch is some of their rows. Choices have one more axis, [N,C,S]."""
 
     token_ids: Int[Tensor, "N *C S"]
     segment_ids: Int[Tensor, "N *C S"]
-    attention_mask: Int[Tensor, "N *C S"]  # 1 on pieces, 0 on padding
-    labels: Num[Tensor, "N *T"]  # classes, values, choices: [N]; first and last piece of an answer: [N,2]
+    attention_mask: Int[Tensor, "N *C S"]  # 1 on tokens, 0 on padding
+    labels: Num[Tensor, "N *T"]  # class, value or choice: [N]; an answer's first and last: [N,2]
 
     def rows(self, index) -> "TaskData":
-        """Those examples, without the columns that are padding in all of them."""
+        """Return those examples, without the columns that are padding in all of them."""
         longest = int(self.attention_mask[index].sum(-1).max())
         parts = (self.token_ids, self.segment_ids, self.attention_mask)
         return TaskData(*(part[index][..., :longest] for part in parts), self.labels[index])
 
     def to(self, device) -> "TaskData":
-        return TaskData(*(t.to(device) for t in (self.token_ids, self.segment_ids, self.attention_mask, self.labels)))
+        """Return the examples on another device."""
+        return TaskData(*(part.to(device) for part in vars(self).values()))
 
     def __len__(self) -> int:
         return len(self.token_ids)
 
 
-def encode_pairs(examples: Sequence[Example], tokenizer: AlbertTokenizer | HubTokenizer, sequence_length: int) -> TaskData:
-    """Encode single texts and pairs; what is too long loses pieces from the end of the longer text."""
+def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length: int) -> TaskData:
+    """Encode single texts and pairs; a longer text loses tokens from its end until both fit."""
     first = tokenizer.encode_many([example.first for example in examples])
     second = tokenizer.encode_many([example.second or "" for example in examples])
     laid = []
@@ -77,26 +78,32 @@ def encode_pairs(examples: Sequence[Example], tokenizer: AlbertTokenizer | HubTo
     return as_data(laid, [example.label for example in examples], sequence_length)
 
 
-def encode_choices(examples: Sequence[ChoiceExample], tokenizer: AlbertTokenizer | HubTokenizer, sequence_length: int) -> TaskData:
-    """[CLS] passage [SEP] choice [SEP] for every choice, [N,C,S]; only the passage is cut, unless a choice fills half of S."""
+def encode_choices(
+    examples: list[ChoiceExample], tokenizer: Tokenizer, sequence_length: int
+) -> TaskData:
+    """[CLS] passage [SEP] choice [SEP] for every choice, [N,C,S].
+
+    Only the passage is cut, unless a choice fills half of S; then the end of the choice stays,
+    where the option is, as in the authors' code.
+    """
+    counts = {len(example.choices) for example in examples}
+    if len(counts) != 1:
+        raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
     laid = []
     for example in examples:
         passage = tokenizer.encode(example.passage)
         for choice in tokenizer.encode_many(list(example.choices)):
-            choice = choice[-(sequence_length // 2) :]  # the end of it, as in the original: there stands the option
+            choice = choice[-(sequence_length // 2) :]
             shortened = passage[: sequence_length - 3 - len(choice)]
             laid.append(with_special_tokens(shortened, choice, tokenizer.cls_id, tokenizer.sep_id))
-    counts = {len(example.choices) for example in examples}
-    if len(counts) != 1:
-        raise ValueError(f"all examples must have the same number of choices, these have {sorted(counts)}.")
     data = as_data(laid, [0] * len(laid), sequence_length)
     shape = (len(examples), counts.pop(), sequence_length)
-    labels = torch.tensor([example.label for example in examples])
-    return TaskData(*(t.view(shape) for t in (data.token_ids, data.segment_ids, data.attention_mask)), labels)
+    parts = (part.view(shape) for part in (data.token_ids, data.segment_ids, data.attention_mask))
+    return TaskData(*parts, torch.tensor([example.label for example in examples]))
 
 
 def truncate_pair(a: list[int], b: list[int], room: int) -> None:
-    """Shorten the longer of two lists, piece by piece and in place, until both fit together.
+    """Shorten the longer of two lists, token by token and in place, until both fit together.
 
     >>> a, b = [1, 2, 3, 4, 5], [6, 7]
     >>> truncate_pair(a, b, 5); a, b
@@ -109,101 +116,83 @@ def truncate_pair(a: list[int], b: list[int], room: int) -> None:
 def with_special_tokens(
     a: list[int], b: list[int] | None, cls_id: int = CLS, sep_id: int = SEP
 ) -> tuple[list[int], int]:
-    """Token ids with special tokens, and the length of the first segment: [CLS] A [SEP]."""
+    """Return ids with special tokens, and the length of the first segment: [CLS] A [SEP]."""
     return [cls_id, *a, sep_id, *([] if b is None else [*b, sep_id])], len(a) + 2
 
 
-def as_data(laid: Sequence[tuple[list[int], int]], labels: list, sequence_length: int) -> TaskData:
-    """Pad what ``with_special_tokens`` gave to [N,S]. Raises ValueError if there is nothing or one is too long."""
+def as_data(laid: list[tuple[list[int], int]], labels: list, sequence_length: int) -> TaskData:
+    """Pad what ``with_special_tokens`` gave to [N,S].
+
+    Raises ValueError if there is nothing, or if one is too long.
+    """
     if not laid:
         raise ValueError("there is no example to encode.")
     if (longest := max(len(ids) for ids, _ in laid)) > sequence_length:
-        raise ValueError(f"sequence_length {sequence_length} is too short: an example has {longest} pieces that must stay.")
-    token_ids = torch.full((len(laid), sequence_length), PAD)
-    segment_ids, attention_mask = torch.zeros_like(token_ids), torch.zeros_like(token_ids)
-    for row, (ids, length_a) in enumerate(laid):
-        token_ids[row, : len(ids)] = torch.tensor(ids)
-        segment_ids[row, length_a : len(ids)] = 1
-        attention_mask[row, : len(ids)] = 1
-    return TaskData(token_ids, segment_ids, attention_mask, torch.tensor(labels))
+        raise ValueError(f"sequence_length {sequence_length} is too short for {longest} tokens.")
+    token_ids = torch.tensor([ids + [PAD] * (sequence_length - len(ids)) for ids, _ in laid])
+    position = torch.arange(sequence_length)
+    length_a, length = torch.tensor([(a, len(ids)) for ids, a in laid]).T[:, :, None]  # N 1
+    attention_mask = position < length
+    segment_ids = attention_mask & (position >= length_a)
+    return TaskData(token_ids, segment_ids.long(), attention_mask.long(), torch.tensor(labels))
 
 
-def sentiment(level: str = "sentence", examples: int = 2000, seed: int = 0, max_words: int = 60) -> Split:
-    """Is a film review favourable (1) or not (0)? From ``"sentence"``, one drawn from its opening, or from ``"review"``,
-    its opening: as many whole sentences, from the first on, as stay within ``max_words``, and at least one (of a first
-    sentence that is very long, its first 12 * ``max_words`` characters).
+def sentiment(
+    level: str = "sentence", examples: int = 2000, seed: int = 0, max_words: int = 60
+) -> Split:
+    """Is a film review favourable (1) or not (0)?
 
-    Both levels draw the same reviews, as many good as bad, a quarter of them for the test. (Maas et al. 2011. Splitting all
-    25,000 into sentences, as ``load_corpus("imdb")`` does, would take minutes.) The label is the review's, so no reader can
-    be right about every single sentence.
+    The text is, for ``level`` "sentence", one sentence drawn from the opening of a review; for
+    "review" it is the opening: as many whole sentences from the first on as stay within
+    ``max_words``, and at least one (of a very long first sentence, its first 12 * ``max_words``
+    characters). Both levels draw the same reviews, as many good as bad, a quarter of them for the
+    test (Maas et al. 2011). Splitting all 25,000 into sentences, as ``load_corpus("imdb")`` does,
+    would take minutes. The label is the review's, so no reader can be right about every sentence.
     """
     if level not in ("sentence", "review"):
         raise ValueError(f"level must be 'sentence' or 'review', got {level!r}.")
-    table = imdb_table()
-    rng, found = np.random.default_rng(seed), []
-    draws = [rng.permutation(np.flatnonzero(table["label"] == label))[: examples // 2] for label in (0, 1)]
-    for row in np.stack(draws, 1).ravel():
-        text = table["text"].iloc[row].replace("<br />", " ")
-        sentences = split_sentences(text[: 12 * max_words])  # more characters than max_words words have
+    table, rng, drawn = imdb_table(), np.random.default_rng(seed), []
+    by_label = [np.flatnonzero(table["label"] == label) for label in (0, 1)]
+    for row in np.stack([rng.permutation(rows)[: examples // 2] for rows in by_label], 1).ravel():
+        start = table["text"].iloc[row].replace("<br />", " ")[: 12 * max_words]
+        sentences = split_sentences(start)  # of more characters than max_words words have
         ends = np.cumsum([len(sentence.split()) for sentence in sentences])
         opening = sentences[: max(1, int((ends <= max_words).sum()))]
-        one = opening[rng.integers(len(opening))]
-        found.append(Example(one if level == "sentence" else " ".join(opening), None, int(table["label"].iloc[row])))
-    return Split(found[len(found) // 4 :], found[: len(found) // 4])
-
-
-def same_address(examples: int = 4000, seed: int = 0) -> Split:
-    """Are two sentences of at least eight pieces from the same State of the Union address (1) or from two of them (0)?
-
-    The test's addresses are those that ``prepare("sotu")`` holds out, so no pre-training has seen them. The text is what
-    the tokenizer gives back: in lower case.
-    """
-    text = prepare("sotu")
-
-    def pairs(corpus: TokenizedCorpus, count: int, rng: np.random.Generator) -> list[Example]:
-        usable = np.flatnonzero(corpus.lengths >= 8)
-        document = corpus.document_of[usable]
-        first = rng.integers(len(usable), size=count)
-        made = []
-        for row, i in enumerate(first):
-            same = document == document[i]
-            same[i] = row % 2 == 0  # not the sentence itself, whichever the label
-            j = rng.choice(np.flatnonzero(same if row % 2 else ~same))
-            one, two = (corpus.tokens[slice(*corpus.sentences[s : s + 2])].tolist() for s in (usable[i], usable[j]))
-            made.append(Example(text.tokenizer.decode(one), text.tokenizer.decode(two), row % 2))
-        return made
-
-    rng = np.random.default_rng(seed)
-    return Split(pairs(text.train, examples - examples // 4, rng), pairs(text.held_out, examples // 4, rng))
+        sentence = opening[rng.integers(len(opening))]
+        text = sentence if level == "sentence" else " ".join(opening)
+        drawn.append(Example(text, None, int(table["label"].iloc[row])))
+    return Split(drawn[len(drawn) // 4 :], drawn[: len(drawn) // 4])
 
 
 def story_topic(world: str = "stories", examples: int = 2000, seed: int = 0) -> Split:
-    """What is one sentence of a story about? Twelve topics, in alphabetical order of ``stories.TOPICS``."""
-    from albert_edu.text.stories import TOPICS
+    """What is one sentence of a story about? Twelve topics, in the alphabetical order of TOPICS."""
 
     def one(story: dict, rng: np.random.Generator) -> Example:
-        return Example(str(rng.choice(story["sentences"])), None, sorted(TOPICS).index(story["topic"]))
+        label = sorted(TOPICS).index(story["topic"])
+        return Example(str(rng.choice(story["sentences"])), None, label)
 
     return _from_stories(one, world, examples, seed)
 
 
 def story_gap(world: str = "stories", examples: int = 2000, seed: int = 0) -> Split:
-    """Two sentences of one story, in order: do they follow each other (0), or was something left out between them (1)?
+    """Do two sentences of a story follow each other (0), or is one between them left out (1)?
 
-    It takes both sentences, and it is not sentence order: no pair is ever swapped. Half of the labels are 0, on average.
+    It takes both sentences, and it is not sentence order, because no pair is ever swapped. Half of
+    the labels are 0, on average.
     """
 
     def one(story: dict, rng: np.random.Generator) -> Example:
-        last, label = len(story["sentences"]) - 1, int(rng.integers(2))
-        far = [(i, j) for i in range(last) for j in range(i + 2, last + 1)]
-        i, j = far[rng.integers(len(far))] if label else [(i, i + 1) for i in range(last)][rng.integers(last)]
+        places, label = range(len(story["sentences"])), int(rng.integers(2))
+        pairs = [(i, j) for i in places for j in places[i + 1 :] if (j > i + 1) == label]
+        i, j = pairs[rng.integers(len(pairs))]
         return Example(story["sentences"][i], story["sentences"][j], label)
 
     return _from_stories(one, world, examples, seed)
 
 
 def _from_stories(one, world: str, examples: int, seed: int) -> Split:
-    """Examples from stories drawn with replacement; the test's are those that ``prepare(world)`` holds out."""
-    parts, rng = hold_out(load_corpus(world)), np.random.default_rng(seed)
-    counts = (examples - examples // 4, examples // 4)
-    return Split(*([one(part[int(rng.integers(len(part)))], rng) for _ in range(n)] for part, n in zip(parts, counts, strict=True)))
+    """Draw stories with replacement; those of the test are what ``prepare(world)`` holds out."""
+    (train, test), rng = hold_out(load_corpus(world)), np.random.default_rng(seed)
+    stories = [train] * (examples - examples // 4) + [test] * (examples // 4)
+    drawn = [one(part[int(rng.integers(len(part)))], rng) for part in stories]
+    return Split(drawn[: -(examples // 4)], drawn[-(examples // 4) :])

@@ -1,7 +1,8 @@
 """Fine-tune a model with a task head, and score it (notebook 11; ``paper/recipes.py``)."""
 
 import dataclasses
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +16,11 @@ from albert_edu.config import check_choices, check_numbers
 from albert_edu.model.albert import evaluation_mode
 from albert_edu.model.interchange import TaskModel
 from albert_edu.model.layers import SelfAttention
-from albert_edu.model.task_heads import AlbertForSpan
-from albert_edu.text.masking import IGNORE
 from albert_edu.text.task_files import SpanData
 from albert_edu.text.tasks import TaskData
 from albert_edu.training import checkpoint
 from albert_edu.training.checkpoint import newest_checkpoint, read_state
-from albert_edu.training.metrics import label_scores, squad_score
+from albert_edu.training.metrics import label_scores, squad_scores
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 
@@ -52,17 +51,17 @@ class FinetuneSettings:
 
 
 def finetune(
-    model: TaskModel, train: TaskData, test: TaskData, settings: FinetuneSettings,
-    checkpoint_dir: str | Path | None = None, dev: TaskData | None = None,
-    describe: str | None = None,
+    model: TaskModel, train: TaskData, test: TaskData | SpanData | None,
+    settings: FinetuneSettings, checkpoint_dir: str | Path | None = None,
+    dev: TaskData | SpanData | None = None, describe: str | None = None,
 ) -> dict[str, float]:  # fmt: skip
-    """Train the model in place, on the device it is on, and return its scores on ``test``.
+    """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
 
     Step t sees rows and dropout that depend on (seed, t) only, so that the same call goes on from
     the newest checkpoint in ``checkpoint_dir`` bit for bit. ``frozen`` leaves every tensor of
     ``model.albert`` as it is. ``keep_best`` needs ``dev`` examples and a folder. ``describe`` is
-    the title of a progress bar with the loss and the dev score. Raises RuntimeError when the loss
-    is no longer finite, CheckpointError for a checkpoint of another run.
+    the title of a progress bar with the loss and the score of ``dev``. Raises RuntimeError when
+    the loss is no longer finite, CheckpointError for a checkpoint of another run.
     """
     if settings.keep_best and (dev is None or checkpoint_dir is None):
         raise ValueError("keep_best needs dev examples to score and a checkpoint_dir.")
@@ -100,20 +99,20 @@ def finetune(
                 loss.backward()
                 nn.utils.clip_grad_norm_(part.parameters(), schedule.clip_norm)
                 optimizer.step()
-                bar.update()
                 if schedule.due(step + 1, settings.evaluate_every):
-                    score = dev_score(model, dev) if dev else None
-                    shown = "" if score is None else f", dev score {score:.3f}"
+                    name, score = next(iter(task_scores(model, dev).items())) if dev else ("", None)
+                    shown = f", held-out {name} {score:.3f}" if dev else ""
                     bar.set_postfix_str(f"loss {loss.item():.2f}{shown}", refresh=False)
                     if folder:
                         _save(folder, step + 1, model, optimizer, run, score, settings.keep_best)
+                bar.update()
             bar.close()
             if settings.keep_best:
                 checkpoint.load_checkpoint(newest_checkpoint(folder / "best"), model, optimizer)
     finally:
         model.albert.requires_grad_(True)
         model.eval()
-    return task_scores(model, test)
+    return task_scores(model, test) if test else {}
 
 
 def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor, "B"]:
@@ -123,66 +122,58 @@ def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor,
     return torch.tensor([orders[e][p] for e, p in zip(epoch, place, strict=True)])
 
 
-def set_dropout(albert: nn.Module, rate: float) -> None:
-    """Give every dropout of an ALBERT the same rate, that of the attention weights too."""
-    for module, name in _dropouts(albert):
-        setattr(module, name, rate)
-
-
 @contextmanager
 def dropout_at(albert: nn.Module, rate: float) -> Iterator[None]:
-    """Give every dropout of an ALBERT the same rate during a block."""
-    before = [getattr(*place) for place in _dropouts(albert)]
-    set_dropout(albert, rate)
+    """Give every dropout of an ALBERT the same rate during a block, the attention weights' too."""
+    names = {nn.Dropout: "p", SelfAttention: "attention_dropout"}
+    places = [(module, names[type(module)]) for module in albert.modules() if type(module) in names]
+    before = [getattr(*place) for place in places]
     try:
+        for place in places:
+            setattr(*place, rate)
         yield
     finally:
-        for (module, name), old in zip(_dropouts(albert), before, strict=True):
-            setattr(module, name, old)
+        for place, old in zip(places, before, strict=True):
+            setattr(*place, old)
 
 
 def predict(model: TaskModel, data: TaskData, batch_size: int = 128) -> Tensor:
-    """Return predictions for all rows, in the form of the labels, with dropout off."""
+    """Return the model's predictions for all rows, with dropout off."""
     device = next(model.parameters()).device
     batches = (data.rows(slice(at, at + batch_size)) for at in range(0, len(data), batch_size))
     with evaluation_mode(model):
         return torch.cat([model.predict(batch.to(device)).cpu() for batch in batches])
 
 
-def task_scores(model: TaskModel, data: TaskData) -> dict[str, float]:
-    """Return the scores of ``label_scores`` for the model's predictions."""
-    return label_scores(predict(model, data), data.labels)
+def answers_to(model: TaskModel, data: TaskData | SpanData) -> Tensor | list[str]:
+    """Return the predictions for a task, for SQuAD the text of each question's likeliest span.
+
+    The span is the best over all windows (notebook 11). It is empty where every window scores "no
+    answer" higher, which does not count for a model whose training questions all had answers.
+    """
+    if isinstance(data, TaskData):
+        return predict(model, data)
+    best = [(-math.inf, "")] * len(data.examples)
+    before = data.data.segment_ids.argmax(1).tolist()  # tokens in front of the context
+    for row, (first, last, score, none) in enumerate(predict(model, data.data).tolist()):
+        question, places = int(data.question_of[row]), data.characters[row]
+        if none <= 0 or not data.unanswerable:
+            start, end = places[int(first) - before[row], 0], places[int(last) - before[row], 1]
+            text = data.examples[question].context[start:end]
+            best[question] = max(best[question], (score, text))
+    return [text for _, text in best]
 
 
-def dev_score(model: TaskModel, dev: TaskData) -> float:
-    """Return the first of the task's scores, by which the best weights are chosen."""
-    return next(iter(task_scores(model, dev).values()))
+def scores_of(answers: Tensor | Sequence[str], data: TaskData | SpanData) -> dict[str, float]:
+    """Return the scores of answers by name: ``label_scores``, or those of SQuAD's script."""
+    if isinstance(data, TaskData):
+        return label_scores(answers, data.labels)
+    return squad_scores(answers, [example.answers for example in data.examples])
 
 
-def squad_answers(model: AlbertForSpan, spans: SpanData) -> list[str]:
-    """Return the text of each predicted answer, empty where the model finds none."""
-    answers = []
-    for example, characters, (first, last) in zip(
-        spans.examples, spans.characters, predict(model, spans.data), strict=True
-    ):
-        if first == IGNORE:
-            answers.append("")
-        else:
-            answers.append(example.context[characters[first, 0] : characters[last, 1]])
-    return answers
-
-
-def squad_scores(model: AlbertForSpan, spans: SpanData) -> dict[str, float]:
-    """Return SQuAD's ``exact_match`` and ``f1`` over all questions; a skipped question counts 0."""
-    pairs = zip(squad_answers(model, spans), spans.examples, strict=True)
-    points = np.array([squad_score(answer, example.answers) for answer, example in pairs])
-    exact, overlap = points.reshape(-1, 2).sum(0) / (len(spans.examples) + spans.skipped)
-    return {"exact_match": float(exact), "f1": float(overlap)}
-
-
-def _dropouts(albert: nn.Module) -> list[tuple[nn.Module, str]]:
-    names = {nn.Dropout: "p", SelfAttention: "attention_dropout"}
-    return [(module, names[type(module)]) for module in albert.modules() if type(module) in names]
+def task_scores(model: TaskModel, data: TaskData | SpanData) -> dict[str, float]:
+    """Return the scores of the model's answers; the first of them chooses the best weights."""
+    return scores_of(answers_to(model, data), data)
 
 
 def _save(folder: Path, step: int, model, optimizer, run: dict, score, keep_best: bool) -> None:

@@ -52,40 +52,36 @@ def majority_scores(train_labels: Tensor, labels: Tensor) -> dict[str, float]:
 
 
 def score_report(
-    scores: dict[str, float], baseline: dict[str, float], predictions: Tensor,
-    names: Sequence[str] | None = None,
-) -> str:  # fmt: skip
+    scores: dict[str, float], baseline: dict[str, float], answers: Sequence
+) -> str:
     """Return a line per score with the majority baseline, and a warning about one-class models.
 
-    >>> import torch
-    >>> answers = torch.tensor([1, 1])
-    >>> print(score_report({"accuracy": 0.5}, {"accuracy": 0.6}, answers, ["no", "yes"]))
+    >>> print(score_report({"accuracy": 0.5}, {"accuracy": 0.6}, ["yes", "yes"]))
     accuracy: 0.500 (majority baseline: 0.600)
-    The model gives the same answer, yes, to all 2 test examples.
+    The model gives the same answer, 'yes', to all 2 test examples.
     """
-    lines = []
-    for name, score in scores.items():
-        beside = f" (majority baseline: {baseline[name]:.3f})" if name in baseline else ""
-        lines.append(f"{name}: {score:.3f}{beside}")
-    answers = predictions.unique(dim=0)
-    if len(answers) == 1 < len(predictions):
-        answer = names[int(answers)] if names else answers[0].tolist()
+    lines = [f"{name}: {score:.3f} (majority baseline: {baseline[name]:.3f})"
+             for name, score in scores.items()]  # fmt: skip
+    if len(set(answers)) == 1 < len(answers):
         lines.append(
-            f"The model gives the same answer, {answer}, to all {len(predictions)} test examples."
+            f"The model gives the same answer, {answers[0]!r}, to all {len(answers)} test examples."
         )
     return "\n".join(lines)
 
 
-def squad_score(answer: str, gold: Sequence[str]) -> tuple[float, float]:
-    """Return SQuAD's exact match and F1 of one answer, each the best over the gold answers.
+def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return SQuAD's ``exact_match`` and ``f1``, means over all questions.
 
-    As in the official script, gold answers of which nothing is left by ``answer_words`` do not
-    count, and a question without others wants the empty answer.
+    The score of a question is the best over its gold answers. As in the official script, gold
+    answers of which nothing is left by ``answer_words`` do not count, and a question without others
+    wants the empty answer.
     """
-    words = answer_words(answer)
-    wanted = [text for text in gold if answer_words(text)] or [""]
-    exact = max(float(words == answer_words(text)) for text in wanted)
-    return exact, max(word_f1(answer, text) for text in wanted)
+    sums = {"exact_match": 0.0, "f1": 0.0}
+    for answer, texts in zip(answers, gold, strict=True):
+        wanted = [text for text in texts if answer_words(text)] or [""]
+        sums["exact_match"] += answer_words(answer) in map(answer_words, wanted)
+        sums["f1"] += max(word_f1(answer, text) for text in wanted)
+    return {name: total / len(answers) for name, total in sums.items()}
 
 
 def answer_words(text: str) -> list[str]:

@@ -7,28 +7,35 @@ import dataclasses
 import json
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from albert_edu.errors import read_json, read_text
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import TaskModel, Tokenizer
 from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
-from albert_edu.text import task_files, tasks
-from albert_edu.training import finetune
-from albert_edu.training.finetune import FinetuneSettings, predict
+from albert_edu.text import tasks
+from albert_edu.text.glue import GLUE, TaskFileError, read_glue, task_name
+from albert_edu.text.task_files import LETTERS, SpanData, encode_spans, read_race, read_squad
+from albert_edu.text.tasks import Example, TaskData, encode_choices, encode_pairs
+from albert_edu.training.finetune import FinetuneSettings, answers_to, finetune, scores_of
 from albert_edu.training.metrics import majority_scores, score_report
 
 BUILTIN_TASKS = {  # tasks made of text that comes with the library
     "sentiment-sentence": lambda: tasks.sentiment("sentence"),
     "sentiment-review": lambda: tasks.sentiment("review"),
-    "same-address": tasks.same_address,
     "story-topic": tasks.story_topic,
     "story-gap": tasks.story_gap,
 }
+READERS = {"SQuAD": (read_squad, encode_spans), "RACE": (read_race, encode_choices)}
+TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
+SHORTEST = 8  # tokens of a sequence: three special ones and some of each text
+WATCHED = 256  # test examples that are scored while the model trains
 
 
 class ReadyTask(NamedTuple):
@@ -37,10 +44,10 @@ class ReadyTask(NamedTuple):
     name: str
     model: TaskModel
     tokenizer: Tokenizer
-    train: tasks.TaskData
-    test: tasks.TaskData
+    train: TaskData
+    dev: TaskData | SpanData  # some test examples, or training examples that were held out
+    test: TaskData | SpanData
     label_names: list[str] | None = None  # of the classes, in the order of their numbers
-    spans: task_files.SpanData | None = None  # what SQuAD's scores need besides
 
     def finetune(
         self, settings: FinetuneSettings, out: Path | None = None, describe: str | None = None
@@ -49,145 +56,149 @@ class ReadyTask(NamedTuple):
 
         ``out`` becomes a folder that ``predict_file`` and transformers read, with finetune.json
         (settings and scores) and predictions.json (for the test examples); the same call again goes
-        on from its checkpoints. ``keep_best`` chooses by a tenth of the training examples, which
-        then do not train. Raises what ``finetune`` raises.
+        on from its checkpoints. Raises what ``finetune`` raises.
         """
-        train, dev = self.train, None
-        if settings.keep_best:
-            held_out = torch.arange(len(train)) % 10 == 9
-            train, dev = _rows(train, ~held_out), _rows(train, held_out)
-        folder = out and out / "checkpoints"
-        scores = finetune.finetune(self.model, train, self.test, settings, folder, dev, describe)
-        if self.spans:  # the accuracy of positions leaves skipped questions out, these count them
-            scores, baseline = finetune.squad_scores(self.model, self.spans), {}
+        checkpoints = out and out / "checkpoints"
+        finetune(self.model, self.train, None, settings, checkpoints, self.dev, describe)
+        predictions = answers_to(self.model, self.test)
+        scores, answers = scores_of(predictions, self.test), _named(predictions, self.label_names)
+        if isinstance(self.test, SpanData):
+            baseline = scores_of([""] * len(answers), self.test)
         else:
             baseline = majority_scores(self.train.labels, self.test.labels)
-        predictions = predict(self.model, self.test)
         if out:
-            interchange.save_task_model(self.model, self.tokenizer, out, self.label_names)
-            record = {
-                "task": self.name, "label_names": self.label_names, "scores": scores,
-                "majority_baseline": baseline, "settings": dataclasses.asdict(settings),
-                "sequence_length": self.test.token_ids.shape[-1],
-            }  # fmt: skip
-            _write_json(out / "finetune.json", record)
-            _write_json(out / "predictions.json", self.answers(predictions))
-        counts = f"{len(self.train)} examples to learn from, {len(self.test)} to be tested on"
-        report = score_report(scores, baseline, predictions, self.label_names)
-        return f"{self.name}: {counts}\n{report}"
+            self._save(out, settings, scores, baseline, answers)
+        counts = f"{len(self.train)} rows to learn from, {len(answers)} examples to be tested on"
+        return f"{self.name}: {counts}\n{score_report(scores, baseline, answers)}"
 
-    def answers(self, predictions: Tensor) -> list | dict:
-        """Return predictions as people read them: names, numbers, or texts by question (SQuAD)."""
-        if self.spans:
-            ids = (example.id for example in self.spans.examples)
-            return dict(zip(ids, finetune.squad_answers(self.model, self.spans), strict=True))
-        if self.label_names:
-            return [self.label_names[i] for i in predictions.tolist()]
-        return predictions.tolist()
+    def _save(self, out: Path, settings, scores: dict, baseline: dict, answers: list) -> None:
+        interchange.save_task_model(self.model, self.tokenizer, out, self.label_names)
+        encoded = getattr(self.test, "data", self.test)
+        record = {
+            "task": self.name, "label_names": self.label_names, "scores": scores,
+            "majority_baseline": baseline, "settings": dataclasses.asdict(settings),
+            "sequence_length": encoded.token_ids.shape[-1],
+            "pairs": bool(encoded.segment_ids.any()),
+            "unanswerable": getattr(self.test, "unanswerable", None),
+        }  # fmt: skip
+        if isinstance(self.test, SpanData):  # as SQuAD's official script reads them
+            answers = {e.id: answer for e, answer in zip(self.test.examples, answers, strict=True)}
+        for name, content in (("finetune", record), ("predictions", answers)):
+            text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+            (out / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 def make_ready(
     pretrained: AlbertForPretraining, tokenizer: Tokenizer, task: str,
     files: Sequence[str | Path] | None = None, sequence_length: int | None = None,
+    hold_out: bool = False,
 ) -> ReadyTask:  # fmt: skip
     """Return the task with that name for that model, whose encoder becomes part of the new one.
 
     ``task`` is a name in ``BUILTIN_TASKS``, or with ``files`` (TRAIN, TEST) SQuAD, RACE or a task
-    of GLUE. ``sequence_length`` is in tokens, the model's longest when left out. The head is
-    drawn from torch's random state. Raises ValueError for a length that the model has not, for a
-    task with files that needs none, for one without files that needs two, and for training examples
-    of one class.
+    of GLUE, as ``task_name`` understands it. ``sequence_length`` is in tokens, the model's longest
+    when left out. ``hold_out`` keeps a tenth of the training examples as ``dev``. The head is drawn
+    from torch's random state. Raises ValueError for a length that the model has not, for a task
+    with files that needs none, for one without files that needs two, and for training examples of
+    one class.
     """
-    length = _length(pretrained, sequence_length)
-    if task in BUILTIN_TASKS and files:
-        raise ValueError(f"{task} needs no --data: its examples are at hand.")
-    if task not in BUILTIN_TASKS and not files:
+    task, albert, most = task_name(task), pretrained.albert, pretrained.config.max_positions
+    length = sequence_length or most
+    if not SHORTEST <= length <= most:
         raise ValueError(
-            f"{task} is read from two files: give --data TRAIN TEST. Without files there are "
+            f"a sequence length of {length} is less than {SHORTEST} or more than the {most} "
+            f"positions of the model."
+        )
+    if bool(files) == (task in BUILTIN_TASKS):
+        raise ValueError(
+            f"{task} needs {'no ' if files else ''}--data TRAIN TEST. Without files there are "
             f"{', '.join(BUILTIN_TASKS)}."
         )
-    albert = pretrained.albert
+    train, test = (_read(task, path) for path in files) if files else BUILTIN_TASKS[task]()
+    dev = test[:: len(test) // WATCHED + 1]
+    if hold_out and task in READERS:  # questions on one text are neighbours, and stay together
+        train, dev = train[: -(len(train) // 10 + 1)], train[-(len(train) // 10 + 1) :]
+    elif hold_out:
+        train, dev = [e for i, e in enumerate(train) if i % 10 != 9], train[9::10]
+    train, dev, test = (_encode(task, part, tokenizer, length) for part in (train, dev, test))
     if task == "SQuAD":
-        train, test = (
-            task_files.encode_spans(task_files.read_squad(path), tokenizer, length)
-            for path in files
-        )
-        model = AlbertForSpan(albert)
-        return ReadyTask(task, model, tokenizer, train.data, test.data, None, test)
+        dev, test = (part._replace(unanswerable=train.unanswerable) for part in (dev, test))
+        return ReadyTask(task, AlbertForSpan(albert), tokenizer, train.data, dev, test)
+    parts = (train, dev, test)
     if task == "RACE":
-        train, test = (
-            tasks.encode_choices(task_files.read_race(path), tokenizer, length) for path in files
-        )
-        return ReadyTask(task, AlbertForChoice(albert), tokenizer, train, test, list("ABCD"))
-    if task in BUILTIN_TASKS:
-        parts, names = BUILTIN_TASKS[task](), None
-    else:
-        parts = [task_files.read_glue(task, path) for path in files]
-        names = task_files.GLUE[task][3] and list(task_files.GLUE[task][3])
-    train, test = (tasks.encode_pairs(part, tokenizer, length) for part in parts)
+        return ReadyTask(task, AlbertForChoice(albert), tokenizer, *parts, LETTERS)
     if train.labels.is_floating_point():
-        return ReadyTask(task, AlbertForClassification(albert, 1), tokenizer, train, test)
-    most = int(torch.cat([train.labels, test.labels]).max())
-    names = names or [str(i) for i in range(most + 1)]
+        return ReadyTask(task, AlbertForClassification(albert, 1), tokenizer, *parts)
+    classes = int(max(part.labels.max() for part in parts)) + 1
+    names = GLUE[task]["classes"] if task in GLUE else [str(i) for i in range(classes)]
     _check_classes(task, train.labels, names)
-    model = AlbertForClassification(albert, len(names))
-    return ReadyTask(task, model, tokenizer, train, test, names)
+    return ReadyTask(task, AlbertForClassification(albert, len(names)), tokenizer, *parts, names)
 
 
 def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> Iterable[str]:
-    """Return a fine-tuned folder's answer to each line of a file, or for SQuAD to each question.
+    """Return a fine-tuned folder's answer to each line of a file, or to each question.
 
-    A line is a text, or two texts with a tab between them. For SQuAD the file is SQuAD's JSON, and
-    an answer is the question's id, a tab and a text. Raises ValueError for a folder that
-    ``finetune --out`` did not write, and for RACE, whose examples are folders.
+    For SQuAD and RACE the file has their layout, and an answer is the question's id or the letter,
+    a tab and a text. For GLUE it is a table of the task (.tsv, .csv, .jsonl, .parquet), whose
+    labels are not read. Any other file has a text in each line, or two with a tab between them.
+    Raises ValueError for a folder that ``finetune --out`` did not write, and TaskFileError.
     """
-    if not (Path(folder) / "finetune.json").is_file():
+    if not (Path(folder) / "finetune.json").exists():
         raise ValueError(f"{folder} has no finetune.json: 'finetune --out' writes such a folder.")
-    record = json.loads((Path(folder) / "finetune.json").read_text())
+    record = read_json(Path(folder) / "finetune.json", ValueError)
     model, tokenizer, _ = interchange.load_task_model(folder)
-    model.to(device)
-    length, names = record["sequence_length"], record["label_names"]
-    if isinstance(model, AlbertForSpan):
-        spans = task_files.encode_spans(task_files.read_squad(file), tokenizer, length)
-        answers = finetune.squad_answers(model, spans)
-        return [f"{e.id}\t{a}" for e, a in zip(spans.examples, answers, strict=True)]
-    if isinstance(model, AlbertForChoice):
-        raise ValueError("predict reads lines of text; RACE's examples are folders of articles.")
-    lines = [line.split("\t", 1) for line in Path(file).read_text(encoding="utf-8").splitlines()]
-    examples = [tasks.Example(first, *(second or [None]), 0) for first, *second in lines]
-    predictions = predict(model, tasks.encode_pairs(examples, tokenizer, length)).tolist()
-    return [names[answer] if names else f"{answer:.3f}" for answer in predictions]
+    task = record["task"]
+    if task in READERS or (task in GLUE and Path(file).suffix in TABLES):
+        examples = _read(task, file, labelled=False)
+    else:
+        examples = _read_lines(file, 1 + record["pairs"])
+    data = _encode(task, examples, tokenizer, record["sequence_length"])
+    if isinstance(data, SpanData):
+        data = data._replace(unanswerable=record["unanswerable"])
+    answers = _named(answers_to(model.to(device), data), record["label_names"])
+    if task == "SQuAD":
+        return [f"{e.id}\t{answer}" for e, answer in zip(examples, answers, strict=True)]
+    if task == "RACE":
+        chosen = zip(examples, answers, strict=True)
+        return [f"{letter}\t{e.choices[LETTERS.index(letter)]}" for e, letter in chosen]
+    return [answer if isinstance(answer, str) else f"{answer:.3f}" for answer in answers]
 
 
-def _length(pretrained: AlbertForPretraining, sequence_length: int | None) -> int:
-    most = pretrained.config.max_positions
-    length = sequence_length or most
-    if length > most:
-        raise ValueError(
-            f"a sequence length of {length} is more than the {most} positions of the model."
-        )
-    return length
+def _read(task: str, path: str | Path, labelled: bool = True) -> list:
+    read = READERS[task][0] if task in READERS else partial(read_glue, task)
+    if not (examples := read(path, labelled=labelled)):
+        raise TaskFileError(f"{path} has no examples.")
+    return examples
+
+
+def _read_lines(file: str | Path, texts: int) -> list[Example]:
+    lines = read_text(Path(file), TaskFileError).removesuffix("\n").split("\n")
+    rows = [line.split("\t") for line in lines]
+    for number, row in enumerate(rows, 1):
+        if len(row) != texts or not all(map(str.strip, row)):
+            wanted = "one text" if texts == 1 else "two texts with a tab between them"
+            raise TaskFileError(f"{file} line {number} has {row!r:.80}, and not {wanted}.")
+    return [Example(*[*row, None][:2], 0) for row in rows]
+
+
+def _encode(task: str, examples: list, tokenizer: Tokenizer, length: int) -> TaskData | SpanData:
+    return READERS.get(task, (None, encode_pairs))[1](examples, tokenizer, length)
+
+
+def _named(predictions: Tensor | list[str], names: list[str] | None) -> list:
+    """Return predictions as people read them: texts (SQuAD), names of classes, or numbers."""
+    answers = predictions if isinstance(predictions, list) else predictions.tolist()
+    return [names[answer] for answer in answers] if names else answers
 
 
 def _check_classes(task: str, labels: Tensor, names: list[str]) -> None:
     """Refuse training examples of one class; warn, by name, of classes that they lack."""
-    classes = set(labels.tolist())
+    classes = set(_named(labels, names))
     if len(classes) < 2:
         raise ValueError(
-            f"all {len(labels)} training examples of {task} have the label "
-            f"{names[classes.pop()]!r}: there is nothing to tell apart. Is the file sorted and cut?"
+            f"all {len(labels)} training examples of {task} have the label {classes.pop()!r}: "
+            f"there is nothing to tell apart. Is the file sorted and cut?"
         )
-    missing = [name for i, name in enumerate(names) if i not in classes]
-    if missing:
-        warnings.warn(
-            f"no training example of {task} has the label {', '.join(missing)}; the model cannot "
-            f"learn it.", stacklevel=3,
-        )  # fmt: skip
-
-
-def _rows(data: tasks.TaskData, chosen: Tensor) -> tasks.TaskData:
-    return data.rows(chosen.nonzero()[:, 0])
-
-
-def _write_json(path: Path, content) -> None:
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if missing := ", ".join(name for name in names if name not in classes):
+        message = f"no training example of {task} has the label {missing}"
+        warnings.warn(f"{message}; the model cannot learn it.", stacklevel=3)

@@ -25,6 +25,7 @@ TESTS = {  # for each module the test files that answer for it
     "text/prepare": ["text/test_prepare.py"],
     "text/corpora": ["text/test_corpora.py"],
     "text/stories": ["text/test_stories.py"],
+    "text/glue": ["text/test_tasks.py"],
     "text/task_files": ["text/test_tasks.py"],
     "text/tasks": ["text/test_tasks.py", "text/test_course_tasks.py"],
 }

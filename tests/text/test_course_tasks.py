@@ -1,6 +1,4 @@
-"""The course's own tasks: what is asked, of which text, with which label. Reviews and addresses are made here, small and known."""
-
-from types import SimpleNamespace
+"""The course's own tasks: what is asked, of which text, with which label. Reviews are made here, small and known."""
 
 import numpy as np
 import pandas as pd
@@ -8,10 +6,8 @@ import pytest
 
 from albert_edu.text import tasks
 from albert_edu.text.corpora import hold_out, load_corpus
-from albert_edu.text.prepare import PreparedText
 from albert_edu.text.stories import STAGES, TOPICS
-from albert_edu.text.tasks import same_address, sentiment, story_gap, story_topic
-from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.text.tasks import sentiment, story_gap, story_topic
 
 WORLD = "stories:num_documents=60,num_scripts=12"
 LENGTHS = ((20, 20, 20, 20), (70, 5), (30, 31, 5), (10, 50, 5), (59, 5), (5,) * 20, (300,))  # words in the sentences of a review
@@ -60,38 +56,9 @@ def test_a_sentence_comes_from_the_opening_of_the_review_that_the_other_level_dr
             assert [example.label for example in drawn] == [example.label for example in reviewed]
             assert all(example.first in opening(number, 60) for number, example in zip(numbers(drawn), drawn, strict=True))
             positions |= {int(example.first.split()[3].rstrip(".")) for example in drawn}
-    assert positions == set(range(12))  # of reviews with twelve sentences in their opening, every one
-
-
-def test_another_level_than_the_two_is_refused():
     with pytest.raises(ValueError, match="level must be 'sentence' or 'review', got 'word'"):
         sentiment("word")
-
-
-def addresses(first: int, lengths: list[list[int]]) -> TokenizedCorpus:
-    """A corpus of documents with sentences of these lengths; every piece of a sentence is its number, counted from ``first``."""
-    flat = [length for document in lengths for length in document]
-    tokens = np.repeat(np.arange(first, first + len(flat)), flat).astype(np.uint16)
-    sentences, documents = (np.cumsum([0, *counts]) for counts in (flat, [len(document) for document in lengths]))
-    return TokenizedCorpus(tokens, sentences, documents, np.full(len(lengths), -1))
-
-
-def test_a_pair_of_one_address_or_of_two_is_what_its_label_says(monkeypatch):
-    train, held = addresses(100, [[8, 7, 9], [7, 12, 8, 8], [30, 8]]), addresses(200, [[8, 9, 1], [8, 8, 8]])
-    speller = SimpleNamespace(decode=lambda ids: " ".join(map(str, ids)))
-    monkeypatch.setattr(tasks, "prepare", {"sotu": PreparedText(speller, train, held)}.get)
-    split = same_address(400)
-    assert (len(split.train), len(split.test)) == (300, 100)
-    for examples, corpus, first in ((split.train, train, 100), (split.test, held, 200)):
-        usable = {first + s for s in np.flatnonzero(corpus.lengths > 7)}
-        for side in ("first", "second"):
-            assert {int(getattr(example, side).split()[0]) for example in examples} == usable
-        for one, two, label in examples:
-            numbers = [int(text.split()[0]) - first for text in (one, two)]
-            assert [len(text.split()) for text in (one, two)] == corpus.lengths[numbers].tolist()  # the whole sentence
-            documents = corpus.document_of[numbers]
-            assert numbers[0] != numbers[1] and (documents[0] == documents[1]) == label
-        assert [example.label for example in examples] == [0, 1] * (len(examples) // 2)
+    assert positions == set(range(12))  # of reviews with twelve sentences in their opening, every one
 
 
 @pytest.fixture(scope="module")
@@ -122,26 +89,9 @@ def test_two_sentences_of_a_story_follow_each_other_or_leave_something_out_as_th
     assert 170 < sum(example.label for part in split for example in part) < 230  # half, within three standard deviations
 
 
-def test_the_real_reviews_are_read_as_these_are():
-    split = sentiment("review", 80)
-    assert [example.label for example in [*split.test, *split.train]] == [0, 1] * 40
-    assert not [example for example in split.train if "<br" in example.first or len(example.first.split()) > 200]
-
-
 @pytest.mark.parametrize(
     ("made", "options"),
     [(story_topic, {"world": WORLD}), (story_gap, {"world": WORLD}), (sentiment, {}), (sentiment, {"level": "review"})],
 )
 def test_the_seed_decides_everything_and_is_0_by_default(reviews, made, options):
     assert made(examples=40, **options) == made(examples=40, seed=0, **options) != made(examples=40, seed=1, **options)
-
-
-def test_by_default_a_review_gives_a_sentence_and_an_address_follows_seed_0(reviews):
-    assert sentiment(examples=40) == sentiment("sentence", 40)
-    assert same_address(80) == same_address(80, seed=0) != same_address(80, seed=1)
-
-
-@pytest.mark.parametrize("made", [story_topic, story_gap])
-def test_by_default_stories_are_those_of_the_corpus_of_that_name(monkeypatch, made):
-    monkeypatch.setattr(tasks, "load_corpus", {"stories": load_corpus(WORLD)}.get)
-    assert made(examples=40) == made("stories", 40)
