@@ -25,7 +25,7 @@ def replace_masked(rng: np.random.Generator, token_ids: np.ndarray, masked: np.n
 
 
 def _tokens(draw: Draw) -> Cases:
-    V, B = draw.integer(36, 44), 3000
+    V, B = draw.integer(36, 44), 2000
     ids = draw.numpy.integers(5, 15, (B, 24))  # so that random ones differ from borrowed ones
     masked = np.zeros((B, 24), bool)
     masked[:, [1, 2, 3, 7, 8, 9, 13, 14, 15, 20, 21, 22]] = True
@@ -91,7 +91,7 @@ def _tokens(draw: Draw) -> Cases:
                "one die is thrown for several tokens, such as one for each column or sequence")
     yield Case("draws random tokens from all ordinary ones", inputs, 1.0, drawn, 0,
                "some ordinary tokens are never drawn")
-    few = np.full((1000, 100), 5), np.ones((1000, 100), bool), 7
+    few = np.full((1000, 50), 5), np.ones((1000, 50), bool), 7
     yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, shares, 0.012,
                "[MASK] and other special tokens are no random tokens; each ordinary one is as "
                "likely as any other")
