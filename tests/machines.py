@@ -12,6 +12,7 @@ not run again.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -64,26 +65,25 @@ def bits(setting: dict[str, str]) -> dict[str, str]:
 
 
 def failures(notebooks: list[Path], setting: dict[str, str]) -> dict[str, str]:
-    """Return notebook and cell -> first line of what differs, under one setting."""
+    """Return notebook and cell -> beginning and end of what nbval says, under one setting."""
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [
             sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
-            "--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "--nbval-cell-timeout", "600", f"--junitxml={report.name}",
+            "--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "--nbval-cell-timeout", "3000", f"--junitxml={report.name}",
             *map(str, notebooks),
         ]  # fmt: skip
         run = subprocess.run(command, cwd=ROOT, env=os.environ | setting, capture_output=True, text=True)
         if run.returncode not in (0, 1):
             return {"pytest itself": run.stdout[-500:] + run.stderr[-500:]}
         cases = [case for case in ElementTree.parse(report.name).iter("testcase") if case.find("failure") is not None]
-    names = [f"{Path(case.get('classname', '').replace('.', '/')).name} {case.get('name')}" for case in cases]
-    lines = [case.find("failure").text.strip().split("\n")[0][:100] for case in cases]
-    return dict(zip(names, lines, strict=True))
+    names = [f"{case.get('classname').removesuffix('.ipynb').split('.')[-1]} {case.get('name')}" for case in cases]
+    texts = [re.sub(r"#x1B\[\d+m|\s+", " ", case.find("failure").text) for case in cases]
+    return {name: f"{text[:90]} ... {text[-160:]}" for name, text in zip(names, texts, strict=True)}
 
 
 def main(numbers: list[str]) -> int:
     """Print a table of settings and one line for each cell that differs; return 1 if there is any."""
-    paths = sorted((ROOT / "notebooks").glob("**/[0-9][0-9]_*.ipynb"))
-    paths = [path for path in paths if "assignments" not in path.parts]
+    paths = [path for path in sorted((ROOT / "notebooks").glob("**/[0-9][0-9]_*.ipynb")) if "assignments" not in path.parts]
     notebooks = [path for path in paths if not numbers or path.name.startswith(tuple(numbers))]
     total, usual = 0, bits({})
     processor = f"{device_name(torch.device('cpu'))}, torch takes {torch.backends.cpu.get_cpu_capability()}"
