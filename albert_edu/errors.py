@@ -11,16 +11,20 @@ EXPECTED = (ValueError, RuntimeError)  # all that the course raises derives from
 LARGEST_TEXT = 100_000_000  # bytes of a config, a vocabulary or an index
 
 
+class FileError(ValueError):
+    """A file that somebody named cannot be used; the message says why."""
+
+
 @contextmanager
-def blame(path: Path | None, kind: type[Exception], advice="Move it away.") -> Iterator[None]:
-    """Turn whatever goes wrong with a file's content in a block into a ``kind`` that names it."""
+def blame(what: object, kind: type[Exception], advice="Move it away.") -> Iterator[None]:
+    """Turn whatever goes wrong with ``what``, a file or a part of it, into a ``kind``."""
     try:
         yield
     except kind:
         raise
     except Exception as error:  # each library has errors of its own for a file that breaks off
         cause = error if isinstance(error, ValueError) else repr(error)
-        raise kind(f"{path} is damaged, or not what its name says ({cause}). {advice}") from error
+        raise kind(f"{what} is damaged, or not what its name says ({cause}). {advice}") from error
 
 
 def read_file(
@@ -43,7 +47,7 @@ def read_file(
         return reader(path)
 
 
-def read_text(path: Path, kind: type[Exception]) -> str:
+def read_text(path: Path, kind: type[Exception] = FileError) -> str:
     """Return the text of a file in UTF-8, with or without a byte-order mark; see ``read_file``."""
     return read_file(path, lambda file: file.read_text(encoding="utf-8-sig"), kind)
 

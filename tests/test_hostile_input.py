@@ -187,8 +187,9 @@ SEALED = {  # with checksums that match
     r"holds \[\] and not": put(STATE, "[]"),
 }  # fmt: skip
 REFUSED = {  # whole, and of another run or half of it
-    "run is damaged": fields(STATE, records=3), "without tokens": fields(STATE, tokens=None), "run": fields(STATE, sums=[1.0]),
-    "another run: origin was None": fields(STATE, start={}), "training_state.json is damaged": fields(STATE, settings=3),
+    "training state in .* is damaged": fields(STATE, records=3), "without tokens": fields(STATE, tokens=None),
+    "shape '.8.'": fields(STATE, sums=[1.0]), "another run: steps was None": fields(STATE, settings=3),
+    "another run: origin was None": fields(STATE, start={}), "another config": fields(STATE, config=3),
     "without config": fields(STATE, config=None), "optimizer.safetensors is dam": put(OPTIMIZER, "text"),
     "optimizer.* does not belong": tensors(lambda read: dict([*read.items()][::2]), OPTIMIZER),
     "does not belong to the weights": tensors(lambda read: {name: read[name].half() for name in read}, OPTIMIZER),
@@ -239,6 +240,24 @@ def test_text_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch, mess
     for name, content in CORPORA[message].items():
         put(name, content)(tmp_path / "text")
     assert_refused(tmp_path / "text", message, lambda: prepare(tmp_path / "text", 24))
+
+
+COPIES = {  # of prepared text
+    "tokens.npy is damaged": lambda f: os.truncate(f / "train" / "tokens.npy", 140),
+    "tokens.npy is not a": pipe("train/tokens.npy"), "has no spiece": lambda f: (f / "spiece.model").unlink(),
+    "train is .*TypeError": put("train/unknown.json", "3"), "not a whole SentencePiece": put("spiece.model", "x"),
+    "offsets of the corpus end": lambda f: shutil.copy(f / "train" / "sentences.npy", f / "train" / "documents.npy"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", COPIES)
+def test_a_damaged_copy_of_prepared_text_is_named_and_prepared_again(tmp_path, monkeypatch, message):
+    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path))
+    before = prepare("stories:num_documents=12", 120).train.fingerprint
+    (copy,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    COPIES[message](copy)
+    with pytest.warns(UserWarning, match=rf"(?s){message}.* prepared again"):
+        assert prepare("stories:num_documents=12", 120).train.fingerprint == before
 
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist

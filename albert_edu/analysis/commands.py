@@ -34,5 +34,5 @@ def run_inspect(options) -> None:
     from albert_edu.analysis.inspect import SAMPLE, inspect
     from albert_edu.model.interchange import load_pretrained
 
-    text = read_text(options.text, ValueError) if options.text else SAMPLE
+    text = read_text(options.text) if options.text else SAMPLE
     print(inspect(*load_pretrained(options.model), text))

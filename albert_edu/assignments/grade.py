@@ -24,6 +24,7 @@ from albert_edu.assignments import SEED_VARIABLE, SOURCES
 from albert_edu.assignments.autograde import autograde, nbgrader_api
 from albert_edu.assignments.build import find_sources
 from albert_edu.assignments.wall import Limits
+from albert_edu.errors import FileError, blame, read_json
 
 NAME = re.compile(r"\w[\w .@-]*")  # nbgrader makes paths, patterns and CSV of a student's name
 LARGEST = 20 << 20  # bytes of a notebook
@@ -42,7 +43,7 @@ def grade_folder(folder: Path, course: Path, wall: str, limits: Limits, sources:
     course.mkdir(parents=True, exist_ok=True)
     draw_seed(course)
     api, place = nbgrader_api(course, limits), course / "problems.json"
-    problems = json.loads(place.read_text()) if place.exists() else {}
+    problems = read_json(place, FileError) if place.exists() else {}
     try:
         for path in paths:
             add_assignment(api, course, path)
@@ -124,7 +125,7 @@ def find_problem(submitted: Path, source: Path) -> str:
     """Return why a submission cannot be given to nbgrader, or ""."""
     if not NAME.fullmatch(submitted.parent.name):
         return "rename the folder: nbgrader takes letters, digits, spaces and _ . @ - in a name"
-    if not submitted.exists():
+    if not os.path.lexists(submitted):
         near = [path.name for path in submitted.parent.glob(f"*{source.name[:2]}*.ipynb")]
         return f"is it {', '.join(near)}? It must be named {source.name}" if near else "missing"
     if submitted.is_symlink() or not submitted.is_file() or submitted.stat().st_size > LARGEST:
@@ -143,7 +144,8 @@ def draw_seed(course: Path) -> None:
     """
     place = course / "grading_seed.txt"
     drawn = place.read_text() if place.exists() else str(secrets.randbelow(1_000_000) + 1)
-    place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
+    with blame(f"the grading seed in {place} or {SEED_VARIABLE}", FileError):
+        place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
 
 
 def plain(text: str) -> str:

@@ -1,6 +1,5 @@
 """The class as ``grade`` left it: scores, means, the commonest mistakes, and what to look at."""
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,6 +8,7 @@ import nbformat
 from nbgrader.api import Gradebook
 
 from albert_edu.assignments.grade import plain
+from albert_edu.errors import FileError, read_json
 
 REASON = re.compile(
     r"^(?: *likely: +|\w+: (?=not answered yet,))(not answered yet(?=,)|.+)", re.MULTILINE
@@ -21,13 +21,11 @@ SUSPICIOUS = re.compile(
 
 
 def overview(course: Path) -> str:
-    """Return the report on every assignment in the course; ValueError if nothing is graded."""
-    place = course / "problems.json"
-    if not place.exists():
-        raise ValueError(f"there is no {place}: grade a folder first")
+    """Return the report on every assignment in the course; FileError if nothing is graded."""
+    graded = read_json(course / "problems.json", FileError)
     lines = [f"The grading seed was {(course / 'grading_seed.txt').read_text()}."]
     with Gradebook(f"sqlite:///{course.resolve() / 'gradebook.db'}") as gradebook:
-        for assignment, problems in sorted(json.loads(place.read_text()).items()):
+        for assignment, problems in sorted(graded.items()):
             lines += ["", f"{assignment}:"]
             lines += _report(gradebook, course / "autograded", assignment, problems)
     return "\n".join(lines)

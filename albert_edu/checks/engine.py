@@ -158,7 +158,7 @@ def _edited(source: str, change: str) -> str:
 def _outcome(answer: Callable, case: Case, inputs: tuple | None = None):
     try:
         return case.ask(answer, *(copy.deepcopy(case.inputs) if inputs is None else inputs))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         lacks_memory = isinstance(error, RuntimeError) and "t allocate memory" in str(error)
         return Raised(MemoryError(str(error)) if lacks_memory else error)
 

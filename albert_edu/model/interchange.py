@@ -123,10 +123,10 @@ def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, li
         raise InterchangeError(f"{folder} holds {architecture}, and none of {', '.join(TASKS)}.")
     labels, names = settings.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}, None
     dropout = settings.get("classifier_dropout_prob", settings.get("classifier_dropout")) or 0.0
-    with blame(folder / "config.json", InterchangeError):
-        if task is AlbertForClassification:  # In the order of the logits, not of the file.
+    config.replace(hidden_dropout=dropout)  # The head's has the same limits.
+    if task is AlbertForClassification:  # In the order of the logits, not of the file.
+        with blame(f"id2label in {folder / 'config.json'}", InterchangeError):
             names = [str(labels[str(number)]) for number in range(len(labels))]
-        config.replace(hidden_dropout=dropout)  # The head's has the same limits.
     outputs = [len(names)] if names else []
 
     def build() -> TaskModel:

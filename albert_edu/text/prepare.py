@@ -8,10 +8,12 @@ import warnings
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
+from albert_edu.config import check_numbers
 from albert_edu.text.corpora import load_corpus, text_files
 from albert_edu.text.documents import CorpusError, hold_out
 from albert_edu.text.stories import spelling_lesson
@@ -58,6 +60,7 @@ def prepare(
     that ``datasets`` has. Raises CorpusError for text that cannot be used, and warns when more
     than 0.5% of the tokens are unknown.
     """
+    check_numbers(SimpleNamespace(vocab_size=vocab_size or 6), 0, 65_536, "vocab_size")
     name = str(name)
     named = all(part in ("sotu", "imdb") or is_synthetic(part) for part in name.split("+"))
     hub_set = None

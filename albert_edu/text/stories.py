@@ -38,11 +38,9 @@ def stories(
     """
     strengths = SimpleNamespace(**locals())
     check_numbers(strengths, 0.0, 1.0, "topic_strength", "order_strength")
-    check_numbers(strengths, 1, 1_000_000, "num_documents")
+    check_numbers(strengths, 1, 1_000_000, "num_documents", "sentences_per_stage")
     check_numbers(strengths, 1, len(TOPICS) * len(STAGES[0]) ** len(STAGES), "num_scripts")
-    check_numbers(strengths, 1, 100, "sentences_per_stage")
-    check_numbers(strengths, 0, 100, "topic_nouns")
-    check_numbers(strengths, 0, 2**32, "seed")
+    check_numbers(strengths, 0, 2**32, "topic_nouns", "seed")
     from datasets import Dataset
 
     rng = np.random.default_rng(seed)

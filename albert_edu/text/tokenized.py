@@ -9,16 +9,19 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int, UInt16
 
+from albert_edu.errors import blame, read_file, read_text
 from albert_edu.text.documents import CorpusError, map_documents
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
 
 PART_TOKENS = 1 << 24  # how many tokens are looked at together
+
+KINDS = (np.uint16, np.int64, np.int64, np.int64)  # of the arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,16 +125,17 @@ class TokenizedCorpus:
 
         Raises CorpusError for files that are cut short or do not belong together.
         """
-        try:
-            files = [Path(folder) / f"{name}.npy" for name in cls.FILES]
-            unknown = json.loads((Path(folder) / "unknown.json").read_text())
-            arrays = (np.load(file, mmap_mode="r") for file in files)
-            corpus = cls(*arrays, unknown=tuple(map(tuple, unknown)))
+        files, folder = [f"{name}.npy" for name in cls.FILES], Path(folder)
+        mapped = partial(np.load, mmap_mode="r")
+        with blame(f"the tokenised text in {folder}", CorpusError):
+            arrays = [read_file(folder / file, mapped, CorpusError, None) for file in files]
+            if [(array.ndim, array.dtype) for array in arrays] != [(1, kind) for kind in KINDS]:
+                raise ValueError("an array has another type")
+            text = read_text(folder / "unknown.json", CorpusError)
+            corpus = cls(*arrays, tuple((str(word), int(n)) for word, n in json.loads(text)))
             for offsets in (corpus.sentences, corpus.documents):
-                if (offsets[1:] < offsets[:-1]).any():
+                if offsets[0] or (offsets[1:] < offsets[:-1]).any():
                     raise ValueError("offsets run backwards")
-        except (ValueError, EOFError, OSError, IndexError) as error:
-            raise CorpusError(f"the tokenised text in {folder} is damaged: {error}") from error
         return corpus
 
     def part(self, first: int, end: int) -> "TokenizedCorpus":

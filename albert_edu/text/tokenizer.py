@@ -22,6 +22,8 @@ from pathlib import Path
 import numpy as np
 import sentencepiece
 
+from albert_edu.errors import read_file
+
 PAD, UNK, CLS, SEP, MASK = range(5)
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
 UNKNOWN = "<unk>"  # corpora such as WikiText write rare words so
@@ -105,11 +107,7 @@ class AlbertTokenizer:
         """
         path = Path(path)
         file = path / "spiece.model" if path.is_dir() else path
-        if not file.is_file():
-            raise TokenizerError(
-                f"{file} is no regular file. A tokenizer.json alone is read by load_pretrained."
-            )
-        return cls(file.read_bytes())
+        return cls(read_file(file, Path.read_bytes, TokenizerError))
 
     def save(self, folder: str | Path) -> None:
         """Write ``spiece.model`` and ``tokenizer_config.json``, as transformers loads them."""

@@ -20,7 +20,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from albert_edu.errors import blame, read_file, read_json
+from albert_edu.errors import read_file, read_json
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.folders import read_config, read_weights
 from albert_edu.model.interchange import save_pretrained
@@ -129,9 +129,7 @@ def resume(
             f"{path} has an incomplete {STATE}, without {', '.join(lacking)}. Move that folder "
             f"away to go on from the checkpoint before it."
         )
-    with blame(path / STATE, CheckpointError):
-        changes = "; ".join(filter(None, (differing(state[part], run[part]) for part in run)))
-    if changes:
+    if changes := "; ".join(filter(None, (differing(state[part], run[part]) for part in run))):
         raise CheckpointError(
             f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
             f"another folder."
@@ -215,8 +213,9 @@ def fingerprint(tensors: dict[str, torch.Tensor]) -> str:
     return digest.hexdigest()[:16]
 
 
-def differing(saved: dict, now: dict) -> str:
+def differing(saved: object, now: dict) -> str:
     """Return the entries in which two flat dicts differ: ``hidden_size was 64, is 128``."""
+    saved = saved if isinstance(saved, dict) else {}  # a file may hold anything
     keys = [key for key in {**saved, **now} if saved.get(key) != now.get(key)]
     return ", ".join(f"{key} was {saved.get(key)}, is {now.get(key)}" for key in keys)
 

@@ -79,7 +79,7 @@ def pretrain(
         state = checkpoint.resume(folder, model, optimizer, run, measured)
         unseen, start = (held_out or stream).corpus, state.get("step", 0)
         history = History(baselines(stream.corpus, unseen, tokens))
-        with blame(folder, CheckpointError):
+        with blame(f"the training state in {folder}", CheckpointError):
             meter = Meter(device, workers, state)
             history.records += map(dict, state.get("records", []))
         metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None

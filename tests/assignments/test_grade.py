@@ -132,7 +132,7 @@ def test_a_process_that_ends_while_it_grades_is_a_problem_of_one_submission(tmp_
 def test_bad_input_is_told_in_a_sentence_with_exit_code_2(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["assignments", *arguments]) == 2
-    assert "ValueError: " in capsys.readouterr().err
+    assert "Error: " in capsys.readouterr().err
 
 
 def test_an_unknown_assignment_is_bad_input(tmp_path, capsys):

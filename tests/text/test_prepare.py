@@ -162,28 +162,6 @@ def test_a_folder_is_tokenised_once_and_again_when_its_content_or_a_name_changes
     assert len(encodings) == 6
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "no file", "offsets past the end", "offsets run backwards", "tokenizer"])
-def test_a_damaged_copy_is_named_and_prepared_again(texts, tmp_path, damage):
-    whole = fingerprints(prepare(str(texts), vocab_size=36))
-    (folder,) = (tmp_path / "cache").iterdir()
-    tokens, offsets = folder / "train" / "tokens.npy", folder / "train" / "sentences.npy"
-    if damage == "cut":
-        tokens.write_bytes(tokens.read_bytes()[:-10])
-    elif damage == "empty":
-        tokens.write_bytes(b"")
-    elif damage == "no file":
-        (folder / "train" / "unknown.json").unlink()
-    elif damage == "tokenizer":
-        (folder / "spiece.model").write_bytes(b"nothing")
-    else:
-        array = np.load(offsets)
-        array[-1 if damage == "offsets past the end" else 5] += 1000
-        np.save(offsets, array)
-    with pytest.warns(UserWarning, match="prepared again"):
-        assert fingerprints(prepare(str(texts), vocab_size=36)) == whole
-    assert fingerprints(prepare(str(texts), vocab_size=36)) == whole
-
-
 def test_unknown_tokens_are_counted_and_warned_of_with_the_commonest(texts):
     for path in texts.iterdir():
         path.write_text("The <unk> barn was old. The boat was <unk> turning. It was @-@ late.")
