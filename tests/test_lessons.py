@@ -12,7 +12,6 @@ from albert_edu.notebooks import MINUTES, reading_minutes, update_syllabus
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 OPTIONAL = sorted((ROOT / "notebooks" / "optional").glob("[0-9][0-9]_*.ipynb"))
-DRAWN = {"00", "01", "02", "03", "04", "05", "06", "07", "08", "10", "11"}
 EXERCISE = re.compile(r"^\*\*(\d+\.\d+) .+?\*\* · difficulty \d/5 · importance \d/5 · .*minutes", re.MULTILINE)
 SOLUTION = re.compile(r"<summary>Solution</summary>\s*```python\n(.*?)```\s*</details>", re.DOTALL)
 # Words of our own for which the field has another; GLOSSARY.md says which.
@@ -49,8 +48,7 @@ def test_a_lesson_opens_with_its_problem_and_a_drawing(path):
     opening = "\n".join(cell.source for cell in notebook.cells[:3])
     assert "**The problem**" in opening
     drawings = re.findall(r"\(\.\./figures/drawings/\w+\.svg\)", "\n".join(source_of(path, "markdown")))
-    if path.name[:2] in DRAWN:
-        assert "drawings/" in opening and len(set(drawings)) >= 2
+    assert "drawings/" in opening and len(set(drawings)) >= 2
 
 
 @pytest.mark.parametrize("path", ROAD, ids=name)
