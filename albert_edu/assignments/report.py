@@ -22,17 +22,18 @@ SUSPICIOUS = re.compile(
 
 def overview(course: Path) -> str:
     """Return the report on every assignment in the course; FileError if nothing is graded."""
+    if not (course / "problems.json").exists():
+        raise FileError(f"{course} holds no grades: grade a folder first.")
     graded = read_json(course / "problems.json", FileError)
     lines = [f"The grading seed was {(course / 'grading_seed.txt').read_text()}."]
     with Gradebook(f"sqlite:///{course.resolve() / 'gradebook.db'}") as gradebook:
         for assignment, problems in sorted(graded.items()):
-            lines += ["", f"{assignment}:"]
             lines += _report(gradebook, course / "autograded", assignment, problems)
     return "\n".join(lines)
 
 
 def _report(gradebook: Gradebook, graded: Path, assignment: str, problems: dict) -> list[str]:
-    lines, mistakes, shares = [], Counter(), {}
+    lines, mistakes, shares = ["", f"{assignment}:"], Counter(), {}
     for student, problem in sorted(problems.items()):
         if problem:
             lines.append(f"  {plain(student):20} not graded: {plain(problem)}")
@@ -45,8 +46,7 @@ def _report(gradebook: Gradebook, graded: Path, assignment: str, problems: dict)
         for grade in grades:
             if grade.max_score and grade.cell.cell_type == "code":
                 shares.setdefault(grade.name, []).append(grade.auto_score / grade.max_score)
-        path = graded / student / assignment / f"{assignment}.ipynb"
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.read(graded / student / assignment / f"{assignment}.ipynb", 4)
         mistakes.update(set(find_reasons(notebook)))
         lines += [f"    look: {plain(line)[:100]}" for line in find_suspicious_lines(notebook)[:8]]
     lines += ["  mean share of the points:"]

@@ -21,8 +21,8 @@ class LinePerTenth(terminal_bar):
         tenth = 10 * self.n // max(self.total or 1, 1)
         if tenth > self.tenth and not self.disable:
             self.tenth = tenth
-            count = f"{self.desc or 'done'}: {self.n:,} of {self.total:,}"
-            print(count, self.postfix or "", file=sys.stderr, flush=True)
+            line = f"{self.desc or 'done'}: {self.n:,} of {self.total:,} {self.postfix or ''}"
+            print(line.rstrip(), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Write nothing more: tqdm would clear a line that a file does not have."""

@@ -57,10 +57,8 @@ def train_stages(
     model, history, seconds, steps = warm_start, None, 0.0, 0
     for stage in stages:
         origin = fingerprint(model.state_dict()) if model else "scratch"
-        if model:
-            model = stack_layers(model, stage.num_layers)
-        else:
-            model = AlbertForPretraining(config.replace(num_layers=stage.num_layers))
+        deep = config.replace(num_layers=stage.num_layers)
+        model = stack_layers(model, stage.num_layers) if model else AlbertForPretraining(deep)
         place = Path(folder) if folder else None
         if place and len(stages) > 1:
             length = stage.sequence_length or config.max_positions
@@ -68,7 +66,8 @@ def train_stages(
         batches = stream(stage, skip + steps)
         measured = pretrain(
             model, batches, settings(stage), place and place / "checkpoints", device,
-            held_out and held_out(stage), place and place / "metrics.jsonl", describe, origin,
+            held_out and held_out(stage), place and place / "metrics.jsonl",
+            describe and f"{describe}, {stage.num_layers} layers", origin,
         )  # fmt: skip
         seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
         history = history or History(measured.baselines)
