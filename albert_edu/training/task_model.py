@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from albert_edu.errors import read_json, read_text
+from albert_edu.errors import FileError, blame, read_json, read_text
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import TaskModel, Tokenizer
@@ -141,21 +141,21 @@ def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> 
     For SQuAD and RACE the file has their layout, and an answer is the question's id or the letter,
     a tab and a text. For GLUE it is a table of the task (.tsv, .csv, .jsonl, .parquet), whose
     labels are not read. Any other file has a text in each line, or two with a tab between them.
-    Raises ValueError for a folder that ``finetune --out`` did not write, and TaskFileError.
+    Raises FileError for a folder that ``finetune --out`` did not write, and TaskFileError.
     """
-    if not (Path(folder) / "finetune.json").exists():
-        raise ValueError(f"{folder} has no finetune.json: 'finetune --out' writes such a folder.")
-    record = read_json(Path(folder) / "finetune.json", ValueError)
+    record = read_json(Path(folder) / "finetune.json", FileError)
+    with blame(Path(folder) / "finetune.json", FileError, "'finetune --out' writes it."):
+        task, texts, length = record["task"], 1 + record["pairs"], int(record["sequence_length"])
+        unanswerable, label_names = record["unanswerable"], record["label_names"]
     model, tokenizer, _ = interchange.load_task_model(folder)
-    task = record["task"]
     if task in READERS or (task in GLUE and Path(file).suffix in TABLES):
         examples = _read(task, file, labelled=False)
     else:
-        examples = _read_lines(file, 1 + record["pairs"])
-    data = _encode(task, examples, tokenizer, record["sequence_length"])
+        examples = _read_lines(file, texts)
+    data = _encode(task, examples, tokenizer, length)
     if isinstance(data, SpanData):
-        data = data._replace(unanswerable=record["unanswerable"])
-    answers = _named(answers_to(model.to(device), data), record["label_names"])
+        data = data._replace(unanswerable=unanswerable)
+    answers = _named(answers_to(model.to(device), data), label_names)
     if task == "SQuAD":
         return [f"{e.id}\t{answer}" for e, answer in zip(examples, answers, strict=True)]
     if task == "RACE":

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from albert_edu.cli import main
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
@@ -221,8 +222,6 @@ def files(tmp_path, story_text, tiny_model) -> dict[str, str]:
 
 @pytest.mark.parametrize("task", ["sst2", "STS-B", "squad_v2", "RACE"])
 def test_a_fine_tuned_folder_keeps_everything_and_predicts(files, tmp_path, task, capsys):
-    from albert_edu.cli import main
-
     out, data = tmp_path / "out", files[task]
     command = ["finetune", "--model", files["model"], "--steps", "4", "--batch-size", "4", "--sequence-length", "32",
                "--task", task, "--data", data, data, "--out", str(out), "--evaluate-every", "2", "--keep-best"]  # fmt: skip
@@ -243,8 +242,6 @@ def test_a_fine_tuned_folder_keeps_everything_and_predicts(files, tmp_path, task
 
 
 def test_a_fine_tuned_folder_answers_lines_and_what_does_not_fit_the_task_is_one_sentence(files, tmp_path, capsys):
-    from albert_edu.cli import main
-
     (tmp_path / "lines").write_text("anna praised the cake.\nben moved the box.\n")
     command, data, out = ["finetune", "--model", files["model"], "--steps", "3", "--task"], files["sst2"], str(tmp_path / "out")
     assert main([*command, "SST-2", "--data", data, data, "--out", out]) == 0 and capsys.readouterr()
@@ -258,6 +255,9 @@ def test_a_fine_tuned_folder_answers_lines_and_what_does_not_fit_the_task_is_one
                            (["predict", "--model", files["model"], data], "has no finetune.json"),
                            (["predict", "--model", out, str(tmp_path / "lines")], "line 1 has ['anna praised")):  # fmt: skip
         assert main(wrong) == 2 and message in capsys.readouterr().err
+    for damaged in ("{", "[]", "{}", '{"task": 3}'):
+        (tmp_path / "out" / "finetune.json").write_text(damaged)
+        assert main(["predict", "--model", out, data]) == 2 and "finetune.json" in capsys.readouterr().err
 
 
 def test_training_examples_of_one_class_are_refused_and_a_missing_class_is_named(tmp_path, story_text, tiny_model):
