@@ -147,8 +147,7 @@ def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
 def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
     command = [sys.executable, "-m", "albert_edu", "reproduce", "--experiment", "table8", "--minutes", "0.15"]
     in_background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # a shell starts a command with & like this
-    ended = subprocess.run([*in_background, *command, "--runs", str(tmp_path)], capture_output=True, text=True,
-                           timeout=400, check=False)  # fmt: skip
+    ended = subprocess.run([*in_background, *command, "--runs", str(tmp_path)], capture_output=True, text=True, timeout=400)
     assert ended.returncode == 130 and "the same command goes on" in ended.stderr
     record = json.loads((tmp_path / "results" / "table8_quick.json").read_text())
     assert len(record["runs"]) < record["planned_runs"]  # what the same command goes on from

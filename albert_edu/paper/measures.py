@@ -92,7 +92,7 @@ def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
         record[name] = {}
         for how, frozen in (("tuned", False), ("frozen", True)):
             torch.manual_seed(run.seed)
-            classes = int(train.labels.max()) + 1
+            classes = 1 + int(max(part.labels.max() for part in (train, test)))
             task = AlbertForClassification(deepcopy(model.albert), classes).to(device)
             settings = FinetuneSettings(**FINETUNED, seed=run.seed, frozen=frozen)
             record[name][how] = finetune(task, train, test, settings)["accuracy"]
