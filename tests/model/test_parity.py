@@ -139,6 +139,7 @@ def test_parity_is_no_accident_of_idle_weights(pair, batch):
     ffn=st.integers(1, 40), segments=st.integers(2, 3), eps=st.sampled_from([1e-12, 1e-5]), seed=st.integers(0, 99),
 )  # fmt: skip
 @settings(max_examples=60, deadline=None, derandomize=True)
+@pytest.mark.slow
 def test_any_config_gives_the_same_numbers_in_double_precision(L, groups, E, heads, share, activation, ffn, segments, eps, seed):
     """From our tensors under transformers' names into its class for pre-training, to 1e-10."""
     config = AlbertConfig(V, E, 16, L, heads, ffn, S, segments, share, min(groups, L) if share == "all" else 1,

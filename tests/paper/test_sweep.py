@@ -17,6 +17,7 @@ from albert_edu.training import stages
 from albert_edu.training.pretrain import NonFiniteLoss
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
+pytestmark = pytest.mark.slow
 
 
 def weight_norm(model, text, run) -> dict:
@@ -166,7 +167,6 @@ def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
         assert found["stories"]["masked_token_loss"] == pytest.approx(found["held_out_masked_token_loss"], abs=1e-4)
 
 
-@pytest.mark.slow
 def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("ALBERT_EDU_PROCESSES", "1")

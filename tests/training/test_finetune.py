@@ -40,6 +40,7 @@ def model() -> AlbertForClassification:
     return AlbertForClassification(Albert(AlbertConfig.named("albert-tiny", vocab_size=200)), 12)
 
 
+@pytest.mark.slow
 def test_it_learns_the_topic_of_a_sentence(model, topics):
     before = task_scores(model, topics[1])["accuracy"]
     after = finetune(model, *topics, FinetuneSettings(steps=120, learning_rate=2e-3, warmup_steps=12))

@@ -125,6 +125,7 @@ def test_bfloat16_stays_finite_keeps_float32_weights_and_stays_near_float32(stre
     assert 0 < distance(exact, rounded)  # it did use it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer, rate", [("adamw", 5e-3), ("lamb", 2e-2)])
 @pytest.mark.parametrize("objective", ["sop", "none"])
 def test_sixty_steps_learn_something(story_text, optimizer, rate, objective):

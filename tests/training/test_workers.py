@@ -77,6 +77,9 @@ run_all(Path(sys.argv[1]), int(os.environ.get("RANK", 0)))
 """
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
     """The folders of one worker and of two."""
@@ -95,7 +98,6 @@ def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
     return folder / "one", folder / "two"
 
 
-@pytest.mark.slow
 def test_every_worker_leaves_the_process_group_when_it_ends(outcomes):
     assert sorted(path.name for path in outcomes[1].glob("left-*")) == ["left-0", "left-1"]
 
@@ -105,7 +107,6 @@ def metrics(file: Path) -> list[dict]:
     return [{name: value for name, value in record.items() if name != "tokens_per_second"} for record in records]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run", ["adamw", "lamb in two parts", "without order", "stopped"])
 def test_two_workers_end_with_the_weights_of_one(outcomes, run):
     one, two = outcomes
@@ -116,7 +117,6 @@ def test_two_workers_end_with_the_weights_of_one(outcomes, run):
         torch.testing.assert_close(first[name], alone[name], rtol=0, atol=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run", ["adamw", "lamb in two parts", "without order"])
 def test_only_the_first_worker_writes(outcomes, run):
     written = {path.name for path in (outcomes[1] / run).iterdir() if path.is_dir()}
@@ -124,7 +124,6 @@ def test_only_the_first_worker_writes(outcomes, run):
     assert [path.name for path in (outcomes[1] / run / "of-worker-0" / "checkpoints").glob("step-*")] == ["step-00000008"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run, folder", [("adamw", "of-worker-0"), ("lamb in two parts", "of-worker-0"), ("stopped", "shared")])
 def test_the_metrics_are_those_of_the_whole_batch_also_after_a_stop_between_two_records(outcomes, run, folder):
     alone, together = (metrics(outcome / run / folder / "metrics.jsonl") for outcome in outcomes)
