@@ -1,6 +1,6 @@
 # make reproduce      counts, a trained pair, Table 5 in miniature, Figure 1, and a report page (PROFILE=quick by default)
 # make test           every test and every notebook
-# make test-fast      the tests without notebooks, JupyterLab and whatever takes more than a few seconds
+# make test-fast      the tests without notebooks, JupyterLab and what takes more than about two seconds
 # make test-machines  every notebook under settings that imitate other machines; says which cells print something else
 # make lab            JupyterLab in the same environment
 # All of them make .venv first, when it is missing or older than pyproject.toml. On a machine whose plain torch wheel is

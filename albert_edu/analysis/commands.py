@@ -26,7 +26,7 @@ def run_fill(options) -> None:
 
     model, tokenizer = load_with_tokenizer(options.model)
     for answers in fill(model, tokenizer, options.text, options.top):
-        print("  ".join(f"{token.lstrip('▁')} {chance:.3f}" for token, chance in answers))
+        print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
 
 def run_inspect(options) -> None:
