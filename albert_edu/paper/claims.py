@@ -36,13 +36,13 @@ def mean(values: Sequence[float]) -> Mean:
 
 
 def cell(result: dict, column: str) -> float:
-    """A measured value by its dotted name.
+    """A measured value by its dotted name; a number in it counts from 0 in a list.
 
-    >>> cell({"head": {"sop": {"accuracy": 0.9}}}, "head.sop.accuracy")
-    0.9
+    >>> cell({"head": {"sop": {"accuracy": 0.9, "recall": [1.0, 0.8]}}}, "head.sop.recall.1")
+    0.8
     """
     for part in column.split("."):
-        result = result[part]
+        result = result[int(part) if isinstance(result, list) else part]
     return result
 
 

@@ -8,12 +8,9 @@ WIDE = ("ALBERT-xlarge", "ALBERT-xxlarge")  # their counts are claims of their o
 def counted_rows(*_) -> list[dict]:
     """Return the printed counts as results, and the worst of each group of tables, in millions."""
     counted = printed_and_counted()
-    groups = {
-        "Tables 3 and 4": [row for row in counted if row.table in ("3", "4")],
-        "Table 1 but xlarge and xxlarge": [
-            row for row in counted if row.table == "1" and row.row not in WIDE
-        ],
-    }
+    tables_3_and_4 = [row for row in counted if row.table in ("3", "4")]
+    table_1 = [row for row in counted if row.table == "1" and row.row not in WIDE]
+    groups = {"Tables 3 and 4": tables_3_and_4, "Table 1 but xlarge and xxlarge": table_1}
     results = [_result(f"{TABLES[row.table].name}: {row.row}", row) for row in counted]
     for name, rows in groups.items():
         results.append(max((_result(name, row) for row in rows), key=lambda result: result["off"]))

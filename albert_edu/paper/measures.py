@@ -140,8 +140,7 @@ def order_cross(model: AlbertForPretraining, text: PreparedText, run) -> dict:
                           for held_out in (False, True))  # fmt: skip
         fitted = linear_probe(*features, *test)
         probe[task] = {"accuracy": fitted.accuracy, "recall": list(fitted.per_class)}
-    stream = run.stream(text, held_out=True, objective="none", batch_size=64)
-    plain = evaluate(model, stream, MEASURED)
+    plain = evaluate(model, run.stream(text, True, objective="none", batch_size=64), MEASURED)
     return rounded({
         "held_out_masked_token_loss": plain["masked_token_loss"],
         "copy_baseline": baselines(text.train, text.held_out, model.config.vocab_size).copy,

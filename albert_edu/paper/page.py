@@ -1,6 +1,7 @@
 """From the report to ``figures/CLAIMS.md``, its pictures, and the README's summary."""
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -77,8 +78,17 @@ def claims_page(report: Report) -> str:
         "claims.md", report=report, table_of_scopes=_table_of_scopes(report),
         sharing=_shared_runs(report), is_drawn=lambda entry: _is_drawn(entry, report),
         setting=_setting, shown=shown, numbers=_numbers, compare=compare, margin=margin,
-        why_unfinished=why_unfinished,
+        why_unfinished=why_unfinished, remark=_remark,
     )  # fmt: skip
+
+
+def _remark(text: str, runs: Sequence[dict]) -> str:
+    """Put what was measured in the place of {row: column} and of {row: column: range}."""
+    for row, column, span in re.findall(r"\{(.+?): ([\w.-]+)(: range)?\}", text):
+        values = [cell(run, column) for run in runs if run["row"] == row]
+        numbers = f"{min(values):.2f} and {max(values):.2f}" if span else shown(mean(values))
+        text = text.replace(f"{{{row}: {column}{span}}}", numbers)
+    return text
 
 
 def _table_of_scopes(report: Report) -> str:
@@ -137,9 +147,8 @@ def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str
         of_row = [run for run in runs if run["row"] == row]
         ours = mean([cell(run, experiment.column) for run in of_row])
         parameters = f"{of_row[0]['parameters']:,}" if "parameters" in of_row[0] else ""
-        key = "training_seconds" if any("training_seconds" in run for run in of_row) else "seconds"
-        seconds = [run[key] for run in of_row if key in run]
-        time = f"{sum(seconds) / len(seconds):.0f}" if seconds else ""
+        seconds = [run.get("training_seconds", run.get("seconds")) for run in of_row]
+        time = f"{sum(seconds) / len(seconds):.0f}" if None not in seconds else ""
         paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else ""
         if row in experiment.published:
             table, column, *_ = reference = experiment.published[row]

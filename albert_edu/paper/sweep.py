@@ -81,9 +81,7 @@ class Run:
         identity += ["each batch once"] if self.grown else []
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
 
-    def stream(
-        self, text: PreparedText, held_out: bool = False, **changes
-    ) -> PretrainingStream:
+    def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
         """Return its batches, or those of the documents held out.
 
         ``changes`` ask for another objective, size or kind of negatives.
