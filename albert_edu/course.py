@@ -1,4 +1,8 @@
-"""What the notebooks themselves need: a guess before a number appears, described figures, fixed conditions for stored outputs."""
+"""What the notebooks themselves need.
+
+That is a guess before a number appears, figures with a description, and fixed conditions for the
+outputs that are stored.
+"""
 
 import io
 import os
@@ -13,9 +17,12 @@ from matplotlib.figure import Figure
 
 
 def begin(seed: int = 0) -> None:
-    """Set the conditions under which the stored outputs were made: CPU, seed, one thread, three digits, the house style."""
-    os.environ["TQDM_DISABLE"] = "1"  # for processes that a notebook starts, too
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a card rounds otherwise; the commands of the README use it
+    """Set the conditions under which the stored outputs were made.
+
+    These are the CPU, the seed, one thread, three printed digits, and the style of the figures.
+    """
+    # For processes that a notebook starts, too. A card rounds otherwise; README's commands use it.
+    os.environ.update(TQDM_DISABLE="1", CUDA_VISIBLE_DEVICES="")
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     torch.set_printoptions(precision=3, sci_mode=False)
@@ -25,32 +32,33 @@ def begin(seed: int = 0) -> None:
 
 
 def predict(question: str, default: float) -> float:
-    """Your guess, before you look: change ``default`` in the cell. Returns it."""
+    """Print and return your guess, which you write in the place of ``default`` before you look."""
     print(f"your guess: {question}: {default:,}")
     return default
 
 
 def reveal(guess: float, truth: float, unit: str = "") -> None:
-    """Guess and truth side by side, and how far apart."""
+    """Print guess and truth side by side, and how far they are apart."""
     unit = f" {unit}" if unit else ""
-    ratio = "" if not guess or not truth else f" ({truth / guess:.2g} times your guess)"
+    ratio = f" ({truth / guess:.2g} times your guess)" if guess and truth else ""
     print(f"you said {guess:,}{unit}, it is {truth:,}{unit}{ratio}")
 
 
 def show(figure: Figure, alt: str) -> None:
     """Display a figure, and under it, folded away, its description for those who cannot see it."""
-    display(Image(_png(figure), alt=alt))
-    # JupyterLab drops the alt text of an output image, so it stands below as text too.
-    display(Markdown(_folded(alt)))
+    # JupyterLab drops the alt text of an output image, so it is shown below as text, too.
+    display(Image(_png(figure), alt=alt), Markdown(_folded(alt)))
 
 
 def explore(draw: Callable[..., tuple[Figure, str]], **choices: list) -> widgets.VBox:
-    """A slider for each named list of choices above the figure that ``draw(name=choice, ...)`` returns; starts in the middle.
+    """Return a panel with a slider for each named list of choices above a figure.
 
-    Run it in JupyterLab and move a slider. The stored notebook shows the same figure once, in the cell before.
+    ``draw(name=choice, ...)`` returns the figure and its description; every slider starts in the
+    middle. Run it in JupyterLab and move a slider. The stored notebook shows the same figure once,
+    in the cell before.
     """
     sliders = {
-        name: widgets.SelectionSlider(options=values, value=values[len(values) // 2], description=name, continuous_update=False)
+        name: widgets.SelectionSlider(options=values, index=len(values) // 2, description=name)
         for name, values in choices.items()
     }
     picture, words = widgets.Image(format="png"), widgets.HTML()
@@ -60,16 +68,18 @@ def explore(draw: Callable[..., tuple[Figure, str]], **choices: list) -> widgets
         picture.value, words.value = _png(figure), _folded(alt)
 
     for slider in sliders.values():
+        slider.continuous_update = False  # one drawing for each choice, not for each pixel
         slider.observe(redraw, names="value")
     redraw()
     panel = widgets.VBox([*sliders.values(), picture, words])
-    view = {"application/vnd.jupyter.widget-view+json": {"version_major": 2, "version_minor": 0, "model_id": panel.model_id}}
-    display(view | {"text/plain": f"sliders for {', '.join(choices)}: run this cell to move them"}, raw=True)
+    view = {"version_major": 2, "version_minor": 0, "model_id": panel.model_id}
+    text = f"sliders for {', '.join(choices)}: run this cell to move them"
+    display({"application/vnd.jupyter.widget-view+json": view, "text/plain": text}, raw=True)
     return panel
 
 
 def _png(figure: Figure) -> bytes:
-    """The figure as a PNG of at most 256 colours, which is all a chart has and a third of the size."""
+    """The figure as a PNG of at most 256 colours: enough for a chart, and a third of the size."""
     full, small = io.BytesIO(), io.BytesIO()
     figure.savefig(full, format="png", dpi=100)
     plt.close(figure)

@@ -18,9 +18,10 @@ class Trouble(Exception):
 
 def check_python() -> str:
     """Python is one that the course was written for; returns its version."""
-    if sys.version_info < (3, 11):  # noqa: UP036  a venv made by hand can be older than pyproject.toml allows
-        raise Trouble(f"Python {sys.version.split()[0]} is too old. Install Python 3.11 or newer and delete .venv.")
-    return sys.version.split()[0]
+    version = sys.version.split()[0]
+    if sys.version_info < (3, 11):  # noqa: UP036  a venv made by hand can be older than allowed
+        raise Trouble(f"Python {version} is too old. Install Python 3.11 or newer, delete .venv.")
+    return version
 
 
 def check_packages() -> str:
@@ -28,7 +29,7 @@ def check_packages() -> str:
     from packaging.requirements import Requirement
 
     wanted = [Requirement(line) for line in importlib.metadata.requires("albert-edu") or []]
-    wanted = [requirement for requirement in wanted if not requirement.marker or requirement.marker.evaluate({"extra": ""})]
+    wanted = [need for need in wanted if not need.marker or need.marker.evaluate({"extra": ""})]
     wrong = []
     for requirement in wanted:
         try:
@@ -45,12 +46,12 @@ def check_packages() -> str:
 
 def check_device() -> str:
     """What torch computes on: the name of the device, torch's version and its threads."""
-    import torch
+    from torch import __version__, get_num_threads
 
     from albert_edu.paper.provenance import device_name
     from albert_edu.training.pretrain import pick_device
 
-    return f"{device_name(pick_device())}; torch {torch.__version__}, {torch.get_num_threads()} threads"
+    return f"{device_name(pick_device())}; torch {__version__}, {get_num_threads()} threads"
 
 
 def check_disk() -> str:
@@ -69,7 +70,7 @@ def check_cache() -> str:
         (folder / ".probe").touch()
         (folder / ".probe").unlink()
     except OSError as error:
-        raise Trouble(f"{folder} cannot be written ({error}). Set ALBERT_EDU_CACHE to a folder that can.") from error
+        raise Trouble(f"Cannot write {folder}: {error}. Change ALBERT_EDU_CACHE.") from error
     return str(folder).replace(str(Path.home()), "~")
 
 
@@ -77,8 +78,7 @@ def check_fonts() -> str:
     """matplotlib's own font is there, so that no figure falls back on another; returns its file."""
     from matplotlib import font_manager
 
-    path = font_manager.findfont("DejaVu Sans", fallback_to_default=False)
-    return path.rsplit("/", 1)[-1]
+    return Path(font_manager.findfont("DejaVu Sans", fallback_to_default=False)).name
 
 
 def check_kernel() -> str:
@@ -86,7 +86,7 @@ def check_kernel() -> str:
     from jupyter_client.kernelspec import KernelSpecManager
 
     if "python3" not in KernelSpecManager().find_kernel_specs():
-        raise Trouble("JupyterLab has no kernel called python3. Run: python -m ipykernel install --sys-prefix.")
+        raise Trouble("No python3 kernel. Run: python -m ipykernel install --sys-prefix.")
     return f"python3; JupyterLab {importlib.metadata.version('jupyterlab')}"
 
 
@@ -98,20 +98,20 @@ def check_corpus() -> str:
 
 
 CHECKS: dict[str, Callable[[], str]] = {
-    "Python": check_python, "packages": check_packages, "device": check_device, "disk": check_disk, "cache": check_cache,
-    "fonts": check_fonts, "kernel": check_kernel, "corpus": check_corpus,
+    "Python": check_python, "packages": check_packages, "device": check_device, "disk": check_disk,
+    "cache": check_cache, "fonts": check_fonts, "kernel": check_kernel, "corpus": check_corpus,
 }  # fmt: skip
 
 
 def examine(checks: dict[str, Callable[[], str]] | None = None) -> int:
-    """Print OK or FAIL per check; 0 if all is well, else 1."""
-    failed = 0
-    for name, check in (checks or CHECKS).items():
+    """Print OK or FAIL for each check, with its cure. Return 0 if all is well, else 1."""
+    checks, failed = checks or CHECKS, 0
+    for name, check in checks.items():
         try:
             print(f"OK    {name:9} {check()}")
         except Exception as error:  # whatever breaks a check is a finding, not a crash
             failed += 1
             kind = "" if isinstance(error, Trouble) else f"{type(error).__name__}: "
             print(f"FAIL  {name:9} {kind}{error}")
-    print("all is well" if not failed else f"{failed} of {len(checks or CHECKS)} checks failed; the cures are above")
+    print(f"{failed} of {len(checks)} checks failed; cures are above" if failed else "all is well")
     return 1 if failed else 0

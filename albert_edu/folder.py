@@ -1,4 +1,7 @@
-"""Where the course's folder is: the clone with notebooks/ and figures/, which an installed package does not carry."""
+"""Where the course's folder is, the clone with notebooks/ and figures/.
+
+An installed package does not carry them.
+"""
 
 from pathlib import Path
 
@@ -6,7 +9,7 @@ MARK = Path("notebooks") / "00_start_here.ipynb"
 
 
 def course_folder() -> Path:
-    """Return the course's folder: the current folder or one above it, else the one that this library lies in.
+    """Return the course's folder: the current folder, one above it, or the one of this library.
 
     Raises ValueError where there is none, as after ``pip install`` without a clone.
     """
@@ -15,6 +18,6 @@ def course_folder() -> Path:
         if (folder / MARK).exists():
             return folder
     raise ValueError(
-        "this command needs the course's folder, the one with notebooks/ and figures/, and there is none here. "
-        "Clone the course's repository, change into its folder, and run the command again."
+        "this command needs the course's folder, which has notebooks/ and figures/, and there is "
+        "none here. Clone the course's repository, go to its folder, and run the command again."
     )

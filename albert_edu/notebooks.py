@@ -16,37 +16,45 @@ TABLE = re.compile(r"(<!-- notebooks -->\n).*?(<!-- /notebooks -->)", re.DOTALL)
 
 
 def find(names: list[str]) -> list[Path]:
-    """The notebooks whose names start with one of these numbers; all of them for an empty list."""
+    """Return the notebooks whose names start with one of these numbers; all for an empty list.
+
+    Raises ValueError for a number that no notebook has.
+    """
     folder = course_folder() / "notebooks"
-    paths = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
-    paths += sorted(folder.glob("optional/[0-9][0-9]_*.ipynb"))
-    chosen = [path for path in paths if not names or path.name.startswith(tuple(names))]
-    unknown = [name for name in names if len(name) < 2 or not any(path.name.startswith(name) for path in paths)]
-    if unknown or not chosen:
-        raise ValueError(f"no notebook starts with {' or '.join(unknown)}. There are: {', '.join(path.stem for path in paths)}.")
-    return chosen
+    paths = sorted(folder.glob("[0-9]*.ipynb")) + sorted(folder.glob("optional/[0-9]*.ipynb"))
+    there = " ".join(path.stem for path in paths)
+    unknown = [name for name in names if len(name) < 2 or f" {name}" not in f" {there}"]
+    if unknown:
+        raise ValueError(f"no notebook starts with {' or '.join(unknown)}. There are: {there}")
+    return [path for path in paths if not names or path.name.startswith(tuple(names))]
 
 
 def start(number: str, assignment: bool = False) -> Path:
-    """Copy a notebook into work/, its assignment into work/me/: git ignores both, and no copy is ever overwritten."""
-    source = find([number])[0]
-    course = course_folder()
-    target = course / "work" / source.name
+    """Copy a notebook into work/, or its assignment into work/me/, and return where the copy is.
+
+    Git ignores both folders. Raises ValueError for a number that no notebook has, and where a copy
+    exists already: none is ever overwritten.
+    """
+    course, source = course_folder(), find([number])[0]
+    target = course / "work" / ("me" if assignment else "") / source.name
     if assignment:
         source = course / "notebooks" / "assignments" / "release" / source.name
-        target = course / "work" / "me" / source.name
         if not source.exists():
             raise ValueError(f"{source.stem} has no assignment; notebooks 01 to 11 have one each.")
     if target.exists():
-        raise ValueError(f"{target.relative_to(course)} exists; rename or delete it first, it may hold your answers.")
+        raise ValueError(f"{target} exists; rename or delete it first, it may hold your answers.")
     target.parent.mkdir(parents=True, exist_ok=True)
     text = source.read_text(encoding="utf-8")
-    target.write_text(text.replace("](../../", "](../../notebooks/") if assignment else text, encoding="utf-8")  # its links go on
+    up = "](../../notebooks/" if assignment else "](../../"  # an assignment lies deeper
+    target.write_text(text.replace("](../../", up), encoding="utf-8")
     return target.relative_to(course)
 
 
 def execute_all(names: list[str], write: bool) -> int:
-    """Run the notebooks in order with a fresh kernel each; returns 1 if one fails."""
+    """Run the notebooks in order with a fresh kernel each. Return 1 if one fails, else 0.
+
+    With ``write`` the outputs are stored, and the minutes in the README and the teaching page.
+    """
     measured, failed = {}, 0
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as alone:
         for path in find(names):
@@ -59,72 +67,86 @@ def execute_all(names: list[str], write: bool) -> int:
             if write:
                 nbformat.write(with_minutes(normalise(notebook)), path)
             measured[path.stem] = (reading_minutes(notebook), seconds, peak)
-            print(f"OK    {path.stem}: {seconds:.0f} core seconds, {peak:.0f} MB at most", flush=True)
+            print(f"OK    {path.stem}: {seconds:.0f} core seconds, {peak:.0f} MB", flush=True)
     if write:
         update_table(measured)
     return 1 if failed else 0
 
 
 def _execute_and_measure(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
-    """In a process that has one kernel in its life: the notebook, its kernel's core seconds and its peak memory in MB."""
+    """The executed notebook, and its kernel's core seconds and peak memory in MB.
+
+    The process that calls this must have no other kernel in its life.
+    """
     import resource  # not on Windows, where `start` must work all the same
 
     notebook = execute(path)
-    spent, megabyte = resource.getrusage(resource.RUSAGE_CHILDREN), 1 << 20 if sys.platform == "darwin" else 1 << 10
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    megabyte = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return notebook, spent.ru_utime + spent.ru_stime, spent.ru_maxrss / megabyte
 
 
 def execute(path: Path) -> nbformat.NotebookNode:
-    """Run every cell, as nbval will; the notebook's own folder is the working directory."""
+    """Run every cell, as nbval will, in the notebook's own folder, and return the notebook.
+
+    Raises nbclient's CellExecutionError for a cell that fails.
+    """
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
+    options = {"timeout": 300, "kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"]}
     where = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where, extra_arguments=["--log-level=ERROR"]).execute()
+    NotebookClient(notebook, resources=where, **options).execute()
     return notebook
 
 
 def reading_minutes(notebook: nbformat.NotebookNode) -> int:
-    """How long a careful reader needs: 200 words or 10 lines of code a minute. Exercises come on top."""
+    """Return the minutes that a careful reader needs: 200 words or 10 lines of code a minute.
+
+    Doing the exercises comes on top.
+    """
     words = sum(len(cell.source.split()) for cell in notebook.cells if cell.cell_type == "markdown")
     code = [cell.source.splitlines() for cell in notebook.cells if cell.cell_type == "code"]
     return round(words / 200 + sum(bool(line.strip()) for lines in code for line in lines) / 10)
 
 
 def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Write the minutes where the first cell says "about N minutes"."""
+    """Put the minutes where the first cell says "about N minutes", and return the notebook."""
     first = notebook.cells[0]
     first.source = MINUTES.sub(f"about {reading_minutes(notebook)} minutes", first.source, count=1)
     return notebook
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Keep what a reader sees and nbval compares: drop timings, widget state and ids that change at every run."""
+    """Keep what a reader sees and nbval compares, and return the notebook.
+
+    Timings, the state of widgets, and ids that change at every run are dropped.
+    """
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    count = 0
     for index, cell in enumerate(notebook.cells):
         cell.id = f"cell-{index:03d}"
-        cell.metadata = {key: value for key, value in cell.metadata.items() if key in ("tags", "nbgrader", "jupyter")}
-        if cell.cell_type == "code":
-            count += 1
-            cell.execution_count = count
-            cell.outputs = _whole_streams(cell.outputs)
-            for output in cell.outputs:
-                if "metadata" in output:  # nothing but the description of an image
-                    described = output.metadata.get("image/png", {}).get("alt")
-                    output.metadata = {"image/png": {"alt": described}} if described else {}
-                if "data" in output:  # a widget lives in the kernel that drew it; its text remains
-                    output.data.pop("application/vnd.jupyter.widget-view+json", None)
-                if "execution_count" in output:
-                    output.execution_count = count
+        kept = ("tags", "nbgrader", "jupyter")
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key in kept}
+    code_cells = (cell for cell in notebook.cells if cell.cell_type == "code")
+    for count, cell in enumerate(code_cells, start=1):
+        cell.execution_count = count
+        cell.outputs = _whole_streams(cell.outputs)
+        for output in cell.outputs:
+            if "metadata" in output:  # nothing but the description of an image
+                described = output.metadata.get("image/png", {}).get("alt")
+                output.metadata = {"image/png": {"alt": described}} if described else {}
+            if "data" in output:  # a widget lives in the kernel that drew it; its text remains
+                output.data.pop("application/vnd.jupyter.widget-view+json", None)
+            if "execution_count" in output:
+                output.execution_count = count
     return notebook
 
 
 def _whole_streams(outputs: list) -> list:
-    """Neighbouring pieces of one stream as one: where it was cut depends on the moment it was sent."""
+    """Join neighbouring parts of one stream: where it was cut hangs on the moment it was sent."""
     whole: list = []
     for output in outputs:
-        if whole and output.output_type == whole[-1].output_type == "stream" and output.name == whole[-1].name:
+        if whole and output.get("name", "") == whole[-1].get("name"):  # only streams have a name
             whole[-1].text += output.text
         else:
             whole.append(output)
@@ -132,7 +154,10 @@ def _whole_streams(outputs: list) -> list:
 
 
 def update_table(measured: dict[str, tuple[int, float, float]]) -> None:
-    """Write minutes to read, core minutes and memory of the notebooks that ran into the README's table."""
+    """Write minutes to read, core minutes and memory into the README's table.
+
+    ``measured`` has minutes, seconds and MB by the name of each notebook that ran.
+    """
     readme = course_folder() / "README.md"
     text = readme.read_text()
     lines = TABLE.search(text)[0].splitlines()
@@ -151,7 +176,7 @@ def update_syllabus(page: Path) -> None:
     for index, line in enumerate(lines):
         names = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", line)
         if names and line.startswith("|"):
-            read = [nbformat.read(page.parent / name, as_version=4) for name in names]
+            read = (nbformat.read(page.parent / name, as_version=4) for name in names)
             minutes = sum(map(reading_minutes, read))
             lines[index] = MINUTES.sub(f"about {minutes} minutes", line, count=1)
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")

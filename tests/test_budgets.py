@@ -33,7 +33,7 @@ LIMITS = {
     "__init__": 4,
     "__main__": 3,
     "tests": 8491,
-    "lines above 100 characters": 57,
+    "lines above 100 characters": 0,
 }
 SLACK = 100  # a room that has fallen by more than this lowers its limit
 

@@ -10,7 +10,8 @@ from albert_edu.errors import blame
 from albert_edu.text.tasks import Example
 
 GLUE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-HEADLESS = {2: ("label", "sentence"), 4: ("source", "label", "mark", "sentence")}  # CoLA as published
+# CoLA as published has four columns and no header.
+HEADLESS = {2: ("label", "sentence"), 4: ("source", "label", "mark", "sentence")}
 
 
 class TaskFileError(ValueError):

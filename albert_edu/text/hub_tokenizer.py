@@ -48,8 +48,8 @@ class HubTokenizer:
             settings = json.loads((folder / "tokenizer_config.json").read_text())
         if (folder / "tokenizer.json").exists():
             return cls(tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json")), settings)
-        lowercase = settings.get("do_lower_case", True)
-        wordpiece = tokenizers.BertWordPieceTokenizer(str(folder / "vocab.txt"), lowercase=lowercase)
+        lower = settings.get("do_lower_case", True)
+        wordpiece = tokenizers.BertWordPieceTokenizer(str(folder / "vocab.txt"), lowercase=lower)
         return cls(wordpiece._tokenizer, settings)
 
     def save(self, folder: str | Path) -> None:

@@ -1,8 +1,9 @@
-"""A story world with two planted signals: what a story is about, and in which order things happen. Used from notebook 06 on.
+"""A synthetic corpus with two planted signals: the topic of a story, and the order of its events.
 
-Real text hides both signals; here their strength is a knob, so that one can see what an objective learns from which. Every
-story runs through six stages in order. Its nouns come from one topic (NSP can be solved from them), its verbs from the
-stages (SOP can only be solved from them). A script is a topic together with the verb it uses at each stage.
+Real text hides both signals. Here the strength of each can be set, so that one can see what an
+objective learns from which. Every story runs through six stages in order. Its nouns come from one
+topic (NSP can be solved from them), and its verbs from the stages (SOP can only be solved from
+them). A script is a topic together with the verb it uses at each stage. Used from notebook 06 on.
 """
 
 import tomllib
@@ -22,18 +23,21 @@ def stories(
     num_documents: int = 3000, num_scripts: int = 60, sentences_per_stage: int = 1,
     topic_strength: float = 0.9, order_strength: float = 1.0, topic_nouns: int = 0, seed: int = 0,
 ) -> "datasets.Dataset":  # fmt: skip
-    """Documents of 6 * sentences_per_stage sentences with columns ``topic`` and ``script``.
+    """Return documents of 6 * sentences_per_stage sentences, with columns ``topic`` and ``script``.
 
-    ``topic_strength`` is the chance that a noun belongs to the topic, ``order_strength`` the chance that a verb belongs to
-    the stage; at 0 the signal is gone and the task it carries cannot be learnt. ``topic_nouns`` puts so many further
-    nouns of the topic at the end of each sentence, in place of where or when: a louder topic, as in real text, where it shows
-    in most words. (With one noun a sentence, NSP is easier to solve from the verbs than from the topic.)
-    Every sentence has the same number of words, so lengths give nothing away. Hold out with ``hold_out(corpus)`` (new stories
-    of known scripts) or ``hold_out(corpus, by="script")`` (scripts never seen).
+    ``topic_strength`` is the chance that a noun belongs to the topic, ``order_strength`` the chance
+    that a verb belongs to the stage. At 0 the signal is gone, and the task that needs it cannot be
+    learnt. ``topic_nouns`` puts so many further nouns of the topic at the end of each sentence, in
+    the place of where or when. The topic then shows in most words, as in real text. (With one noun
+    a sentence, NSP is easier to solve from the verbs than from the topic.) Every sentence has the
+    same number of words, so lengths give nothing away. Hold out with ``hold_out(corpus)`` (new
+    stories of known scripts) or ``hold_out(corpus, by="script")`` (scripts never seen). Raises
+    ValueError for a number out of its range.
 
-    How hard is it? ``albert-tiny``, batches of 32 x 64, AdamW at 2e-3, one core, SOP on held-out scripts: as it stands 0.95
-    to 0.98 after 500 steps (20 s, three seeds) and 0.96 to 0.98 after 800 (35 s, four seeds). After 500 steps and two
-    seeds each, ``order_strength=0.7`` gives 0.89 and 0.90, ``sentences_per_stage=2``, where neighbours may share a stage,
+    How hard is it? ``albert-tiny`` with batches of 32 x 64 and AdamW at 2e-3 on one core has this
+    SOP accuracy on held-out scripts: 0.95 to 0.98 after 500 steps (20 s, three seeds) and 0.96 to
+    0.98 after 800 (35 s, four seeds). After 500 steps and two seeds each, ``order_strength=0.7``
+    gives 0.89 and 0.90, and ``sentences_per_stage=2``, where neighbours may share a stage, gives
     0.92 and 0.93.
     """
     strengths = SimpleNamespace(**locals())
@@ -46,36 +50,37 @@ def stories(
     rng = np.random.default_rng(seed)
     topics = list(TOPICS)
     every_script = len(topics) * len(STAGES[0]) ** len(STAGES)
-    scripts = [
-        (topics[number % len(topics)], np.unravel_index(number // len(topics), [len(verbs) for verbs in STAGES]))
-        for number in rng.choice(every_script, size=num_scripts, replace=False)
-    ]
+    numbers = rng.choice(every_script, size=num_scripts, replace=False)
+    verbs = np.transpose(np.unravel_index(numbers // len(topics), [len(verbs) for verbs in STAGES]))
+    scripts = [(topics[n % len(topics)], row) for n, row in zip(numbers, verbs, strict=True)]
 
     def sentence(topic: str, verb: str) -> str:
         noun = rng.choice(TOPICS[topic] if rng.random() < topic_strength else PLAIN_NOUNS)
         verb = verb if rng.random() < order_strength else rng.choice(PLAIN_VERBS)
-        name, end = rng.choice(NAMES), " ".join(rng.choice(TOPICS[topic], topic_nouns)) or rng.choice(PLACES)
-        return f"{name} {verb} the {noun} {end}."
+        name, more = rng.choice(NAMES), " ".join(rng.choice(TOPICS[topic], topic_nouns))
+        return f"{name} {verb} the {noun} {more or rng.choice(PLACES)}."
 
     def document(index: int) -> dict:
         number = int(rng.integers(num_scripts))
         topic, verbs = scripts[number]
-        plot = [STAGES[stage][verb] for stage, verb in enumerate(verbs) for _ in range(sentences_per_stage)]
-        return {"id": f"story-{index}", "topic": topic, "script": number, "sentences": [sentence(topic, verb) for verb in plot]}
+        sentences = [sentence(topic, STAGES[stage][verb]) for stage, verb in enumerate(verbs)
+                     for _ in range(sentences_per_stage)]  # fmt: skip
+        return {"id": f"story-{index}", "topic": topic, "script": number, "sentences": sentences}
 
     return Dataset.from_list([document(index) for index in range(num_documents)])
 
 
 def spelling_lesson() -> list[str]:
-    """Every word with a full stop: lines to add to the text a tokenizer learns from.
+    """Return every word with a full stop: lines to add to the text that a tokenizer learns from.
 
-    SentencePiece considers a piece only if it stands in two different words. In this small world most words look like no
-    other and would be spelt out, two pieces where one will do, and a sequence would hold three sentences instead of seven.
+    SentencePiece considers a piece only if two different words have it. Most words of this small
+    vocabulary look like no other. They would be spelt in two pieces instead of one, and a sequence
+    would hold three sentences instead of seven.
     """
     return [f"{word}." for word in sorted(vocabulary())]
 
 
 def vocabulary() -> set[str]:
-    """Every word the stories can contain."""
+    """Return every word that the stories can contain."""
     places = (place.split() for place in PLACES)
     return {"the"}.union(*STAGES, *TOPICS.values(), NAMES, PLAIN_NOUNS, PLAIN_VERBS, *places)

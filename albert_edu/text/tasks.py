@@ -1,6 +1,7 @@
 """Labelled examples as tensors, and tasks made of reviews and stories (notebook 11).
 
-The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B [SEP] with segment id 1 from B on.
+The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B [SEP] with segment
+id 1 from B on.
 """
 
 from dataclasses import dataclass
