@@ -54,11 +54,11 @@ class AlbertConfig:
     num_segments: int = 2  # sentence A and sentence B
     share: Sharing = "all"  # what the layers have in common (Table 4)
     num_groups: int = 1  # G groups of consecutive layers share within (section 4.5); 1 for "none"
-    hidden_dropout: float = 0.0  # v1 trained with 0.1 up to xlarge, v2 with 0
-    attention_dropout: float = 0.0
+    hidden_dropout: int | float = 0.0  # v1 trained with 0.1 up to xlarge, v2 with 0
+    attention_dropout: int | float = 0.0
     activation: Activation = "gelu_tanh"  # the authors' GELU is the tanh approximation
-    layer_norm_eps: float = 1e-12
-    init_std: float = 0.02  # of the truncated normal that matrices and tables start from
+    layer_norm_eps: int | float = 1e-12
+    init_std: int | float = 0.02  # of the truncated normal that matrices and tables start from
     pad_id: int = 0
 
     def __post_init__(self):

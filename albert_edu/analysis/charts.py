@@ -77,7 +77,7 @@ def bars(
     _check_number(series)
     style()
     figure, axis = plt.subplots(figsize=(max(4.8, 0.7 * len(groups) * len(series) + 1.5), 3.6))
-    width, places = 0.8 / len(series), np.arange(len(groups))
+    width, places, listing = 0.8 / len(series), np.arange(len(groups)), []
     for number, (name, values) in enumerate(series.items()):
         drawn = axis.bar(
             places + (number - (len(series) - 1) / 2) * width, values, width * 0.94, label=name,
@@ -85,6 +85,7 @@ def bars(
         )  # fmt: skip
         labels = [f"{value:,.{digits}f}" for value in values]
         axis.bar_label(drawn, labels, fontsize=8, padding=2)
+        listing.append(f"{name}: {', '.join(map(' '.join, zip(groups, labels, strict=True)))}")
     axis.set_xticks(places, groups)
     axis.grid(axis="x", visible=False)
     axis.set(ylabel=ylabel, title=title)
@@ -95,11 +96,6 @@ def bars(
     _label_ends(axis, [(name, value, BASELINE["color"]) for name, value in baselines.items()])
     if len(series) > 1:
         axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    listing = []
-    for name, values in series.items():
-        pairs = zip(groups, values, strict=True)
-        numbers = ", ".join(f"{group} {value:,.{digits}f}" for group, value in pairs)
-        listing.append(f"{name}: {numbers}")
     return figure, f"Bar chart of {ylabel}. {title}. {'; '.join(listing)}{_levels(baselines)}."
 
 

@@ -17,6 +17,7 @@ def add_verbs(verb) -> None:
     sub = verb("inspect", run_inspect, "sizes, parameters, sharing and Figure 1 of a model")
     sub.add_argument("model", help=MODEL)
     sub.add_argument("--text", type=Path, help="a file to measure Figure 1 on")
+    sub.add_argument("--out", type=Path, help="a folder that gets Figure 1 as a picture, too")
 
 
 def run_fill(options) -> None:
@@ -30,9 +31,9 @@ def run_fill(options) -> None:
 
 
 def run_inspect(options) -> None:
-    """Print what ``analysis.inspect`` says."""
+    """Print what ``analysis.inspect`` says, and draw Figure 1 where ``--out`` says."""
     from albert_edu.analysis.inspect import SAMPLE, inspect
     from albert_edu.model.interchange import load_pretrained
 
     text = read_text(options.text) if options.text else SAMPLE
-    print(inspect(*load_pretrained(options.model), text))
+    print(inspect(*load_pretrained(options.model), text, options.out))

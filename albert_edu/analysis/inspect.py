@@ -3,14 +3,16 @@
 The command line's ``inspect`` and ``fill`` are these functions.
 """
 
+from pathlib import Path
+
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from albert_edu.analysis.counting import count_parameters
+from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.interchange import Tokenizer
-from albert_edu.model.sharing import describe_plan
 from albert_edu.text.batches import IGNORE, PretrainingBatch
 
 MASK = "[MASK]"
@@ -29,17 +31,14 @@ def fill(
     parts = tokenizer.encode_many(text.split(MASK))
     if len(parts) == 1:
         raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
-    row = [tokenizer.cls_id, *parts[0]]
-    for part in parts[1:]:
-        row += [tokenizer.mask_id, *part]
-    token_ids = torch.tensor([[*row, tokenizer.sep_id]], device=next(model.parameters()).device)
+    ids = [token_id for part in parts for token_id in (tokenizer.mask_id, *part)]
+    row = [tokenizer.cls_id, *ids[1:], tokenizer.sep_id]
+    token_ids = torch.tensor([row], device=next(model.parameters()).device)
     with evaluation_mode(model):
         hidden = model.albert(token_ids).last_hidden[token_ids == tokenizer.mask_id]  # K H
         best = model.masked_token_head(hidden).softmax(-1).topk(top)
-    return [
-        list(zip(tokenizer.pieces(ids), probabilities, strict=True))
-        for ids, probabilities in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-    ]
+    answers = zip(map(tokenizer.pieces, best.indices.tolist()), best.values.tolist(), strict=True)
+    return [list(zip(*answer, strict=True)) for answer in answers]
 
 
 def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> PretrainingBatch:
@@ -62,8 +61,14 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
     )  # fmt: skip
 
 
-def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE) -> str:
-    """Describe a model in lines of text: its sizes, parameters, sharing, and Figure 1 on a text."""
+def inspect(
+    model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE,
+    out: Path | None = None,
+) -> str:  # fmt: skip
+    """Describe a model in lines of text: its sizes, parameters, sharing, and Figure 1 on a text.
+
+    A folder ``out`` gets Figure 1 as figure1.png. Without a tokenizer there is no Figure 1.
+    """
     config, count = model.config, count_parameters(model.config)
     lines = [
         f"V = {config.vocab_size:,} tokens, E = {config.embedding_size}, H = {config.hidden_size}, "
@@ -72,12 +77,19 @@ def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str 
         *(f"{size:>13,} {name.replace('_', ' ')}" for name, size in vars(count).items()),
         f"{count.with_heads:>13,} parameters in all",
         f"sharing: {config.share} in {config.num_groups} group(s)",
-        describe_plan(model.albert.encoder.plan),
     ]
-    if tokenizer is not None:
-        batch = rows_of_text(tokenizer, text, config.max_positions)
-        measured = layer_similarity(model, batch.rows(slice(32)))  # enough, also of a long text
-        lines.append("Figure 1: L2 distance and angle between a layer's input and its output")
-        for i, (l2, angle) in enumerate(zip(measured.l2, measured.angle_degrees, strict=True), 1):
-            lines.append(f"layer {i}: {l2:6.2f} {angle:6.1f} degrees")
+    plan = [f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
+            for i, slot in enumerate(model.albert.encoder.plan, 1)]  # fmt: skip
+    if tokenizer is None:
+        return "\n".join(lines + plan)
+    batch = rows_of_text(tokenizer, text, config.max_positions)
+    measured = layer_similarity(model, batch.rows(slice(32)))  # enough, also of a long text
+    lines.append("Figure 1: L2 distance and angle between a layer's input and its output")
+    for line, l2, angle in zip(plan, measured.l2, measured.angle_degrees, strict=True):
+        lines.append(f"{line:34}{l2:8.2f} {angle:6.1f} degrees")
+    if out:
+        curve, title = [f"sharing: {config.share}"], "How far each layer moves its input"
+        figure, alt = figure1(measured.as_lists(), {}, curve, title)
+        save(figure, out / "figure1.png", alt)
+        lines.append(f"drawn: {out / 'figure1.png'}")
     return "\n".join(lines)

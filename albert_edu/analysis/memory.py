@@ -100,9 +100,7 @@ class ReversibleStack(nn.Module):
     def __init__(self, encoder: SharedEncoder):
         super().__init__()
         self.encoder = encoder
-        self.couplings = [
-            (encoder.attention[slot.attention], encoder.ffn[slot.ffn]) for slot in encoder.plan
-        ]
+        self.couplings = [(encoder.attention[i], encoder.ffn[j]) for i, j in encoder.plan]
 
     def forward(
         self, x1: Float[Tensor, "B S H"], x2: Float[Tensor, "B S H"]

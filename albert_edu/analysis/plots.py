@@ -36,18 +36,19 @@ def save(figure: Figure, path: str | Path, alt: str) -> None:
 
 
 def figure1(
-    shared: dict, separate: dict, names: tuple[str, str], title: str, untrained: Sequence[dict] = ()
+    shared: dict, separate: dict, names: Sequence[str], title: str, untrained: Sequence[dict] = ()
 ) -> tuple[Figure, str]:
     """Draw L2 distance and angle between the input and the output of each layer (Figure 1).
 
-    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``; ``untrained`` may hold the same
-    two before training, which are drawn dotted. The step from the embedding is drawn hollow and
-    unconnected, since the embedding is not normed at width H. The bands are one standard deviation
-    over tokens. Notebook 08.
+    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``; with one name there is only the
+    first. ``untrained`` may hold the same two before training, which are drawn dotted. The step
+    from the embedding is drawn hollow and unconnected, since the embedding is not normed at width
+    H. The bands are one standard deviation over tokens. Notebook 08.
     """
     style()
     figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.5))
-    looks = [(shared, names[0], SHARED, "-", "o"), (separate, names[1], SEPARATE, "--", "s")]
+    looks = [(shared, names[0], SHARED, "-", "o"), (separate, names[-1], SEPARATE, "--", "s")]
+    looks = looks[: len(names)]
     measures = [
         ("l2", "l2_std", "L2 distance", ""), ("angle_degrees", "angle_std", "angle", " (degrees)"),
     ]  # fmt: skip

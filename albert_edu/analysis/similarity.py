@@ -61,22 +61,19 @@ def layer_similarity(
 
     tokens = attention_mask.cpu()
     tokens[:, 0] = False  # [CLS] is measured apart.
-    rows, turns, last_update = [], [], None
+    rows, turns, update = [], [], None
     for before, after in pairwise(hidden):
         # Small angles need more digits than float32 has.
         before, after = before.cpu().double(), after.cpu().double()
-        update = after - before
+        last_update, update = update, after - before
         l2 = update.norm(dim=-1)  # B S
         cosine = F.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
         angle = torch.rad2deg(torch.arccos(cosine))
         rows.append([
-            l2[tokens].mean(), l2[tokens].std(), angle[tokens].mean(),
-            angle[tokens].std(), cosine[tokens].mean(),
-            l2[:, 0].mean(), angle[:, 0].mean(),
+            l2[tokens].mean(), l2[tokens].std(), angle[tokens].mean(), angle[tokens].std(),
+            cosine[tokens].mean(), l2[:, 0].mean(), angle[:, 0].mean(),
         ])  # fmt: skip
         if last_update is not None:
-            turn = F.cosine_similarity(last_update, update, dim=-1)
-            turns.append(turn[tokens].mean())
-        last_update = update
+            turns.append(F.cosine_similarity(last_update, update, dim=-1)[tokens].mean())
     columns = torch.tensor(rows).T
     return LayerSimilarity(albert.config.num_layers, *columns, update_cosine=torch.tensor(turns))

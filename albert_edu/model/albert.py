@@ -85,17 +85,15 @@ class Albert(nn.Module):
         self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"] | None = None,
         attention_mask: Int[Tensor, "B S"] | None = None, return_hidden_states: bool = False,
     ) -> EncoderOutput:  # fmt: skip
-        if attention_mask is not None:
-            attention_mask = attention_mask.bool()
-        if segment_ids is None:
-            segment_ids = torch.zeros_like(token_ids)
-        hidden = self.embeddings(token_ids, segment_ids)
-        states = [hidden] if return_hidden_states else None
-        for hidden in self.encoder.steps(hidden, attention_mask):  # noqa: B020 - a state at a time
-            if return_hidden_states:
-                states.append(hidden)
-        pooled = torch.tanh(self.pooler(hidden[:, 0]))  # B H
-        return EncoderOutput(hidden, pooled, tuple(states) if return_hidden_states else None)
+        mask = None if attention_mask is None else attention_mask.bool()
+        segments = torch.zeros_like(token_ids) if segment_ids is None else segment_ids
+        hidden = self.embeddings(token_ids, segments)
+        if return_hidden_states:
+            states = (hidden, *self.encoder.steps(hidden, mask))
+        else:
+            states = (self.encoder(hidden, mask),)
+        pooled = torch.tanh(self.pooler(states[-1][:, 0]))  # B H
+        return EncoderOutput(states[-1], pooled, states if return_hidden_states else None)
 
 
 class AlbertForPretraining(nn.Module):

@@ -3,7 +3,6 @@
 The names of the tensors are a table, ``tensor_names.txt``. Used by ``folders`` and ``interchange``.
 """
 
-import dataclasses
 import re
 from importlib.resources import files
 
@@ -122,10 +121,8 @@ def checked_config(fields: dict) -> AlbertConfig:
 
     Raises InterchangeError for fields that it has not, and for values that no model has.
     """
-    reals = {field.name for field in dataclasses.fields(AlbertConfig) if field.type is float}
-    whole = {name for name in reals if isinstance(fields.get(name), int)}
     try:
-        return AlbertConfig(**fields | {name: float(fields[name]) for name in whole})
+        return AlbertConfig(**fields)
     except (TypeError, ValueError) as error:
         raise InterchangeError(f"config.json describes no model: {error}") from error
 

@@ -28,23 +28,16 @@ from albert_edu.model.formats import (
     to_transformers,
     why_not_expressible,
 )
-from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
+from albert_edu.model.task_heads import TASKS, AlbertForClassification, AlbertForTokens, TaskModel
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.tokenizer import AlbertTokenizer
 
-TaskModel = AlbertForClassification | AlbertForChoice | AlbertForSpan
 Tokenizer = AlbertTokenizer | HubTokenizer
-TASKS = {  # the end of transformers' class -> our class
-    "ForSequenceClassification": AlbertForClassification, "ForMultipleChoice": AlbertForChoice,
-    "ForQuestionAnswering": AlbertForSpan,
-}  # fmt: skip
 NOT_OF_THE_SHAPE = (
     "model_type", "architectures", "classifier_dropout_prob", "classifier_dropout", "problem_type",
     "id2label", "label2id",
 )  # fmt: skip
-TOKENIZERS = {
-    "spiece.model": AlbertTokenizer, "tokenizer.json": HubTokenizer, "vocab.txt": HubTokenizer,
-}  # fmt: skip
+TOKENIZERS = {"spiece.model": AlbertTokenizer, **dict.fromkeys(HubTokenizer.FILES, HubTokenizer)}
 
 
 def save_pretrained(
@@ -90,15 +83,15 @@ def save_task_model(
     model: TaskModel, tokenizer: Tokenizer | None, folder: str | Path,
     label_names: Sequence[str] | None = None,
 ) -> None:  # fmt: skip
-    """Write a fine-tuned model for transformers' AlbertForSequenceClassification, ForMultipleChoice
-    or ForQuestionAnswering (or BERT's); in our own layout where transformers has no such encoder.
+    """Write a fine-tuned model for transformers' class with the same head (``TASKS``).
 
-    ``label_names`` are the classes in the order of the logits. The score "there is no answer" of a
-    span model is stored as ``no_answer``, which transformers does not read. Used in notebook 11.
+    Where transformers has no such encoder the layout is our own. ``label_names`` are the classes in
+    the order of the logits. The score "there is no answer" of a span model is stored as
+    ``no_answer``, which transformers does not read. Used in notebook 11.
     """
     kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
-    if isinstance(model, AlbertForClassification):
+    if isinstance(model, AlbertForClassification | AlbertForTokens):
         outputs = model.head.out_features
         names = list(label_names or (f"LABEL_{i}" for i in range(outputs)))
         if len(names) != outputs:
@@ -124,16 +117,11 @@ def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, li
     labels, names = settings.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}, None
     dropout = settings.get("classifier_dropout_prob", settings.get("classifier_dropout")) or 0.0
     config.replace(hidden_dropout=dropout)  # The head's has the same limits.
-    if task is AlbertForClassification:  # In the order of the logits, not of the file.
+    if task in (AlbertForClassification, AlbertForTokens):  # in the order of the logits
         with blame(f"id2label in {folder / 'config.json'}", InterchangeError):
             names = [str(labels[str(number)]) for number in range(len(labels))]
-    outputs = [len(names)] if names else []
-
-    def build() -> TaskModel:
-        """Return an untrained model of the folder's kind and shape."""
-        return task(Albert(config), *outputs, dropout=dropout)
-
-    model = _read(folder, settings, build, ("head.none.", "albert.pooler."))
+    sizes, optional = [len(names)] if names else [], ("head.none.", "albert.pooler.")
+    model = _read(folder, settings, lambda: task(Albert(config), *sizes, dropout=dropout), optional)
     return model, _load_tokenizer(folder, config), names
 
 

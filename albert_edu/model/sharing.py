@@ -41,15 +41,3 @@ def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[La
     if share not in blocks:
         raise ValueError(f"share must be one of {', '.join(blocks)}, got {share!r}.")
     return tuple(LayerSlot(*pair) for pair in zip(*blocks[share], strict=True))
-
-
-def describe_plan(plan: tuple[LayerSlot, ...]) -> str:
-    """Return the plan as lines of text, one per layer application.
-
-    >>> print(describe_plan(layer_plan(2, "ffn")))
-    layer 1: attention 0, ffn 0
-    layer 2: attention 1, ffn 0
-    """
-    return "\n".join(
-        f"layer {i}: attention {slot.attention}, ffn {slot.ffn}" for i, slot in enumerate(plan, 1)
-    )

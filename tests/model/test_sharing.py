@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from albert_edu.config import AlbertConfig
 from albert_edu.model import sharing
 from albert_edu.model.encoder import SharedEncoder
-from albert_edu.model.sharing import describe_plan, layer_plan
+from albert_edu.model.sharing import layer_plan
 
 SHARES = ("all", "attention", "ffn", "none")
 
@@ -82,10 +82,6 @@ def test_an_unknown_way_of_sharing_is_refused_with_those_that_exist():
     spec.loader.exec_module(unchecked)
     with pytest.raises(ValueError, match="one of all, attention, ffn, none, got 'some'"):
         unchecked.layer_plan(4, "some")
-
-
-def test_the_printed_plan_to_the_letter():
-    assert describe_plan(layer_plan(2, "ffn")) == "layer 1: attention 0, ffn 0\nlayer 2: attention 1, ffn 0"
 
 
 def config(share: str, num_groups: int = 1, num_layers: int = 4) -> AlbertConfig:

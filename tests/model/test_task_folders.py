@@ -1,6 +1,7 @@
 """Fine-tuned models come back from their folder, and transformers gets the same numbers from it."""
 
 import json
+from functools import partial
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.interchange import load_task_model, save_pretrained, save_task_model
-from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
+from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan, AlbertForTokens
 from albert_edu.text.stories import stories
 from albert_edu.text.tasks import TaskData
 from albert_edu.text.tokenizer import AlbertTokenizer
@@ -20,11 +21,8 @@ ENCODERS = {
     "ALBERT": dict(embedding_size=8), "groups": dict(embedding_size=8, num_groups=2),
     "BERT": dict(embedding_size=16, share="none"),
 }  # fmt: skip
-HEADS = {
-    "SequenceClassification": lambda albert: AlbertForClassification(albert, 3, dropout=0.2),
-    "MultipleChoice": AlbertForChoice,
-    "QuestionAnswering": AlbertForSpan,
-}
+HEADS = {"SequenceClassification": partial(AlbertForClassification, num_labels=3, dropout=0.2), "MultipleChoice": AlbertForChoice,
+         "TokenClassification": partial(AlbertForTokens, num_labels=3, dropout=0.2), "QuestionAnswering": AlbertForSpan}
 
 
 def encoder(**changes) -> Albert:
@@ -61,7 +59,7 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
 def test_a_saved_task_model_comes_back_with_tokenizer_labels_and_dropout(kind, changes, tmp_path):
     tokenizer = AlbertTokenizer.train((line for story in stories(40)["sentences"] for line in story), V)
     model = HEADS[kind](encoder(**changes))
-    labels = ["bad", "fair", "good"] if kind == "SequenceClassification" else None
+    labels = ["bad", "fair", "good"] if kind.endswith("Classification") else None
     save_task_model(model, tokenizer, tmp_path, labels)
     loaded, its_tokenizer, its_labels = load_task_model(tmp_path)
     assert type(loaded) is type(model) and loaded.albert.config == model.albert.config
@@ -87,15 +85,17 @@ def test_a_wrong_number_of_label_names_is_refused(tmp_path):
         save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path, ["bad", "good"])
 
 
-def test_a_classifier_that_transformers_fine_tuned_is_read(tmp_path):
+@pytest.mark.filterwarnings("ignore:.* has no albert.pooler")  # transformers' token classes do without
+@pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification"])
+def test_a_classifier_that_transformers_fine_tuned_is_read(kind, tmp_path):
     sizes = dict(vocab_size=V, hidden_size=16, embedding_size=8, num_hidden_layers=2, num_attention_heads=2,
                  intermediate_size=64, max_position_embeddings=16)  # fmt: skip
-    theirs = transformers.AlbertForSequenceClassification(transformers.AlbertConfig(**sizes, num_labels=4)).eval()
+    theirs = getattr(transformers, f"AlbertFor{kind}")(transformers.AlbertConfig(**sizes, num_labels=4)).eval().double()
     theirs.save_pretrained(tmp_path)
     ours, _, labels = load_task_model(tmp_path)
     batch = batch_of(2)
     logits = theirs(batch.token_ids, batch.attention_mask, batch.segment_ids).logits
-    torch.testing.assert_close(ours.eval()(batch), logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(ours.eval().double()(batch), logits, atol=1e-10, rtol=1e-10)
     assert len(labels) == 4
 
 

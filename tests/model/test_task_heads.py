@@ -9,8 +9,8 @@ import transformers
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import save_pretrained
-from albert_edu.model.task_heads import LONGEST_ANSWER, AlbertForChoice, AlbertForClassification, AlbertForSpan
+from albert_edu.model.interchange import TASKS, save_pretrained
+from albert_edu.model.task_heads import LONGEST_ANSWER, AlbertForChoice, AlbertForClassification, AlbertForSpan, AlbertForTokens
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import TaskData
 
@@ -27,19 +27,19 @@ def data(*shape: int, labels) -> TaskData:
     return TaskData(torch.randint(1, V, (*shape, S)) * mask, (torch.arange(S) >= 4).long() * mask, mask, torch.as_tensor(labels))
 
 
-@pytest.mark.parametrize("kind", ["SequenceClassification", "MultipleChoice"])
-def test_logits_are_those_of_transformers(pretrained, tmp_path, kind):
+@pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification", "MultipleChoice"])
+def test_logits_and_losses_are_those_of_transformers(pretrained, tmp_path, kind):
     save_pretrained(pretrained, None, tmp_path)
-    choice = kind == "MultipleChoice"
-    ours = AlbertForChoice(pretrained.albert) if choice else AlbertForClassification(pretrained.albert, 3)
-    extra = {} if choice else {"num_labels": 3}
-    theirs = getattr(transformers, f"AlbertFor{kind}").from_pretrained(tmp_path, **extra)
+    ours = TASKS[f"For{kind}"](pretrained.albert, *([] if kind == "MultipleChoice" else [3]))
+    theirs = getattr(transformers, f"AlbertFor{kind}").from_pretrained(tmp_path, num_labels=3)
     theirs.classifier.load_state_dict(ours.head.state_dict())
-    batch = data(*((B, C) if choice else (B,)), labels=[0, 1, 2])
+    batch = data(*BATCHES[type(ours)], labels=[0, 1, 2])
+    if kind == "TokenClassification":
+        batch = dataclasses.replace(batch, labels=torch.randint(3, (B, S)).where(batch.attention_mask.bool(), IGNORE))
     arguments = dict(input_ids=batch.token_ids, token_type_ids=batch.segment_ids, attention_mask=batch.attention_mask)
     output = theirs.eval()(**arguments, labels=batch.labels)
     torch.testing.assert_close(ours.eval()(batch), output.logits)
-    torch.testing.assert_close(ours.loss(batch), output.loss)
+    torch.testing.assert_close(ours.loss(batch.rows(slice(None))), output.loss)  # rows() cuts the padding
 
 
 def test_one_label_is_a_regression(pretrained):
@@ -77,8 +77,8 @@ def test_padding_never_moves_a_prediction(pretrained):
         torch.testing.assert_close(model.eval()(batch), model(other))
 
 
-HEADS = [(AlbertForClassification, (3,)), (AlbertForChoice, ()), (AlbertForSpan, ())]
-BATCHES = {AlbertForClassification: (B,), AlbertForChoice: (B, C), AlbertForSpan: (B,)}
+HEADS = [(AlbertForClassification, (3,)), (AlbertForChoice, ()), (AlbertForSpan, ()), (AlbertForTokens, (3,))]
+BATCHES = dict.fromkeys((AlbertForClassification, AlbertForSpan, AlbertForTokens), (B,)) | {AlbertForChoice: (B, C)}
 
 
 @pytest.mark.parametrize(("head", "labels"), HEADS)
