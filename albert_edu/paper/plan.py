@@ -141,11 +141,10 @@ def _experiment(section: dict, top: dict, family: str) -> Experiment:
     only = {"seeds": top["seeds"], "settings": section.get("settings", {})}
     profiles = section.get("profiles", {top["profile"] or "laptop": only})
     plain = {field.name for field in fields(Experiment)} - {"measure", "instead"}
-    values = {name: frozen(value) for name, value in section.items() if name in plain}
+    values = {name: frozen(value) for name, value in (top | section).items() if name in plain}
     return Experiment(
         **values, measure=getattr(measures, section.get("measure", ""), None),
         instead=OTHER_WAYS.get(section.get("instead")), section=section, family=family,
-        pilot_seeds=tuple(top["pilot_seeds"]),
         budgets={name: Profile(tuple(part.get("seeds", ())), part.get("settings", {}))
                  for name, part in profiles.items()},
     )  # fmt: skip
