@@ -70,7 +70,7 @@ class Lamb(torch.optim.Optimizer):
 def trust_ratio(w: Tensor, u: Tensor) -> Tensor:
     """Return |w| / |u|, or 1 where either norm is 0.
 
-    It is a tensor with one number, so that nothing has to wait for a GPU.
+    It stays a tensor, because reading a number from a GPU makes the CPU wait.
     """
     w_norm, u_norm = w.norm(), u.norm()
     return torch.where((w_norm > 0) & (u_norm > 0), w_norm / u_norm, 1.0)
