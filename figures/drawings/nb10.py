@@ -20,7 +20,7 @@ def layer_flops(S: int) -> dict[str, int]:
 
 
 def flops_of_a_layer():
-    """The feed-forward block needs most of the FLOPs, and only the attention scores grow with S."""
+    """In both bars the feed-forward block needs most FLOPs, and only the part 4SH grows with S."""
     lengths = (128, 512)
     found = {length: layer_flops(length) for length in lengths}
     shares = {length: [round(100 * part / sum(parts.values())) for part in parts.values()]
@@ -92,7 +92,7 @@ def what_sharing_saves():
 
 
 def all_reduce_traffic():
-    """A shared layer sends a twelfth of the bytes, but only after the whole backward pass."""
+    """With a shared layer, a twelfth of the bytes is sent, at the end of the backward pass."""
     L = BASE.num_layers
     sent = [4 * count_parameters(config).encoder / 1e6 for config in (SEPARATE, BASE)]
     assert round(sent[0] / sent[1]) == L

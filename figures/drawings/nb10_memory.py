@@ -24,7 +24,7 @@ def stored_by_a_layer() -> int:
 
 
 def stored_for_backward():
-    """One layer stores sixteen numbers per token and hidden unit, half of them around the GELU."""
+    """One layer stores sixteen vectors of width H per token, half of them around the GELU."""
     units = stored_by_a_layer()
     said = "; ".join(f"{name}, {unit} H, needed by {user.replace('_{', '').replace('}', '')}"
                      for name, unit, user in STORED)

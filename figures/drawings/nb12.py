@@ -8,7 +8,9 @@ OUTCOMES = ("agrees", "no difference\nlarger than m", "opposes", "undecided", "v
 
 
 def scope_and_outcome():
-    """Every claim gets a scope and an outcome, and only the two upper rows can reproduce it."""
+    """Every claim gets a scope and an outcome, and only the two upper scopes allow the words
+    reproduced and contradicted.
+    """
     named = {("agrees", True): "reproduced", ("opposes", True): "contradicted"}
     drawing = canvas(
         404, "The two words of a claim: its scope and its outcome",
