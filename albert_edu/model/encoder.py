@@ -12,7 +12,7 @@ from albert_edu.model.sharing import layer_plan
 
 
 class SharedEncoder(nn.Module):
-    """Apply L layers that are drawn from as few blocks as the plan needs.
+    """Run L layer applications with as few blocks as the plan needs.
 
     A layer is shared when the loop uses its blocks more than once. Autograd then adds
     up the gradients of all its applications. Lan et al. 2019, section 3.1; notebook 04.

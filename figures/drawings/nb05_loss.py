@@ -64,10 +64,10 @@ def static_and_dynamic():
     drawing = canvas(
         372, "Static masking and dynamic masking",
         f"Left, static masking, as in the authors' code: one text of {tokens} tokens is masked "
-        f"once into dupe_factor = 40 copies, which are written to files. Epoch 1 reads copy 1, "
+        f"40 times (dupe_factor), and the 40 copies are written to files. Epoch 1 reads copy 1, "
         f"epoch 2 reads copy 2, epoch 40 reads copy 40, and epoch 41 reads copy 1 again, with the "
         f"same two masked positions as in epoch 1. Right, dynamic masking, as in this course: the "
-        f"same text is masked again at every step, and the masked positions differ in epochs 1, 2, "
+        f"same text is masked anew in every epoch, and the masked positions differ in epochs 1, 2, "
         f"40 and 41.")
     cell, strips = (16, 24), (94, 400)
     epochs = ((1, 146), (2, 186), (40, 262), (41, 302))
@@ -78,8 +78,8 @@ def static_and_dynamic():
             grid(drawing, x + j * cell[0], y, 1, 1, cell, colour, strength=strength)
 
     for x, name, source, words in (
-            (strips[0], "static masking", "the authors' code", "mask once,\nwrite 40 copies"),
-            (strips[1], "dynamic masking", "this course", "mask again\nat every step")):
+            (strips[0], "static masking", "the authors' code", "mask 40 times,\nwrite 40 copies"),
+            (strips[1], "dynamic masking", "this course", "mask anew in\nevery epoch")):
         text(drawing, x + 80, 18, name, LARGE, weight="bold")
         text(drawing, x + 80, 41, source, SMALL)
         strip(x, 58, ())
@@ -135,7 +135,7 @@ def only_masked_positions_count():
 
 
 def baseline_ruler():
-    """A loss says something only beside the baselines, which need no context at all."""
+    """No baseline needs context, and a loss below all three shows that a model uses context."""
     prepared = prepare("sotu")
     V = len(prepared.tokenizer)
     losses = baselines(prepared.train, prepared.held_out, V)
