@@ -12,7 +12,7 @@ DIFFERENCES = [a - b for a, b in zip(*ARMS.values(), strict=True)]
 
 
 def one_number_per_arm():
-    """With one run of each arm, two readers can report opposite results."""
+    """With one run of each arm, two groups can report opposite results."""
     reports = (("first report", 0, 3, TARGET), ("second report", 3, 0, INK))
     arm_a, arm_b = ARMS.values()
     told = "; ".join(

@@ -27,7 +27,7 @@ def strip(drawing, x, y, parts, height=30):
 
 
 def input_layouts():
-    """Three heads read only [CLS], and the span head reads every token of the context."""
+    """In three layouts the head reads only [CLS]; the span head reads every token of the context."""
     drawing = canvas(
         596, "The inputs of the four heads, and where their logits come from",
         "Four layouts from top to bottom. One sentence: [CLS], sentence, [SEP]; an arrow leads "
@@ -104,7 +104,8 @@ def pretrain_then_finetune():
     arrow(drawing, [(left + 110, 251), (right - 110, 251)], WEIGHT, 5)
     text(drawing, 300, 230, "copy the", SMALL)
     text(drawing, 300, 274, "weights", SMALL)
-    text(drawing, 300, 384, f"New at the start of fine-tuning: one weight in {total // new:,}.",
+    text(drawing, 300, 384, f"New at the start of fine-tuning: one weight in about "
+         f"{round((total + new) / new, -2):,.0f}.",
          weight="bold")
     return drawing
 
