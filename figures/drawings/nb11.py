@@ -27,7 +27,7 @@ def strip(drawing, x, y, parts, height=30):
 
 
 def input_layouts():
-    """In three layouts the head reads only [CLS]; the span head reads every token of the context."""
+    """In three layouts the head reads only [CLS]; the span head reads all tokens of the text."""
     drawing = canvas(
         596, "The inputs of the four heads, and where their logits come from",
         "Four layouts from top to bottom. One sentence: [CLS], sentence, [SEP]; an arrow leads "
