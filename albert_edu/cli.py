@@ -1,12 +1,11 @@
 """The command line, ``python -m albert_edu VERB``: a few lines a verb over importable functions."""
 
 import argparse
-import dataclasses
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable
+import warnings
 from pathlib import Path
 
 from albert_edu.analysis.commands import add_verbs as add_model_verbs
@@ -22,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments := sys.argv[1:] if arguments is None else arguments)
     if "" in arguments:  # as a path it would mean the current folder
         parser.error(f"argument {arguments.index('') + 1} is empty: give a name, or leave it out.")
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no file of ours, no line
     try:
         return options.run(options) or 0
     except KeyboardInterrupt:
@@ -85,7 +85,8 @@ def build_parser() -> argparse.ArgumentParser:
     option("--frozen", action="store_true", help="train the head alone")
     option("--out", type=Path, help="folder for the model, its scores and its checkpoints")
     option("--evaluate-every", type=int, default=50, help="steps between checkpoints, and scores")
-    option("--keep-best", action="store_true", help="choose by a tenth of the training examples")
+    option("--keep-best", nargs="?", const="usual", metavar="SCORE", help="end with the weights "
+           "that score best on a tenth of TRAIN, by the task's usual score or for example by f1")
 
     option = verb("predict", run_predict, "apply a fine-tuned model to a file", device).add_argument
     option("--model", type=Path, required=True, help="a folder that finetune --out wrote")
@@ -210,12 +211,11 @@ def run_finetune(options) -> None:
     from albert_edu.training.task_model import make_ready
 
     torch.manual_seed(options.seed)
-    task = (options.task, options.data, options.sequence_length, options.keep_best)
+    task = (options.task, options.data, options.sequence_length, bool(options.keep_best))
     ready = make_ready(*load_with_tokenizer(options.model), *task)
-    settings = _settings(FinetuneSettings, options)
     check_free(options.out, options.overwrite)
     ready.model.to(pick_device(options.device))
-    print(ready.finetune(settings, options.out, describe="finetune"))
+    print(ready.finetune(_settings(FinetuneSettings, options), options.out, describe="finetune"))
 
 
 def run_predict(options) -> None:
@@ -227,11 +227,11 @@ def run_predict(options) -> None:
 
 def _settings(kind: type, options, **defaults):
     """The settings whose fields are options of the same name; they warm up over a tenth."""
-    given = _given(options, [field.name for field in dataclasses.fields(kind)])
+    given = _given(options, kind.__annotations__)  # its fields
     return kind(**({"warmup_steps": options.steps // 10} | defaults | given))
 
 
-def _given(options, names: Iterable[str]) -> dict:
+def _given(options, names: dict | tuple) -> dict:
     """The options among ``names`` that have a value."""
     return {name: value for name in names if (value := getattr(options, name, None)) is not None}
 

@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from albert_edu import doctor, folder, notebooks
 from albert_edu.cli import main
+from albert_edu.model.folders import model_folder
 from albert_edu.paper.page import write_report
 
 QUICK = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "4", "--sequence-length", "32", "--evaluate-every", "0"]
@@ -95,6 +96,15 @@ def test_a_folder_of_text_is_a_corpus(tmp_path):
     assert main(arguments) == 0 and (out / "spiece.model").exists()
 
 
+def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(tmp_path):
+    shutil.copytree(model_folder("laptop"), tmp_path, dirs_exist_ok=True)
+    settings = tmp_path / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"do_lower_case": False}))
+    command = [sys.executable, "-m", "albert_edu", "fill", "the united [MASK]", "--model", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stderr == f"warning: {tmp_path} keeps capitals or accents; here they are lost.\n"
+
+
 def test_doctor_finds_this_machine_well(capsys):
     assert main(["doctor"]) == 0
     assert "all is well" in capsys.readouterr().out
@@ -155,8 +165,7 @@ def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
 
 @pytest.mark.parametrize("command", ["start 03", "start 03 --assignment", "notebooks 00", "claims",
                                      "assignments build", "assignments grade .", "assignments report"])  # fmt: skip
-def test_without_a_clone_a_command_says_that_it_needs_one_and_writes_nothing(
-        command, tmp_path, monkeypatch, capsys):
+def test_without_a_clone_a_command_says_that_it_needs_one_and_writes_nothing(command, tmp_path, monkeypatch, capsys):
     installed = tmp_path / "site-packages" / "albert_edu"
     monkeypatch.setattr(folder, "__file__", str(installed / "folder.py"))
     (tmp_path / "empty").mkdir()

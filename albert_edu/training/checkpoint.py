@@ -23,6 +23,7 @@ from torch import nn
 from albert_edu.errors import read_file, read_json
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.folders import read_config, read_weights
+from albert_edu.model.formats import OURS
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.tokenizer import AlbertTokenizer
 
@@ -86,8 +87,7 @@ def save_checkpoint(
 def newest_checkpoint(folder: str | Path) -> Path | None:
     """Return the newest whole checkpoint. Damaged ones are named in a warning and never deleted."""
     for path in sorted(Path(folder).glob("step-*"), reverse=True):
-        damage = find_damage(path)
-        if damage is None:
+        if (damage := find_damage(path)) is None:
             return path
         warnings.warn(
             f"checkpoint {path.name} is damaged ({damage}); going back to the one before it.",
@@ -140,8 +140,8 @@ def resume(
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict:
     """Put a checkpoint's weights and optimizer state into place; return its training state.
 
-    Raises CheckpointError when the checkpoint is of a model of another shape, and when its
-    optimizer state does not belong to its weights. The model is untouched in both cases.
+    Raises CheckpointError when the checkpoint is of a model of another shape or precision, and when
+    its optimizer state does not belong to its weights. Then the model is untouched.
     """
     state = read_state(path)
     # In our own words: transformers has one word for "one group per layer" and "nothing shared".
@@ -151,9 +151,12 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
             f"config."
         )
     pretraining = isinstance(model, AlbertForPretraining)
-    weights = (
-        read_weights(path, read_config(path), model) if pretraining else load_file(path / WEIGHTS)
-    )
+    weights = read_weights(path, read_config(path) if pretraining else {"model_type": OURS}, model)
+    stored, wanted = (next(iter(part)).dtype for part in (weights.values(), model.parameters()))
+    if stored != wanted:
+        raise CheckpointError(
+            f"{path} holds {stored}, the model {wanted}: use model.to({stored}), or another folder."
+        )
     tensors = read_file(path / OPTIMIZER, load_file, CheckpointError, None)
     with safe_open(path / OPTIMIZER, "pt") as file:
         seal = (file.metadata() or {}).get("seal")  # the oldest checkpoints have none

@@ -20,7 +20,7 @@ from albert_edu.text.task_files import SpanData
 from albert_edu.text.tasks import TaskData
 from albert_edu.training import checkpoint
 from albert_edu.training.checkpoint import newest_checkpoint, read_state
-from albert_edu.training.metrics import label_scores, squad_scores
+from albert_edu.training.metrics import label_scores, majority_scores, squad_scores
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 
@@ -36,13 +36,13 @@ class FinetuneSettings:
     dropout: float = 0.0  # inside ALBERT; the head has its own
     seed: int = 0
     frozen: bool = False  # train the head alone
-    keep_best: bool = False  # end with the weights that scored best on the dev examples
+    keep_best: str = ""  # a score, such as accuracy: end with the best weights on the dev examples
     evaluate_every: int = 50  # steps between two scores on the dev examples, and two checkpoints
 
     def __post_init__(self):
         check_numbers(self, 1, 1_000_000, "steps", "batch_size", "evaluate_every")
         check_numbers(self, 0.0, 0.99, "dropout")
-        check_choices(self, frozen=(False, True), keep_best=(False, True))
+        check_choices(self, frozen=(False, True))
         self.schedule()  # checks the rest
 
     def schedule(self) -> PretrainSettings:
@@ -63,15 +63,15 @@ def finetune(
     the title of a progress bar with the loss and the score of ``dev``. Raises RuntimeError when
     the loss is no longer finite, CheckpointError for a checkpoint of another run.
     """
-    if settings.keep_best and (dev is None or checkpoint_dir is None):
-        raise ValueError("keep_best needs dev examples to score and a checkpoint_dir.")
+    scores = [*baseline(train, dev)] if dev and checkpoint_dir else []
+    if settings.keep_best and settings.keep_best not in scores:
+        raise ValueError(f"keep_best needs dev examples, a checkpoint_dir and a score of {scores}.")
     schedule, device = settings.schedule(), next(model.parameters()).device
     part = model.head if settings.frozen else model
     optimizer = make_optimizer(part, schedule)
     folder = Path(checkpoint_dir) if checkpoint_dir else None
-    start = checkpoint.fingerprint(model.state_dict())
-    examples = checkpoint.fingerprint(vars(train))
-    run = dataclasses.asdict(settings) | {"start": start, "examples": examples}
+    run = dataclasses.asdict(settings) | {"start": checkpoint.fingerprint(model.state_dict())}
+    run["examples"] = checkpoint.fingerprint(vars(train))
     cuda = [device] if device.type == "cuda" else []
     model.albert.requires_grad_(not settings.frozen)
     model.train()
@@ -92,15 +92,15 @@ def finetune(
                 loss = model.loss(train.rows(rows).to(device))
                 if not loss.isfinite():
                     raise RuntimeError(
-                        f"the loss at step {step} is not finite; lower the learning rate or warm "
-                        f"up for longer."
+                        f"the loss at step {step} is not finite; lower the learning rate."
                     )
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 nn.utils.clip_grad_norm_(part.parameters(), schedule.clip_norm)
                 optimizer.step()
                 if schedule.due(step + 1, settings.evaluate_every):
-                    name, score = next(iter(task_scores(model, dev).items())) if dev else ("", None)
+                    scores = task_scores(model, dev) if dev else {"": None}
+                    score = scores[name := settings.keep_best or next(iter(scores))]
                     shown = f", held-out {name} {score:.3f}" if dev else ""
                     bar.set_postfix_str(f"loss {loss.item():.2f}{shown}", refresh=False)
                     if folder:
@@ -172,11 +172,18 @@ def scores_of(answers: Tensor | Sequence[str], data: TaskData | SpanData) -> dic
 
 
 def task_scores(model: TaskModel, data: TaskData | SpanData) -> dict[str, float]:
-    """Return the scores of the model's answers; the first of them chooses the best weights."""
+    """Return the scores of the model's answers."""
     return scores_of(answers_to(model, data), data)
 
 
-def _save(folder: Path, step: int, model, optimizer, run: dict, score, keep_best: bool) -> None:
+def baseline(train: TaskData, data: TaskData | SpanData) -> dict[str, float]:
+    """Return the scores of the commonest answer in ``train``, or for SQuAD of the empty one."""
+    if isinstance(data, TaskData):
+        return majority_scores(train.labels, data.labels)
+    return scores_of([""] * len(data.examples), data)
+
+
+def _save(folder: Path, step: int, model, optimizer, run: dict, score, keep_best: str) -> None:
     state = {"run": run, "dev_score": score}
     checkpoint.save_checkpoint(folder, step, model, None, optimizer, state)
     if keep_best:

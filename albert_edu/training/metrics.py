@@ -21,7 +21,9 @@ def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 def spearman(predictions: np.ndarray, labels: np.ndarray) -> float:
     """Return Spearman's correlation: Pearson's, of the ranks; equal values share a rank."""
-    return pearson(_ranks(predictions), _ranks(labels))
+    import pandas as pd
+
+    return pearson(*(pd.Series(values).rank().to_numpy() for values in (predictions, labels)))
 
 
 def f1(predictions: np.ndarray, labels: np.ndarray) -> float:
@@ -51,9 +53,7 @@ def majority_scores(train_labels: Tensor, labels: Tensor) -> dict[str, float]:
     return label_scores(answer.expand(labels.shape), labels)
 
 
-def score_report(
-    scores: dict[str, float], baseline: dict[str, float], answers: Sequence
-) -> str:
+def score_report(scores: dict[str, float], baseline: dict[str, float], answers: Sequence) -> str:
     """Return a line per score with the majority baseline, and a warning about one-class models.
 
     >>> print(score_report({"accuracy": 0.5}, {"accuracy": 0.6}, ["yes", "yes"]))
@@ -107,8 +107,3 @@ def word_f1(answer: str, wanted: str) -> float:
         return float(a == b)
     common = sum((Counter(a) & Counter(b)).values())
     return 2 * common / (len(a) + len(b))
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (counts.cumsum() - (counts - 1) / 2)[place]

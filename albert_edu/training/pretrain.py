@@ -114,8 +114,7 @@ def pretrain(
                     if record:
                         history.add(record, metrics_file)
                     if settings.due(done, settings.checkpoint_every):
-                        weight_norm = nn.utils.get_total_norm(list(model.parameters()))
-                        stop_if_not_finite(model, weight_norm, step)
+                        stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
                         state = run | {"records": history.records} | meter.state()
                         if folder and workers.is_main:
                             checkpoint.save_checkpoint(

@@ -29,9 +29,7 @@ class LinePerTenth(terminal_bar):
         self.disable = True
 
 
-def progress_bar(
-    total: int, description: str | None, initial: int = 0, **options
-) -> terminal_bar:
+def progress_bar(total: int, description: str | None, initial: int = 0, **options) -> terminal_bar:
     """Return tqdm's bar on a terminal or in a notebook, elsewhere one that prints a line per tenth.
 
     A ``description`` of None silences it, and so does the environment variable TQDM_DISABLE. The

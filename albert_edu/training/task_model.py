@@ -23,8 +23,8 @@ from albert_edu.text import tasks
 from albert_edu.text.glue import GLUE, TaskFileError, read_glue, task_name
 from albert_edu.text.task_files import LETTERS, SpanData, encode_spans, read_race, read_squad
 from albert_edu.text.tasks import Example, TaskData, encode_choices, encode_pairs
-from albert_edu.training.finetune import FinetuneSettings, answers_to, finetune, scores_of
-from albert_edu.training.metrics import majority_scores, score_report
+from albert_edu.training.finetune import FinetuneSettings, answers_to, baseline, finetune, scores_of
+from albert_edu.training.metrics import score_report
 
 BUILTIN_TASKS = {  # tasks made of text that comes with the library
     "sentiment-sentence": lambda: tasks.sentiment("sentence"),
@@ -56,20 +56,21 @@ class ReadyTask(NamedTuple):
 
         ``out`` becomes a folder that ``predict_file`` and transformers read, with finetune.json
         (settings and scores) and predictions.json (for the test examples); the same call again goes
-        on from its checkpoints. Raises what ``finetune`` raises.
+        on from its checkpoints. ``settings.keep_best`` may be "usual": the score that the task is
+        known by, such as Matthews' correlation for CoLA. Raises what ``finetune`` raises.
         """
+        if settings.keep_best == "usual":
+            usual = {"SQuAD": "f1"} | {task: table["score"] for task, table in GLUE.items()}
+            settings = dataclasses.replace(settings, keep_best=usual.get(self.name, "accuracy"))
         checkpoints = out and out / "checkpoints"
         finetune(self.model, self.train, None, settings, checkpoints, self.dev, describe)
         predictions = answers_to(self.model, self.test)
         scores, answers = scores_of(predictions, self.test), _named(predictions, self.label_names)
-        if isinstance(self.test, SpanData):
-            baseline = scores_of([""] * len(answers), self.test)
-        else:
-            baseline = majority_scores(self.train.labels, self.test.labels)
+        guess = baseline(self.train, self.test)
         if out:
-            self._save(out, settings, scores, baseline, answers)
+            self._save(out, settings, scores, guess, answers)
         counts = f"{len(self.train)} rows to learn from, {len(answers)} examples to be tested on"
-        return f"{self.name}: {counts}\n{score_report(scores, baseline, answers)}"
+        return f"{self.name}: {counts}\n{score_report(scores, guess, answers)}"
 
     def _save(self, out: Path, settings, scores: dict, baseline: dict, answers: list) -> None:
         interchange.save_task_model(self.model, self.tokenizer, out, self.label_names)

@@ -14,16 +14,7 @@ from albert_edu.assignments.report import overview
 from albert_edu.assignments.wall import SAYS, find_wall
 from albert_edu.cli import main
 from tests.assignments.__main__ import LIMITS, grade_class, points
-from tests.assignments.classroom import (
-    DESERVED,
-    HONEST_BUT_MESSY,
-    NAME,
-    NOT_GRADED,
-    SOLVED,
-    answers_in,
-    read,
-    submission,
-)
+from tests.assignments.classroom import DESERVED, HONEST_BUT_MESSY, NAME, NOT_GRADED, SOLVED, answers_in, read, submission
 
 OTHERS = [path.stem for path in find_sources() if path.stem != NAME]
 

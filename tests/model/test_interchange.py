@@ -14,13 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.formats import (
-    InterchangeError,
-    from_transformers,
-    tensor_names,
-    to_transformers,
-    why_not_expressible,
-)
+from albert_edu.model.formats import InterchangeError, from_transformers, tensor_names, to_transformers, why_not_expressible
 from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.model.sharing import layer_plan
 from albert_edu.text.stories import stories

@@ -354,11 +354,15 @@ def test_a_second_process_in_the_same_folder_is_refused_and_the_first_goes_on(st
     assert same_bits(weights(train(first, tmp_path)), uninterrupted) and second == [5]
 
 
-def test_a_refused_checkpoint_leaves_the_model_and_the_folder_as_they_were(stream, stopped):
-    model = tiny(5)
+@pytest.mark.parametrize(("dtype", "changes", "message"), [
+    (torch.float32, {"learning_rate": 2e-3}, "another run"),
+    (torch.float64, {}, r"step-00000006 holds torch.float32, the model torch.float64: use model.to\(torch.float32\), or another"),
+])  # fmt: skip
+def test_a_refused_checkpoint_leaves_the_model_and_the_folder_as_they_were(stream, stopped, dtype, changes, message):
+    model = tiny(5).to(dtype)
     before, files = weights(model), {path: path.stat().st_mtime_ns for path in stopped.rglob("step*/*")}
-    with pytest.raises(CheckpointError):
-        train(stream, stopped, model, learning_rate=2e-3)
+    with pytest.raises(CheckpointError, match=message):
+        train(stream, stopped, model, **changes)
     assert same_bits(weights(model), before)
     assert {path: path.stat().st_mtime_ns for path in stopped.rglob("step*/*")} == files
 

@@ -5,6 +5,7 @@ import copy
 import json
 import re
 import string
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def same_bits(one, other) -> bool:
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_a_run_that_was_interrupted_ends_with_the_bits_of_one_that_was_not(model, topics, tmp_path, frozen, monkeypatch):
-    settings = FinetuneSettings(9, dropout=0.1, evaluate_every=2, frozen=frozen, keep_best=True)
+    settings = FinetuneSettings(9, dropout=0.1, evaluate_every=2, frozen=frozen, keep_best="accuracy")
     copies = [copy.deepcopy(model) for _ in range(3)]
     dev, batch_rows = topics[1].rows(slice(100)), module.batch_rows
     finetune(copies[0], *topics, settings, tmp_path / "whole", dev)
@@ -109,13 +110,15 @@ def test_a_run_that_was_interrupted_ends_with_the_bits_of_one_that_was_not(model
 
 def test_the_best_weights_by_the_dev_score_are_kept(model, topics, tmp_path, monkeypatch):
     scores, seen = iter([0.2, 0.9, 0.5]), {}
-    score = lambda model, dev: seen.update({(value := next(scores)): weights(model)}) or {"accuracy": value}  # noqa: E731
+    score = lambda model, dev: seen.update({(value := next(scores)): weights(model)}) or {"f1": -value, "accuracy": value}  # noqa: E731
     monkeypatch.setattr(module, "task_scores", score)
-    settings = FinetuneSettings(6, learning_rate=2e-3, keep_best=True, evaluate_every=2)
+    settings = FinetuneSettings(6, learning_rate=2e-3, keep_best="accuracy", evaluate_every=2)
     finetune(model, topics[0], None, settings, tmp_path, topics[1])
     assert same_bits(weights(model), seen[0.9]) and not same_bits(seen[0.9], seen[0.5])
-    with pytest.raises(ValueError, match="keep_best needs dev examples"):
-        finetune(model, *topics, settings)
+    for wrong, dev, message in ((settings, None, "keep_best needs dev examples"),
+                                (replace(settings, keep_best="matthews"), topics[1], r"a score of \['accuracy'\]")):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            finetune(model, *topics, wrong, tmp_path / "new", dev)
 
 
 def test_the_models_own_dropout_comes_back(model, topics):
@@ -217,17 +220,18 @@ def files(tmp_path, story_text, tiny_model) -> dict[str, str]:
     (tmp_path / "squad.json").write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}))
     (tmp_path / "exam.txt").write_text(json.dumps(exam))
     (tmp_path / "pairs.tsv").write_text("sentence1\tsentence2\tscore\n" + "anna sang.\tben\t1\nben\tanna sang.\t4.5\n" * 8)
-    return {"model": str(tmp_path / "model"), "sst2": tsv(tmp_path / "train.tsv", *[0, 1] * 10), "RACE": str(tmp_path / "exam.txt"),
+    return {"model": str(tmp_path / "model"), "CoLA": tsv(tmp_path / "train.tsv", *[0, 1] * 10), "RACE": str(tmp_path / "exam.txt"),
             "squad_v2": str(tmp_path / "squad.json"), "STS-B": str(tmp_path / "pairs.tsv")}  # fmt: skip
 
 
-@pytest.mark.parametrize("task", ["sst2", "STS-B", "squad_v2", "RACE"])
-def test_a_fine_tuned_folder_keeps_everything_and_predicts(files, tmp_path, task, capsys):
+@pytest.mark.parametrize(("task", "score"), [("CoLA", "matthews"), ("STS-B", "pearson"), ("squad_v2", "f1"), ("RACE", "accuracy")])
+def test_a_fine_tuned_folder_keeps_everything_and_predicts(files, tmp_path, task, score, capsys):
     out, data = tmp_path / "out", files[task]
     command = ["finetune", "--model", files["model"], "--steps", "4", "--batch-size", "4", "--sequence-length", "32",
                "--task", task, "--data", data, data, "--out", str(out), "--evaluate-every", "2", "--keep-best"]  # fmt: skip
     assert main(command) == 0
     record, printed = json.loads((out / "finetune.json").read_text()), capsys.readouterr().out
+    assert record["settings"]["keep_best"] == score
     for name, score in record["scores"].items():
         assert f"{name}: {score:.3f} (majority baseline: {record['majority_baseline'][name]:.3f})" in printed
     before = (out / "model.safetensors").read_bytes()
@@ -244,7 +248,7 @@ def test_a_fine_tuned_folder_keeps_everything_and_predicts(files, tmp_path, task
 
 def test_a_fine_tuned_folder_answers_lines_and_what_does_not_fit_the_task_is_one_sentence(files, tmp_path, capsys):
     (tmp_path / "lines").write_text("anna praised the cake.\nben moved the box.\n")
-    command, data, out = ["finetune", "--model", files["model"], "--steps", "3", "--task"], files["sst2"], str(tmp_path / "out")
+    command, data, out = ["finetune", "--model", files["model"], "--steps", "3", "--task"], files["CoLA"], str(tmp_path / "out")
     assert main([*command, "SST-2", "--data", data, data, "--out", out]) == 0 and capsys.readouterr()
     assert main(["predict", "--model", out, str(tmp_path / "lines")]) == 0
     assert set(capsys.readouterr().out.split()) <= {"0", "1"}
