@@ -17,23 +17,24 @@ Activation = Literal["gelu_tanh", "gelu_erf"]
 def check_numbers(settings: object, low: int | float, high: int | float, *names: str) -> None:
     """Raise ValueError unless each named field is a number from ``low`` to ``high``.
 
-    Only whole numbers are allowed if ``low`` is an int. NaN, True, None and text are no numbers.
-    The error names the field, its value and the allowed range.
+    ``settings`` has fields, or is a dict such as the ``locals()`` of a function, whose arguments
+    are then checked. Only whole numbers are allowed if ``low`` is an int. NaN, True, None and
+    text are no numbers. The error names the field, its value and the allowed range.
     """
     kind, word = (Integral, "whole number") if isinstance(low, int) else (Real, "number")
     limits = f"{low:,} to {high:,}" if kind is Integral else f"{low:g} to {high:g}"
     for name in names:
-        value = getattr(settings, name)
+        value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
         if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
             raise ValueError(f"{name} must be a {word} from {limits}, got {value!r}.")
 
 
 def check_choices(settings: object, **allowed: tuple) -> None:
-    """Raise ValueError unless each field holds one of the values allowed for it."""
+    """Raise ValueError unless each field, or argument, holds one of the values allowed for it."""
     for name, values in allowed.items():
-        if getattr(settings, name) not in values:
-            choices = ", ".join(map(str, values))
-            raise ValueError(f"{name} must be one of {choices}, got {getattr(settings, name)!r}.")
+        value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
+        if value not in values:
+            raise ValueError(f"{name} must be one of {', '.join(map(str, values))}, got {value!r}.")
 
 
 @dataclass(frozen=True)

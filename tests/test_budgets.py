@@ -19,7 +19,7 @@ LIMITS = {
     "lessons": 727,
     "paper": 1348,
     "text": 1277,
-    "training": 1112,
+    "training": 1106,
     "model": 723,
     "analysis": 517,
     "assignments": 378,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from albert_edu.config import AlbertConfig
+from albert_edu.config import AlbertConfig, check_numbers
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.sharing import layer_plan
 
@@ -95,11 +95,11 @@ def flops_per_token(
     softmax and GELU are left out. ``masked_rate`` adds that share of the masked-token head,
     2HE + 2EV. Training costs three times the forward pass. Used in notebooks 02 and 10.
     """
+    check_numbers(locals(), 1, 1_000_000, "sequence_length")
     E, H, F, V = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size
     layers = config.num_layers * (8 * H * H + 4 * H * F + 4 * sequence_length * H)
     projection = 2 * E * H if config.factorised else 0
-    forward = layers + projection + masked_rate * (2 * H * E + 2 * E * V)
-    return 3 * forward if training else forward
+    return (3 if training else 1) * (layers + projection + masked_rate * (2 * H * E + 2 * E * V))
 
 
 class TrainingMemory(NamedTuple):

@@ -29,8 +29,7 @@ def run_build(options) -> None:
     from albert_edu.assignments.build import build
 
     folder = course_folder() / "notebooks" / "assignments"
-    for path in build(folder / "source", folder / "release"):
-        print(path)
+    print(*build(folder / "source", folder / "release"), sep="\n")
 
 
 def run_grade(options) -> int:

@@ -42,8 +42,7 @@ def grade_folder(folder: Path, course: Path, wall: str, limits: Limits, sources:
     students, paths = find_submissions(folder, sources, assignments)
     course.mkdir(parents=True, exist_ok=True)
     draw_seed(course)
-    api, place = nbgrader_api(course, limits), course / "problems.json"
-    problems = read_json(place, FileError) if place.exists() else {}
+    api, problems = nbgrader_api(course, limits), read_problems(course)
     try:
         for path in paths:
             add_assignment(api, course, path)
@@ -51,20 +50,31 @@ def grade_folder(folder: Path, course: Path, wall: str, limits: Limits, sources:
                 submitted = student / path.name
                 copy = course / "submitted" / student.name / path.stem / path.name
                 page = course / "feedback" / student.name / path.stem / f"{path.stem}.html"
-                problem = find_problem(submitted, path)
-                if not problem:
-                    same = page.exists() and copy.read_bytes() == submitted.read_bytes()
-                    if same and not again:
-                        continue
-                    page.unlink(missing_ok=True)
-                    _copy(submitted, copy)
-                    problem = grade_one(course, student.name, path.stem, wall, limits)
+                try:
+                    problem = find_problem(submitted, path)
+                    if not problem:
+                        same = page.exists() and copy.read_bytes() == submitted.read_bytes()
+                        if same and not again:
+                            continue
+                        page.unlink(missing_ok=True)
+                        _copy(submitted, copy)
+                        problem = grade_one(course, student.name, path.stem, wall, limits)
+                except OSError as error:  # of these files; the next student's may be whole
+                    problem = f"{type(error).__name__}: {error}"
                 problems.setdefault(path.stem, {})[student.name] = problem
-                place.write_text(json.dumps(problems, indent=1))
+                (course / "problems.json").write_text(json.dumps(problems, indent=1))
                 yield f"{path.stem}, {plain(student.name)}: {plain(problem) or 'graded'}"
     finally:
-        with api.gradebook as gradebook:
+        with blame(course / "gradebook.db", FileError), api.gradebook as gradebook:
             CsvExportPlugin(to=str(course / "scores.csv")).export(gradebook)
+
+
+def read_problems(course: Path) -> dict[str, dict[str, str]]:
+    """Return why which submission has no grade ("" if it has one), by assignment and student."""
+    place = course / "problems.json"
+    content = read_json(place, FileError) if place.exists() else {}
+    with blame(place, FileError):
+        return {assignment: dict(problems) for assignment, problems in content.items()}
 
 
 def add_assignment(api: NbGraderAPI, course: Path, path: Path) -> None:
@@ -72,8 +82,7 @@ def add_assignment(api: NbGraderAPI, course: Path, path: Path) -> None:
     _copy(path, course / "source" / path.stem / path.name)
     programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # SQLAlchemy's, of nbgrader's queries
+    with warnings.catch_warnings(action="ignore"):  # SQLAlchemy's, of nbgrader's queries
         outcome = api.generate_assignment(path.stem)
     if not outcome["success"]:
         raise RuntimeError(f"nbgrader refuses {path.name}: {outcome['log'][-2000:]}")
@@ -85,8 +94,7 @@ def grade_one(course: Path, student: str, assignment: str, wall: str, limits: Li
     Whatever the submission does, this process goes on: the other one's memory is limited, and it is
     killed when it takes more time than the submission may take.
     """
-    method = "spawn" if sys.platform == "win32" else "forkserver"
-    processes = multiprocessing.get_context(method)
+    processes = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
     processes.set_forkserver_preload([autograde.__module__])  # nbgrader is imported once
     receiver, sender = processes.Pipe(duplex=False)
     folder = Path(tempfile.mkdtemp(prefix="albert-"))
@@ -148,9 +156,9 @@ def draw_seed(course: Path) -> None:
         place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
 
 
-def plain(text: str) -> str:
+def plain(text: object) -> str:
     """Return a text in one line, without what would move a terminal's cursor."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
 
 
 def _answers(path: Path) -> set[str]:

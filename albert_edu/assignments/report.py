@@ -7,12 +7,10 @@ from pathlib import Path
 import nbformat
 from nbgrader.api import Gradebook
 
-from albert_edu.assignments.grade import plain
-from albert_edu.errors import FileError, read_json
+from albert_edu.assignments.grade import plain, read_problems
+from albert_edu.errors import FileError
 
-REASON = re.compile(
-    r"^(?: *likely: +|\w+: (?=not answered yet,))(not answered yet(?=,)|.+)", re.MULTILINE
-)
+REASON = re.compile(r"^(?: *likely: +|\w+: (?=not answered yet,))(not answered yet(?=,)|.+)", re.M)
 # Lines that may try to cheat, and often do not: a person reads them.
 SUSPICIOUS = re.compile(
     r"check_\w+ *=|def check_|albert_edu\.\w+|\bReport\b|^ *torch\.[\w.]+ *=|_getframe|f_locals"
@@ -22,9 +20,8 @@ SUSPICIOUS = re.compile(
 
 def overview(course: Path) -> str:
     """Return the report on every assignment in the course; FileError if nothing is graded."""
-    if not (course / "problems.json").exists():
+    if not (graded := read_problems(course)):
         raise FileError(f"{course} holds no grades: grade a folder first.")
-    graded = read_json(course / "problems.json", FileError)
     lines = [f"The grading seed was {(course / 'grading_seed.txt').read_text()}."]
     with Gradebook(f"sqlite:///{course.resolve() / 'gradebook.db'}") as gradebook:
         for assignment, problems in sorted(graded.items()):
@@ -49,10 +46,9 @@ def _report(gradebook: Gradebook, graded: Path, assignment: str, problems: dict)
         notebook = nbformat.read(graded / student / assignment / f"{assignment}.ipynb", 4)
         mistakes.update(set(find_reasons(notebook)))
         lines += [f"    look: {plain(line)[:100]}" for line in find_suspicious_lines(notebook)[:8]]
-    lines += ["  mean share of the points:"]
-    lines += [f"    {name:28} {sum(part) / len(part):.2f}" for name, part in sorted(shares.items())]
-    lines += ["  commonest mistakes (students):"]
-    return lines + [f"    {count:3} {plain(reason)}" for reason, count in mistakes.most_common(5)]
+    means = [f"    {name:28} {sum(part) / len(part):.2f}" for name, part in sorted(shares.items())]
+    reasons = [f"    {count:3} {plain(reason)}" for reason, count in mistakes.most_common(5)]
+    return [*lines, "  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
 
 
 def find_reasons(notebook: nbformat.NotebookNode) -> list[str]:

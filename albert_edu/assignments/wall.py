@@ -24,8 +24,8 @@ SAYS = {
     "memory, a library that it can only read, and an empty folder of its own. It sees neither the "
     "solutions nor other submissions.",
     "plain": "WARNING: bubblewrap does not work here, so submissions run as you. Time, memory per "
-    "process and the size of a file are limited, and nothing else: a submission can read the "
-    "solutions and other submissions, read and change your files and this gradebook, and use the "
+    "process and the size of a file are limited, and nothing else: a submission can read and "
+    "change your files, other submissions and this gradebook, read the solutions, and use the "
     "network. Grade on a machine and as a user that hold nothing else.",
 }
 

@@ -35,7 +35,7 @@ def model_folder(name: str | Path) -> Path:
     "albert/albert-base-v2" into its cache, where it is found again without a network. Raises
     InterchangeError for a name that is none of the three.
     """
-    folder, name = Path(name), str(name)
+    folder, name = Path(str(name)), str(name)
     if folder.exists():
         return folder
     if name in SHIPPED:

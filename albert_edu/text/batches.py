@@ -119,6 +119,7 @@ class PretrainingStream:
 
     def batch(self, step: int) -> PretrainingBatch:
         """Return the batch of that step: B sequences of S tokens, K masked positions each."""
+        check_numbers(locals(), 0, 2**40, "step")
         rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
         laid_out = assemble(self.corpus, pairs.start, pairs.end, self.sequence_length)

@@ -79,9 +79,7 @@ def text_files(path: str | Path) -> list[Path]:
             if name.endswith(".txt")
         )
     if not files:
-        raise CorpusError(
-            f"{path} holds no .txt file. Each file with that ending becomes one document."
-        )
+        raise CorpusError(f"{path} holds no .txt file; each of them would become a document.")
     for file in files:
         if not file.is_file():
             raise CorpusError(f"{file} is no regular file (a pipe, a device or a broken link).")
@@ -144,9 +142,7 @@ def hub_corpus(name: str, split: str = "train", column: str = "text") -> "datase
             f"give it: {error}"
         ) from error
     if column not in rows.column_names:
-        raise CorpusError(
-            f"{name} has no column {column!r}; it has {', '.join(rows.column_names)}."
-        )
+        raise CorpusError(f"{name} has no column {column!r} but {', '.join(rows.column_names)}.")
     if (kind := getattr(rows.features[column], "dtype", "?")) not in ("string", "large_string"):
         raise CorpusError(f"column {column!r} of {name} holds {kind}, not text.")
     rows = rows.select_columns(column)
@@ -167,6 +163,9 @@ def is_hub_out_of_reach() -> bool:
     return False
 
 
+OURS = {"sotu": sotu_corpus, "imdb": imdb_corpus}
+
+
 def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Dataset":
     """``sotu``, ``imdb``, ``stories``, a text file, a folder of .txt files, or a set of the Hub.
 
@@ -176,10 +175,8 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     """
     name = str(name)
     kind, _, strengths = name.partition(":")
-    if name == "sotu":
-        return sotu_corpus(scratch)
-    if name == "imdb":
-        return imdb_corpus(scratch)
+    if name in OURS:
+        return OURS[name](scratch)
     if kind == "stories":
         try:
             pairs = (part.split("=") for part in strengths.split(",") if part)
@@ -197,6 +194,6 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
         raise CorpusError("the name of the corpus is empty.")
     if Path(name).exists():
         return folder_corpus(name, scratch)
-    if near := difflib.get_close_matches(name, ("sotu", "imdb", "stories"), n=1):
+    if near := difflib.get_close_matches(name, (*OURS, "stories"), n=1):
         raise CorpusError(f"there is no corpus {name!r}; did you mean {near[0]!r}?")
     return hub_corpus(name)

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from albert_edu.config import check_numbers
+from albert_edu.text.tokenizer import check_text
+
 PARAGRAPH_BREAK = re.compile(r"\n\s*\n|\u2029")
 LARGE_TEXT = 4 << 20  # bytes from which it pays to start processes and to show progress
 BATCH_BYTES = 16 << 20  # text that a process holds before it writes
@@ -31,10 +34,10 @@ def split_sentences(text: str) -> list[str]:
     """
     from syntok import segmenter
 
-    paragraphs = PARAGRAPH_BREAK.split(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = check_text(text).replace("\r\n", "\n").replace("\r", "\n")
     return [
         "".join(token.spacing + token.value for token in sentence).strip()
-        for paragraph in paragraphs
+        for paragraph in PARAGRAPH_BREAK.split(text)
         for part in segmenter.process(" ".join(paragraph.split()))
         for sentence in part
     ]
@@ -123,18 +126,14 @@ def hold_out(
     files, the last part of each document is held out instead. Raises CorpusError for a corpus
     that cannot be split.
     """
-    if not 0 <= fraction <= 1:
-        raise ValueError(f"the held-out fraction must be between 0 and 1, got {fraction}.")
+    check_numbers(locals(), 0.0, 1.0, "fraction")
     names = range(len(corpus)) if by is None else corpus[by][:]
     values = np.unique(names, return_inverse=True)[1]
     count = int(values.max()) + 1
     if by is None and 0 < fraction * count < 1:
         return _hold_out_ends(corpus, fraction)
     if count < 2:
-        raise CorpusError(
-            f"one {by or 'document'} cannot be split into a training and a held-out part; bring "
-            f"at least two."
-        )
+        raise CorpusError(f"one {by or 'document'} cannot be split in two; bring at least two.")
     held_count = min(count - 1, max(1, round(fraction * count)))
     chosen = np.random.default_rng(seed).permutation(count)[:held_count]
     held = np.isin(values, chosen)
@@ -152,8 +151,5 @@ def _hold_out_ends(corpus: "datasets.Dataset", fraction: float) -> tuple:
         starts += [row | {"sentences": sentences[:cut]}] if cut else []
         ends.append(row | {"sentences": sentences[cut:]})
     if not starts:
-        raise CorpusError(
-            f"{len(corpus)} documents of one sentence cannot be split into a training and a "
-            f"held-out part; bring more text."
-        )
+        raise CorpusError(f"{len(corpus)} documents of one sentence cannot be split; bring more.")
     return Dataset.from_list(starts), Dataset.from_list(ends)

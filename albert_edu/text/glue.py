@@ -8,6 +8,7 @@ from pathlib import Path
 
 from albert_edu.errors import blame
 from albert_edu.text.tasks import Example
+from albert_edu.text.tokenizer import check_text
 
 GLUE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 # CoLA as published has four columns and no header.
@@ -21,13 +22,20 @@ class TaskFileError(ValueError):
     """
 
 
+def nonempty(examples: list, path: str | Path) -> list:
+    """Return the examples of a file; TaskFileError if there are none."""
+    if not examples:
+        raise TaskFileError(f"{path} has no examples.")
+    return examples
+
+
 def task_name(task: str) -> str:
     """Return the name of a benchmark as the course writes it, any other name as it is.
 
     >>> [task_name(name) for name in ("sst2", "STS-B", "mnli_matched", "squad_v2", "story-gap")]
     ['SST-2', 'STS', 'MNLI', 'SQuAD', 'story-gap']
     """
-    plain = re.sub("[^a-z0-9]|^glue", "", task.lower())
+    plain = re.sub("[^a-z0-9]|^glue", "", check_text(task).lower())
     names = (*GLUE, "SQuAD", "RACE")
     return next((n for n in names if plain.startswith(n.lower().replace("-", ""))), task)
 
@@ -59,7 +67,7 @@ def read_glue(task: str, path: str | Path, labelled: bool = True) -> list[Exampl
                 raise ValueError(f"line {line} has an empty cell")
     if incomplete:
         warnings.warn(f"{path}: {incomplete} rows are too short and were left out.", stacklevel=2)
-    return examples
+    return nonempty(examples, path)
 
 
 def _label(task: str, text: str, line: int) -> int | float:

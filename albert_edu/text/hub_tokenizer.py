@@ -43,9 +43,8 @@ class HubTokenizer:
     @classmethod
     def load(cls, folder: str | Path) -> "HubTokenizer":
         """Read ``tokenizer.json`` or, where there is none, BERT's ``vocab.txt`` from a folder."""
-        folder, settings = Path(folder), {}
-        if (folder / "tokenizer_config.json").is_file():
-            settings = json.loads((folder / "tokenizer_config.json").read_text())
+        folder, config = Path(folder), Path(folder, "tokenizer_config.json")
+        settings = json.loads(config.read_text()) if config.is_file() else {}
         if (folder / "tokenizer.json").exists():
             return cls(tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json")), settings)
         lower = settings.get("do_lower_case", True)

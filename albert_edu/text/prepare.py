@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -60,8 +59,11 @@ def prepare(
     that ``datasets`` has. Raises CorpusError for text that cannot be used, and warns when more
     than 0.5% of the tokens are unknown.
     """
-    check_numbers(SimpleNamespace(vocab_size=vocab_size or 6), 0, 65_536, "vocab_size")
     name = str(name)
+    vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
+    check_numbers(locals(), 0, 65_536, "vocab_size")
+    check_numbers(locals(), 0, 2**32, "seed")
+    check_numbers(locals(), 0.0, 1.0, "held_out")
     named = all(part in ("sotu", "imdb") or is_synthetic(part) for part in name.split("+"))
     hub_set = None
     if named:
@@ -71,22 +73,18 @@ def prepare(
     else:
         hub_set = load_corpus(name)
         key = f"hub-{hub_set._fingerprint}"
-    vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
     vocabulary = tokenizer.fingerprint if tokenizer else vocab_size
     folder = cache_folder() / f"{key}-V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
-    text = None
     if folder.exists():
         try:
-            text = load_prepared(folder)
+            load_prepared(folder)
         except (CorpusError, TokenizerError) as error:
             warnings.warn(f"{error} The text is prepared again.", stacklevel=2)
             shutil.rmtree(folder)
-    if text is None:
+    if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(
-            prefix=".preparing-", dir=folder.parent, ignore_cleanup_errors=True
-        )
-        with temporary as scratch:
+        place = {"prefix": ".preparing-", "dir": folder.parent, "ignore_cleanup_errors": True}
+        with tempfile.TemporaryDirectory(**place) as scratch:
             names = name.split("+") if named else [name]
             corpora = [hub_set] if hub_set else [load_corpus(n, Path(scratch)) for n in names]
             sides = zip(*(hold_out(corpus, held_out, seed) for corpus in corpora), strict=True)
@@ -101,7 +99,7 @@ def prepare(
                 )
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             _write_prepared(folder, Path(scratch, "whole"), tokenizer, train, held)
-        text = load_prepared(folder)
+    text = load_prepared(folder)
     share = text.train.unknown_share
     message = f"{share:.1%} of the training tokens are unknown; most often {text.train.offenders}."
     if share > 0.3:  # of text in another script half the tokens are word marks

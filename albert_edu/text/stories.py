@@ -8,7 +8,6 @@ them). A script is a topic together with the verb it uses at each stage. Used fr
 
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -40,11 +39,10 @@ def stories(
     gives 0.89 and 0.90, and ``sentences_per_stage=2``, where neighbours may share a stage, gives
     0.92 and 0.93.
     """
-    strengths = SimpleNamespace(**locals())
-    check_numbers(strengths, 0.0, 1.0, "topic_strength", "order_strength")
-    check_numbers(strengths, 1, 1_000_000, "num_documents", "sentences_per_stage")
-    check_numbers(strengths, 1, len(TOPICS) * len(STAGES[0]) ** len(STAGES), "num_scripts")
-    check_numbers(strengths, 0, 2**32, "topic_nouns", "seed")
+    check_numbers(locals(), 0.0, 1.0, "topic_strength", "order_strength")
+    check_numbers(locals(), 1, 1_000_000, "num_documents", "sentences_per_stage")
+    check_numbers(locals(), 1, len(TOPICS) * len(STAGES[0]) ** len(STAGES), "num_scripts")
+    check_numbers(locals(), 0, 2**32, "topic_nouns", "seed")
     from datasets import Dataset
 
     rng = np.random.default_rng(seed)

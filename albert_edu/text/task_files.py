@@ -12,7 +12,7 @@ from torch import Tensor
 
 from albert_edu.errors import blame, read_json
 from albert_edu.text.corpora import text_files
-from albert_edu.text.glue import TaskFileError
+from albert_edu.text.glue import TaskFileError, nonempty
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import ChoiceExample, TaskData, Tokenizer, as_data, with_special_tokens
@@ -63,7 +63,7 @@ def read_squad(path: str | Path, labelled: bool = True) -> list[SpanExample]:
                     example = _span_example(question, paragraph["context"], labelled)
                     if examples.setdefault(example.id, example) is not example:
                         raise ValueError(f"two questions have the id {example.id}")
-    return list(examples.values())
+    return nonempty(list(examples.values()), path)
 
 
 def _span_example(question: dict, context: str, labelled: bool) -> SpanExample:
@@ -71,7 +71,7 @@ def _span_example(question: dict, context: str, labelled: bool) -> SpanExample:
     answers = [] if impossible else question.get("answers", [])
     if labelled and not answers and not impossible:
         raise ValueError(f"{name} has no answer and is not marked impossible")
-    if not context.strip() or not question["question"].strip():
+    if question["id"] is None or not context.strip() or not question["question"].strip():
         raise ValueError(f"{name} or its context is empty")
     texts = tuple(answer["text"] for answer in answers)
     starts = [answer["answer_start"] for answer in answers]
@@ -96,12 +96,12 @@ def read_race(folder: str | Path, labelled: bool = True) -> list[ChoiceExample]:
                 raise ValueError("the article is empty")
             answers = article["answers"] if labelled else "A" * len(questions)
             for question, four, answer in zip(questions, options, answers, strict=True):
-                if len(four) != 4 or answer not in LETTERS:
-                    raise ValueError(f"{question!r} has {len(four)} options and answer {answer!r}")
+                if not isinstance(four, list) or len(four) != 4 or answer not in LETTERS:
+                    raise ValueError(f"{question!r} has the options {four} and answer {answer!r}")
                 pattern = question if "_" in question else f"{question} _"
                 choices = tuple(pattern.replace("_", option) for option in four)
                 examples.append(ChoiceExample(text, choices, LETTERS.index(answer)))
-    return examples
+    return nonempty(examples, folder)
 
 
 @lru_cache(1 << 16)

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Int, Num
 from torch import Tensor
 
+from albert_edu.config import check_choices, check_numbers
 from albert_edu.text.corpora import imdb_table, load_corpus
 from albert_edu.text.documents import hold_out, split_sentences
 from albert_edu.text.hub_tokenizer import HubTokenizer
@@ -150,8 +151,9 @@ def sentiment(
     test (Maas et al. 2011). Splitting all 25,000 into sentences, as ``load_corpus("imdb")`` does,
     would take minutes. The label is the review's, so no reader can be right about every sentence.
     """
-    if level not in ("sentence", "review"):
-        raise ValueError(f"level must be 'sentence' or 'review', got {level!r}.")
+    check_choices(locals(), level=("sentence", "review"))
+    check_numbers(locals(), 8, 1_000_000, "examples", "max_words")
+    check_numbers(locals(), 0, 2**32, "seed")
     table, rng, drawn = imdb_table(), np.random.default_rng(seed), []
     by_label = [np.flatnonzero(table["label"] == label) for label in (0, 1)]
     for row in np.stack([rng.permutation(rows)[: examples // 2] for rows in by_label], 1).ravel():
@@ -193,6 +195,8 @@ def story_gap(world: str = "stories", examples: int = 2000, seed: int = 0) -> Sp
 
 def _from_stories(one, world: str, examples: int, seed: int) -> Split:
     """Draw stories with replacement; those of the test are what ``prepare(world)`` holds out."""
+    check_numbers(locals(), 8, 1_000_000, "examples")
+    check_numbers(locals(), 0, 2**32, "seed")
     (train, test), rng = hold_out(load_corpus(world)), np.random.default_rng(seed)
     stories = [train] * (examples - examples // 4) + [test] * (examples // 4)
     drawn = [one(part[int(rng.integers(len(part)))], rng) for part in stories]

@@ -35,6 +35,13 @@ class TokenizerError(ValueError):
     """The tokenizer cannot be trained or read; the message says why and what to change."""
 
 
+def check_text(text: object) -> str:
+    """Return the text. Raises ValueError for what is none, such as the None of an empty cell."""
+    if not isinstance(text, str):
+        raise ValueError(f"a text must be a str, got {text!r:.80}.")
+    return text
+
+
 def normalise(text: str) -> str:
     """NFKD, drop accents, lower-case, straight double quotes, single spaces.
 
@@ -87,7 +94,7 @@ class AlbertTokenizer:
         TokenizerError when the text supports fewer pieces, saying how many.
         """
         model = io.BytesIO()
-        lines = (normalise(text).replace(UNKNOWN, " ").strip() for text in texts)
+        lines = (normalise(check_text(text)).replace(UNKNOWN, " ").strip() for text in texts)
         try:
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=filter(None, lines), model_writer=model, model_type="unigram",
@@ -131,7 +138,7 @@ class AlbertTokenizer:
         "<unk>" in the text is the unknown token, as in transformers; "[MASK]" is text, not id 4.
         """
         ids = []
-        for part in normalise(text).split(UNKNOWN):
+        for part in normalise(check_text(text)).split(UNKNOWN):
             ids += [UNK, *self.processor.encode(part)]
         return ids[1:]
 

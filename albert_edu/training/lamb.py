@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from albert_edu.config import check_numbers
+
 
 class Lamb(torch.optim.Optimizer):
     """LAMB as the authors' ALBERT uses it.
@@ -26,12 +28,9 @@ class Lamb(torch.optim.Optimizer):
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6,
         weight_decay: float = 0.01, bias_correction: bool = False,
     ):  # fmt: skip
-        positive = lr >= 0 and eps >= 0 and weight_decay >= 0
-        if not (positive and all(0 <= beta < 1 for beta in betas)):
-            raise ValueError(
-                f"LAMB needs lr, eps and weight_decay of at least 0 and betas from 0 "
-                f"to below 1, got {lr=}, {eps=}, {weight_decay=}, {betas=}."
-            )
+        beta1, beta2 = (*betas, None, None)[:2]
+        check_numbers(locals(), 0.0, 3e38, "lr", "eps", "weight_decay")
+        check_numbers(locals(), 0.0, 0.999999, "beta1", "beta2")
         defaults = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
         super().__init__(params, defaults | {"adapt": True})
         self.bias_correction = bias_correction

@@ -23,7 +23,7 @@ class PretrainSettings:
     optimizer: Literal["lamb", "adamw"] = "adamw"
     weight_decay: float = 0.01  # not on biases and norms
     clip_norm: float = 1.0  # on the gradient of all parameters together; 0 means never
-    accumulate: int = 1  # micro-batches that a batch is cut into: the same step, less memory
+    accumulate: int = 1  # micro-batches of a batch, at most one per row: the same step, less memory
     precision: Literal["float32", "bfloat16"] = "float32"
     compile: bool = False  # torch.compile the blocks: pays on a GPU, seldom on a CPU
     checkpoint_every: int = 0  # steps; 0 here and below means only at the end

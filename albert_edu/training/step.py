@@ -34,7 +34,7 @@ def forward_backward(
     sums = torch.zeros(8, dtype=widest_float(batch.token_ids.device), device=batch.token_ids.device)
     # Dropout draws from the global generator, because torch's dropout knows no other.
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)
-    micro_batches = workers.micro_batches(settings.accumulate)
+    micro_batches = workers.micro_batches(min(settings.accumulate, len(batch)))
     for rows in micro_batches:
         part = batch.rows(rows)
         # Workers exchange gradients once, with the last micro-batch.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from albert_edu.config import check_numbers
 from albert_edu.errors import FileError, blame, read_json, read_text
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
@@ -104,12 +105,8 @@ def make_ready(
     one class.
     """
     task, albert, most = task_name(task), pretrained.albert, pretrained.config.max_positions
-    length = sequence_length or most
-    if not SHORTEST <= length <= most:
-        raise ValueError(
-            f"a sequence length of {length} is less than {SHORTEST} or more than the {most} "
-            f"positions of the model."
-        )
+    sequence_length = most if sequence_length is None else sequence_length
+    check_numbers(locals(), SHORTEST, most, "sequence_length")
     if bool(files) == (task in BUILTIN_TASKS):
         raise ValueError(
             f"{task} needs {'no ' if files else ''}--data TRAIN TEST. Without files there are "
@@ -121,7 +118,8 @@ def make_ready(
         train, dev = train[: -(len(train) // 10 + 1)], train[-(len(train) // 10 + 1) :]
     elif hold_out:
         train, dev = [e for i, e in enumerate(train) if i % 10 != 9], train[9::10]
-    train, dev, test = (_encode(task, part, tokenizer, length) for part in (train, dev, test))
+    encode = partial(_encode, task, tokenizer=tokenizer, length=sequence_length)
+    train, dev, test = map(encode, (train, dev, test))
     if task == "SQuAD":
         dev, test = (part._replace(unanswerable=train.unanswerable) for part in (dev, test))
         return ReadyTask(task, AlbertForSpan(albert), tokenizer, train.data, dev, test)
@@ -167,9 +165,7 @@ def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> 
 
 def _read(task: str, path: str | Path, labelled: bool = True) -> list:
     read = READERS[task][0] if task in READERS else partial(read_glue, task)
-    if not (examples := read(path, labelled=labelled)):
-        raise TaskFileError(f"{path} has no examples.")
-    return examples
+    return read(path, labelled=labelled)
 
 
 def _read_lines(file: str | Path, texts: int) -> list[Example]:

@@ -25,7 +25,6 @@ SHAPE = dict(vocab_size=V, embedding_size=8, hidden_size=16, num_layers=4, num_h
 THEIRS = dict(vocab_size=V, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
               max_position_embeddings=16)  # fmt: skip
 ALBERT, BERT = dict(), dict(embedding_size=16, share="none")
-PROJECTION = "albert.encoder.embedding_hidden_mapping_in.weight"
 
 
 @pytest.fixture(scope="module")

@@ -56,8 +56,6 @@ def test_a_sentence_comes_from_the_opening_of_the_review_that_the_other_level_dr
             assert [example.label for example in drawn] == [example.label for example in reviewed]
             assert all(example.first in opening(number, 60) for number, example in zip(numbers(drawn), drawn, strict=True))
             positions |= {int(example.first.split()[3].rstrip(".")) for example in drawn}
-    with pytest.raises(ValueError, match="level must be 'sentence' or 'review', got 'word'"):
-        sentiment("word")
     assert positions == set(range(12))  # of reviews with twelve sentences in their opening, every one
 
 

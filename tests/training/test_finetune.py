@@ -255,7 +255,7 @@ def test_a_fine_tuned_folder_answers_lines_and_what_does_not_fit_the_task_is_one
     (tmp_path / "lines").write_text("anna praised the cake.\tben moved the box.\n")
     for wrong, message in (([*command, "SST-2"], "needs --data"), ([*command, "story-gap", "--data", "x", "x"], "needs no"),
                            ([*command, "MNLI", "--data", data, data], "has no column 'sentence1"),
-                           ([*command, "story-gap", "--sequence-length", "999"], "less than 8 or more than the 128 positions"),
+                           ([*command, "story-gap", "--sequence-length", "999"], "a whole number from 8 to 128, got 999"),
                            ([*command, "sst2", "--data", data, data, "--out", files["model"]], "holds a finished model"),
                            (["predict", "--model", files["model"], data], "has no finetune.json"),
                            (["predict", "--model", out, str(tmp_path / "lines")], "line 1 has ['anna praised")):  # fmt: skip
