@@ -129,17 +129,13 @@ def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):
 
 
 def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypatch):
-    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "assignments" / "release").mkdir(parents=True)
     (tmp_path / "notebooks" / "00_start_here.ipynb").write_text("{}")
     monkeypatch.chdir(tmp_path)
     assert (tmp_path / notebooks.start("00")).read_text() == "{}"
-    with pytest.raises(ValueError, match="may hold your answers"):
-        notebooks.start("00")
-    with pytest.raises(ValueError, match="There are: 00_start_here"):
-        notebooks.start("77")
-    with pytest.raises(ValueError, match="00_start_here has no assignment"):
-        notebooks.start("00", assignment=True)
-    (tmp_path / "notebooks" / "assignments" / "release").mkdir(parents=True)
+    for wrong, message in (["00"], "may hold your"), (["77"], "There are: 00_start"), (["00", True], "here has no assignment"):
+        with pytest.raises(ValueError, match=message):
+            notebooks.start(*wrong)
     (tmp_path / "notebooks" / "assignments" / "release" / "00_start_here.ipynb").write_text("[]")
     assert notebooks.start("00", assignment=True).parts == ("work", "me", "00_start_here.ipynb")
 

@@ -20,7 +20,6 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-import albert_edu
 from albert_edu import cli
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.assignments import SOURCES
@@ -29,6 +28,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained, load_task_model, save_pretrained, save_task_model
 from albert_edu.model.task_heads import AlbertForClassification
+from albert_edu.paper.page import write_report
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.text.stories import stories
@@ -39,7 +39,7 @@ from albert_edu.training.settings import PretrainSettings
 SHAPE = dict(embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, max_positions=32)
 RUN = PretrainSettings(steps=4, checkpoint_every=2)
 NAME = "04_shared_layers.ipynb"
-LIBRARY = Path(albert_edu.__file__).parent
+LIBRARY = Path(cli.__file__).parent
 
 
 def unchecked(module: str):
@@ -173,16 +173,14 @@ def assert_refused(folder: Path, message: str, act):
     assert snapshot(folder) == before
 
 
-@pytest.mark.parametrize("message", MODELS)
-def test_a_model_folder_that_cannot_be_is_refused_by_name(written, tmp_path, message):
-    MODELS[message](shutil.copytree(written / "model", tmp_path / "model"))
-    assert_refused(tmp_path, message, lambda: load_pretrained(tmp_path / "model"))
+FOLDERS = {"model": (load_pretrained, MODELS), "task": (load_task_model, TASK_MODELS)}
 
 
-@pytest.mark.parametrize("message", TASK_MODELS)
-def test_a_fine_tuned_folder_that_cannot_be_is_refused_by_name(written, tmp_path, message):
-    TASK_MODELS[message](shutil.copytree(written / "task", tmp_path / "task"))
-    assert_refused(tmp_path, message, lambda: load_task_model(tmp_path / "task"))
+@pytest.mark.parametrize(("kind", "message"), [(kind, message) for kind in FOLDERS for message in FOLDERS[kind][1]])
+def test_a_folder_that_cannot_be_is_refused_by_name(written, tmp_path, kind, message):
+    load, damages = FOLDERS[kind]
+    damages[message](shutil.copytree(written / kind, tmp_path / kind))
+    assert_refused(tmp_path, message, lambda: load(tmp_path / kind))
 
 
 STATE, OPTIMIZER = "training_state.json", "optimizer.safetensors"
@@ -211,8 +209,7 @@ REFUSED = {  # whole, and of another run or half of it
 
 
 def seal(folder: Path):
-    names = [path.name for path in folder.iterdir() if path.name != "checksums.json"]
-    sums = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.name != "checksums.json"}
     put("checksums.json", json.dumps(sums))(folder)
 
 
@@ -270,6 +267,13 @@ def test_a_damaged_copy_of_prepared_text_is_named_and_prepared_again(tmp_path, m
         assert prepare("stories:num_documents=12", 120).train.fingerprint == before
 
 
+def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
+    (tmp_path / "results").mkdir()
+    for content, message in (("{", "is damaged"), ("[]", r"holds \[\] and not"), ("{}", "lacks the runs of an experiment")):
+        put("results/counts_quick.json", content)(tmp_path)
+        assert_refused(tmp_path, f"counts_quick.json {message}", lambda: write_report(tmp_path))
+
+
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
     "there is no preset 'albert-huge'. Did you mean": "pretrain --corpus stories --out OUT --preset albert-huge",
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
@@ -312,6 +316,13 @@ def test_a_finished_model_is_kept_although_its_checkpoints_are_damaged(tmp_path,
     with pytest.warns(UserWarning, match="is damaged"):
         assert cli.main(["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]) == 2
     assert "holds a finished model" in capsys.readouterr().err and snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("ids", [[[0, 190]], [[-1]]])
+def test_ids_that_the_tables_do_not_have_are_refused_with_their_sizes(ids):
+    model = unchecked("model/albert").Albert(AlbertConfig(vocab_size=190, **SHAPE))
+    with pytest.raises(ValueError, match=r"ids must be \[B,S\] and those of 190 tokens and 2 segments \(.*index"):
+        model(torch.tensor(ids))
 
 
 NOTEBOOKS = {

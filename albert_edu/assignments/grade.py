@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,8 @@ def grade_folder(folder: Path, course: Path, wall: str, limits: Limits, sources:
     course.mkdir(parents=True, exist_ok=True)
     draw_seed(course)
     api, problems = nbgrader_api(course, limits), read_problems(course)
+    with blame(course / "gradebook.db", FileError, "Put a copy of it back."):
+        sqlite3.connect(course / "gradebook.db").execute("select * from sqlite_master")
     try:
         for path in paths:
             add_assignment(api, course, path)
@@ -65,7 +68,7 @@ def grade_folder(folder: Path, course: Path, wall: str, limits: Limits, sources:
                 (course / "problems.json").write_text(json.dumps(problems, indent=1))
                 yield f"{path.stem}, {plain(student.name)}: {plain(problem) or 'graded'}"
     finally:
-        with blame(course / "gradebook.db", FileError), api.gradebook as gradebook:
+        with api.gradebook as gradebook:
             CsvExportPlugin(to=str(course / "scores.csv")).export(gradebook)
 
 

@@ -20,13 +20,11 @@ READABLE = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts", 
             sys.prefix, str(PACKAGE))
 KERNEL = "albert-submission"
 SAYS = {
-    "bwrap": "Each submission runs behind bubblewrap: it has no network, limits of time and "
-    "memory, a library that it can only read, and an empty folder of its own. It sees neither the "
-    "solutions nor other submissions.",
-    "plain": "WARNING: bubblewrap does not work here, so submissions run as you. Time, memory per "
-    "process and the size of a file are limited, and nothing else: a submission can read and "
-    "change your files, other submissions and this gradebook, read the solutions, and use the "
-    "network. Grade on a machine and as a user that hold nothing else.",
+    "bwrap": "Each submission runs behind bubblewrap, without network, with limits of time and "
+    "memory, in an empty folder of its own. It sees neither solutions nor other submissions.",
+    "plain": "WARNING: bubblewrap does not work here, so submissions run as you, with limits of "
+    "time, memory and file size only. They can read the solutions, change your files and this "
+    "gradebook, and use the network. Grade on a machine and as a user that hold nothing else.",
 }
 
 
@@ -90,8 +88,7 @@ def install_kernel(wall: str, limits: Limits, folder: Path) -> None:
 def limit_memory(memory: int, hard: bool = False) -> None:
     """Limit this process, and what it starts, to ``memory`` bytes beyond what it holds (Linux)."""
     if sys.platform == "linux":
-        import resource
+        from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, setrlimit
 
-        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        most = held + memory
-        resource.setrlimit(resource.RLIMIT_AS, (most, most if hard else resource.RLIM_INFINITY))
+        most = memory + getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])
+        setrlimit(RLIMIT_AS, (most, most if hard else RLIM_INFINITY))

@@ -87,7 +87,11 @@ class Albert(nn.Module):
     ) -> EncoderOutput:  # fmt: skip
         mask = None if attention_mask is None else attention_mask.bool()
         segments = torch.zeros_like(token_ids) if segment_ids is None else segment_ids
-        hidden = self.embeddings(token_ids, segments)
+        try:
+            hidden = self.embeddings(token_ids, segments)
+        except IndexError as error:
+            known = f"{self.config.vocab_size} tokens and {self.config.num_segments} segments"
+            raise ValueError(f"ids must be [B,S] and those of {known} ({error}).") from error
         if return_hidden_states:
             states = (hidden, *self.encoder.steps(hidden, mask))
         else:

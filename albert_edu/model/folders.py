@@ -148,13 +148,11 @@ def read_weights(
 
 def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
     if tensor.shape != shape:
-        raise InterchangeError(
-            f"{name} has shape {tuple(tensor.shape)}, config.json implies {shape}."
-        )
+        has = tuple(tensor.shape)
+        raise InterchangeError(f"{name} has shape {has}, config.json implies {shape}.")
     if tensor.dtype not in FLOATS:
         raise InterchangeError(
-            f"{name} is stored as {tensor.dtype}: quantised weights are not read. Convert the "
-            f"model to float32 first."
+            f"{name} is stored as {tensor.dtype}; quantised weights must become float32 first."
         )
     if not tensor.float().isfinite().all():  # a float64 may be too large for a float32
         raise InterchangeError(f"{name} holds NaN or infinity: its training had failed.")

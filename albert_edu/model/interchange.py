@@ -50,9 +50,7 @@ def save_pretrained(
     our own layout instead: the same files, with our field and tensor names.
     """
     if (reason := why_not_expressible(model.config)) and not native:
-        raise InterchangeError(
-            f"transformers cannot express this model: {reason} Save it with native=True instead."
-        )
+        raise InterchangeError(f"transformers cannot express it: {reason} Use native=True.")
     _write(model, tokenizer, Path(folder), "ForPreTraining", {})
 
 
@@ -71,12 +69,15 @@ def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer
     return model, _load_tokenizer(folder, config)
 
 
-def load_with_tokenizer(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer]:
-    """Return model and tokenizer (``load_pretrained``); ValueError for a folder without one."""
-    model, tokenizer = load_pretrained(folder)
-    if tokenizer is None:
+def load_with_tokenizer(folder: str | Path, load: Callable = load_pretrained) -> tuple:
+    """Return what ``load`` returns: a model, its tokenizer, and for ``load_task_model`` its labels.
+
+    Raises ValueError for a folder without tokenizer.
+    """
+    loaded = load(folder)
+    if loaded[1] is None:
         raise ValueError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
-    return model, tokenizer
+    return loaded
 
 
 def save_task_model(

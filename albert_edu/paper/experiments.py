@@ -1,9 +1,9 @@
 """Do an experiment of the plan: train and measure what is not done yet, and write its record."""
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 
+from albert_edu.errors import FileError, read_json
 from albert_edu.paper.plan import ALL
 from albert_edu.paper.provenance import last_commit_of, provenance, write_json
 from albert_edu.paper.published import DATA
@@ -29,10 +29,9 @@ def run_experiment(
         profiles = ", ".join(experiment.budgets)
         raise ValueError(f"{name} has no profile {profile!r}; it has {profiles}.")
     path, folder = figures / "results" / f"{name}_{profile}.json", runs / "sweeps"
-    before = json.loads(path.read_text()) if path.exists() else {}
+    before = read_json(path, FileError) if path.exists() else {}
     if before and before.get("plan") != experiment.section:
-        raise ValueError(f"{path} was recorded under another plan. A plan stays as it was before "
-                         "its runs: give the new one a name of its own.")  # fmt: skip
+        raise ValueError(f"{path} was recorded under another plan; give the new one another name.")
     record = {"experiment": name, "profile": profile, "plan": experiment.section,
               "plan_commit": last_commit_of(DATA / f"{experiment.family}.toml")}  # fmt: skip
     command = f"reproduce --experiment {name} --profile {profile}"

@@ -8,10 +8,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 
 def run_all(
-    jobs: Sequence[tuple[Callable, tuple]],
-    processes: int,
+    jobs: Sequence[tuple[Callable, tuple]], processes: int,
     done: Callable[[object], None] = lambda result: None,
-) -> None:
+) -> None:  # fmt: skip
     """Call every job, a module's function and its arguments, in processes that end with this one.
 
     ``done`` is called with each result. The first error, or an interruption, ends all processes and
@@ -20,9 +19,8 @@ def run_all(
     if not jobs:
         return
     others = set(multiprocessing.active_children())
-    workers = min(processes, len(jobs))
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, spawn, _end_with_parent) as pool:
+    with ProcessPoolExecutor(min(processes, len(jobs)), spawn, _end_with_parent) as pool:
         try:
             for future in as_completed([pool.submit(job, *arguments) for job, arguments in jobs]):
                 done(future.result())

@@ -3,12 +3,12 @@
 Every outcome is computed from the recorded runs; none is typed.
 """
 
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from albert_edu.errors import FileError, read_json
 from albert_edu.paper.claims import comparison
 from albert_edu.paper.outcomes import Outcome, Question, judge_family
 from albert_edu.paper.plan import ALL, PROFILES, Experiment
@@ -75,8 +75,14 @@ def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:
 def _records(figures: Path, name: str) -> dict[str, dict]:
     """What is recorded of an experiment, by profile, the largest last."""
     paths = {profile: figures / "results" / f"{name}_{profile}.json" for profile in PROFILES}
-    return {profile: json.loads(path.read_text()) for profile, path in paths.items()
-            if path.exists()}  # fmt: skip
+    return {profile: _record(path) for profile, path in paths.items() if path.exists()}
+
+
+def _record(path: Path) -> dict:
+    record = read_json(path, FileError)
+    if not record.keys() & {"runs", "members"}:
+        raise FileError(f"{path} lacks the runs of an experiment: restore it, or run that again.")
+    return record
 
 
 def _questions(name: str, plan: Experiment) -> tuple[Question, ...]:

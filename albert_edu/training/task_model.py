@@ -146,7 +146,7 @@ def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> 
     with blame(Path(folder) / "finetune.json", FileError, "'finetune --out' writes it."):
         task, texts, length = record["task"], 1 + record["pairs"], int(record["sequence_length"])
         unanswerable, label_names = record["unanswerable"], record["label_names"]
-    model, tokenizer, _ = interchange.load_task_model(folder)
+    model, tokenizer, _ = interchange.load_with_tokenizer(folder, interchange.load_task_model)
     if task in READERS or (task in GLUE and Path(file).suffix in TABLES):
         examples = _read(task, file, labelled=False)
     else:

@@ -9,7 +9,7 @@ import pytest
 
 from albert_edu.assignments import SEED_VARIABLE, SOURCES, grade
 from albert_edu.assignments.build import find_sources
-from albert_edu.assignments.grade import find_problem, grade_folder
+from albert_edu.assignments.grade import grade_folder
 from albert_edu.assignments.report import overview
 from albert_edu.assignments.wall import SAYS, find_wall
 from albert_edu.cli import main
@@ -126,16 +126,16 @@ def test_bad_input_is_told_in_a_sentence_with_exit_code_2(arguments, tmp_path, m
     assert "Error: " in capsys.readouterr().err
 
 
-def test_an_unknown_assignment_is_bad_input(tmp_path, capsys):
-    (tmp_path / "ann").mkdir()
-    nbformat.write(submission({}), tmp_path / "ann" / f"{NAME}.ipynb")
-    command = ["assignments", "grade", str(tmp_path), "--out", str(tmp_path / "out")]
-    assert main([*command, "--assignment", "77"]) == 2
-    assert NAME in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("text", ['{"cells": [{"source": "x"}]}', "\0", "[]", '{"cells": 1}'])
-def test_a_file_that_is_no_notebook_is_named(text, tmp_path):
-    submitted = tmp_path / f"{NAME}.ipynb"
-    submitted.write_text(text)
-    assert "no notebook that can be read" in find_problem(submitted, SOURCES / f"{NAME}.ipynb")
+def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is_named(tmp_path, monkeypatch, capsys):
+    folder, course = tmp_path / "in", tmp_path / "out"
+    for student in ("ann", "bob"):
+        (folder / student).mkdir(parents=True)
+        nbformat.write(submission({}), folder / student / f"{NAME}.ipynb")
+    monkeypatch.setattr(grade, "grade_one", lambda course, student, *_: "" if student == "bob" else open("none"))
+    lines = list(grade_folder(folder, course, "plain", LIMITS))
+    assert "ann: FileNotFoundError" in lines[0] and lines[1] == f"{NAME}, bob: graded"
+    assert main(["assignments", "grade", str(folder), "--assignment", "77"]) == 2 and NAME in capsys.readouterr().err
+    for name, content in (("gradebook.db", "no database " * 99), ("problems.json", f'{{"{NAME}": 3}}')):
+        (course / name).write_text(content)
+        with pytest.raises(ValueError, match=f"{name} is damaged"):
+            list(grade_folder(folder, course, "plain", LIMITS))

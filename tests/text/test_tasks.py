@@ -195,6 +195,7 @@ def test_squad_files_of_both_versions(tmp_path):
         ({"answers": []}, "question b has no answer and is not marked impossible"),
         ({"id": "a"}, "two questions have the id a"),
         ({"question": " "}, "question b or its context is empty"),
+        ({"id": None}, "question None or its context is empty"),
         ({"answers": [{"text": "1859"}]}, r"KeyError\('answer_start'\)\)\. SQuAD is JSON with data"),
         ({"answers": "1859"}, "SQuAD is JSON with data"),
     ],

@@ -260,6 +260,8 @@ def test_a_fine_tuned_folder_answers_lines_and_what_does_not_fit_the_task_is_one
                            (["predict", "--model", files["model"], data], "has no finetune.json"),
                            (["predict", "--model", out, str(tmp_path / "lines")], "line 1 has ['anna praised")):  # fmt: skip
         assert main(wrong) == 2 and message in capsys.readouterr().err
+    (tmp_path / "out" / "spiece.model").unlink()
+    assert main(["predict", "--model", out, data]) == 2 and "has no tokenizer" in capsys.readouterr().err
     for damaged in ("{", "[]", "{}", '{"task": 3}'):
         (tmp_path / "out" / "finetune.json").write_text(damaged)
         assert main(["predict", "--model", out, data]) == 2 and "finetune.json" in capsys.readouterr().err
