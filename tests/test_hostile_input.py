@@ -253,6 +253,7 @@ COPIES = {  # of prepared text
     "tokens.npy is damaged": lambda f: os.truncate(f / "train" / "tokens.npy", 140),
     "tokens.npy is not a": pipe("train/tokens.npy"), "has no spiece": lambda f: (f / "spiece.model").unlink(),
     "train is .*TypeError": put("train/unknown.json", "3"), "not a whole SentencePiece": put("spiece.model", "x"),
+    "has another tokenizer than it was": lambda f: load_pretrained("laptop")[1].save(f),
     "offsets of the corpus end": lambda f: shutil.copy(f / "train" / "sentences.npy", f / "train" / "documents.npy"),
 }  # fmt: skip
 

@@ -30,8 +30,7 @@ class PretrainingBatch:
     order_labels: Int[Tensor, "B"]  # 0 in order, 1 swapped (SOP) or from another document (NSP)
 
     def _map(self, function) -> "PretrainingBatch":
-        tensors = (getattr(self, field.name) for field in dataclasses.fields(self))
-        return PretrainingBatch(*map(function, tensors))
+        return PretrainingBatch(*map(function, vars(self).values()))
 
     def to(self, device) -> "PretrainingBatch":
         """Return the batch on another device.
@@ -122,18 +121,14 @@ class PretrainingStream:
         check_numbers(locals(), 0, 2**40, "step")
         rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
-        laid_out = assemble(self.corpus, pairs.start, pairs.end, self.sequence_length)
-        token_ids, segment_ids, attention_mask = laid_out
-        masked = masking.choose_masked(
-            rng, token_ids > SEP, self.tokenizer.starts_word[token_ids], self.max_ngram,
-            self.mask_rate,
-        )
+        token_ids, *layout = assemble(self.corpus, pairs.start, pairs.end, self.sequence_length)
+        starts = self.tokenizer.starts_word[token_ids]
+        masked = masking.choose_masked(rng, token_ids > SEP, starts, self.max_ngram, self.mask_rate)
         max_targets = masking.max_predictions(self.sequence_length, self.mask_rate)
         positions, labels = masking.mlm_targets(token_ids, masked, max_targets)
         token_ids = masking.replace_masked(rng, token_ids, masked, len(self.tokenizer))
-        no_order = np.full(self.batch_size, IGNORE)
-        order = no_order if self.objective == "none" else pairs.labels
-        arrays = (token_ids, segment_ids, attention_mask, positions, labels, order)
+        order = pairs.labels if self.objective != "none" else np.full(self.batch_size, IGNORE)
+        arrays = (token_ids, *layout, positions, labels, order)
         return PretrainingBatch(*(torch.from_numpy(array.astype(np.int64)) for array in arrays))
 
 

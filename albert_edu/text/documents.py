@@ -59,9 +59,7 @@ def map_documents(
         if not multiprocessing.current_process().daemon:  # such a process may start no others
             processes = min(os.cpu_count() or 1, len(corpus))
     _no_progress_bars_in_logs()
-    return corpus.map(
-        function, desc=purpose, num_proc=processes, writer_batch_size=rows, **options
-    )
+    return corpus.map(function, desc=purpose, num_proc=processes, writer_batch_size=rows, **options)
 
 
 def _no_progress_bars_in_logs() -> None:

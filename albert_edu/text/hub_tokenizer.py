@@ -10,12 +10,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import tokenizers
 
-from albert_edu.text.tokenizer import TokenizerError, begins_word
-
-CONTINUATION = "##"  # how WordPiece marks a token inside a word
+from albert_edu.text.tokenizer import TokenizerError
 
 
 class HubTokenizer:
@@ -89,14 +86,6 @@ class HubTokenizer:
         hidden = (self.pad_id, self.cls_id, self.sep_id)
         shown = [int(i) for i in ids if int(i) not in hidden]
         return self.tokenizer.decode(shown, skip_special_tokens=False)
-
-    @cached_property
-    def starts_word(self) -> np.ndarray:
-        """bool[V]: whether a token begins a word, for whole-word masking."""
-        pieces = self.pieces(range(len(self)))
-        if isinstance(self.tokenizer.model, tokenizers.models.WordPiece):
-            return np.array([not piece.startswith(CONTINUATION) for piece in pieces])
-        return np.array([begins_word(piece) for piece in pieces])
 
     @cached_property
     def fingerprint(self) -> str:

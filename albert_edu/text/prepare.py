@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from albert_edu.config import check_numbers
+from albert_edu.errors import read_text
 from albert_edu.text.corpora import load_corpus, text_files
 from albert_edu.text.documents import CorpusError, hold_out
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
 
-CACHE_VERSION = 4  # raise it when the way text is prepared changes, so that old caches are ignored
+CACHE_VERSION = 5  # raise it when the way text is prepared changes, so that old caches are ignored
 MANY_UNKNOWN = 0.005  # share of unknown tokens from which we warn
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
@@ -117,6 +118,7 @@ def _write_prepared(
     TokenizedCorpus.encode(train, tokenizer, temporary / "train")
     TokenizedCorpus.encode(held_out, tokenizer, temporary / "held_out")
     tokenizer.save(temporary)
+    (temporary / "tokenizer.sha256").write_text(tokenizer.fingerprint)
     try:
         temporary.rename(folder)
     except OSError:
@@ -126,8 +128,11 @@ def _write_prepared(
 
 def load_prepared(folder: Path) -> PreparedText:
     """Read what ``prepare`` wrote. Raises CorpusError or TokenizerError for damaged files."""
+    tokenizer = AlbertTokenizer.load(folder)
+    if read_text(folder / "tokenizer.sha256", CorpusError) != tokenizer.fingerprint:
+        raise CorpusError(f"the text in {folder} has another tokenizer than it was tokenised with.")
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
-    return PreparedText(AlbertTokenizer.load(folder), *parts)
+    return PreparedText(tokenizer, *parts)
 
 
 def _content_hash(path: Path) -> str:

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from albert_edu.errors import blame, read_json
+from albert_edu.errors import blame, read_file, read_json
 from albert_edu.text.corpora import text_files
 from albert_edu.text.glue import TaskFileError, nonempty
 from albert_edu.text.hub_tokenizer import HubTokenizer
@@ -49,17 +49,18 @@ class SpanData(NamedTuple):
 
 
 def read_squad(path: str | Path, labelled: bool = True) -> list[SpanExample]:
-    """Read a SQuAD 1.1 or 2.0 file (JSON); in 1.1 every question has an answer.
+    """Read a SQuAD 1.1 or 2.0 file: the published JSON, or the Hub's parquet, a question a row.
 
+    In 1.1 every question has an answer; in parquet one without answers is taken for unanswerable.
     Without ``labelled`` no question needs one. Raises TaskFileError, with the question, for missing
     parts, ids that occur twice, empty texts and answers that are not where the file says.
     """
-    examples = {}
-    content = read_json(Path(path), TaskFileError)
-    with blame(Path(path), TaskFileError, SQUAD):
-        for article in content["data"]:
-            for paragraph in article["paragraphs"]:
-                for question in paragraph["qas"]:
+    path, examples = Path(path), {}
+    with blame(path, TaskFileError, SQUAD):
+        rows = _rows(path)
+        for article in rows if not rows or "question" in rows[0] else rows[0]["data"]:
+            for paragraph in article.get("paragraphs", [article]):
+                for question in paragraph.get("qas", [paragraph]):
                     example = _span_example(question, paragraph["context"], labelled)
                     if examples.setdefault(example.id, example) is not example:
                         raise ValueError(f"two questions have the id {example.id}")
@@ -69,6 +70,10 @@ def read_squad(path: str | Path, labelled: bool = True) -> list[SpanExample]:
 def _span_example(question: dict, context: str, labelled: bool) -> SpanExample:
     name, impossible = f"question {question['id']}", question.get("is_impossible")
     answers = [] if impossible else question.get("answers", [])
+    if isinstance(answers, dict):  # as on the Hub
+        pairs = zip(answers["text"], answers["answer_start"], strict=True)
+        answers = [{"text": text, "answer_start": start} for text, start in pairs]
+        impossible = not answers
     if labelled and not answers and not impossible:
         raise ValueError(f"{name} has no answer and is not marked impossible")
     if question["id"] is None or not context.strip() or not question["question"].strip():
@@ -84,13 +89,17 @@ def _span_example(question: dict, context: str, labelled: bool) -> SpanExample:
 def read_race(folder: str | Path, labelled: bool = True) -> list[ChoiceExample]:
     """Read RACE's folder ``train``, ``dev`` or ``test``, one level of it, or one article (.txt).
 
+    A .parquet file of the Hub has a question in each row, and is read as well.
+
     An option takes the place of the blank "_" in a question, or follows the question, as in the
     authors' code. Without ``labelled`` all labels are 0. Raises TaskFileError with the article.
     """
     examples = []
-    for path in text_files(folder):
-        article = read_json(path, TaskFileError)
+    for path, article in ((file, row) for file in text_files(folder) for row in _rows(file)):
         with blame(path, TaskFileError, RACE):
+            if "question" in article:  # as on the Hub
+                columns = {"questions": "question", "options": "options", "answers": "answer"}
+                article |= {key: [article.get(column)] for key, column in columns.items()}
             text, questions, options = (article[key] for key in ("article", "questions", "options"))
             if not text.strip():
                 raise ValueError("the article is empty")
@@ -102,6 +111,15 @@ def read_race(folder: str | Path, labelled: bool = True) -> list[ChoiceExample]:
                 choices = tuple(pattern.replace("_", option) for option in four)
                 examples.append(ChoiceExample(text, choices, LETTERS.index(answer)))
     return nonempty(examples, folder)
+
+
+def _rows(path: Path) -> list[dict]:
+    """Return the rows of a table of the Hub, or the one object of a JSON file."""
+    from pyarrow.parquet import read_table
+
+    if path.suffix != ".parquet":
+        return [read_json(path, TaskFileError)]
+    return read_file(path, lambda file: read_table(file).to_pylist(), TaskFileError, None)
 
 
 @lru_cache(1 << 16)

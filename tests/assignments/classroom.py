@@ -24,8 +24,7 @@ def read(folder: Path, name: str = NAME) -> nbformat.NotebookNode:
 def answers_in(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """Return the code of the answer cells by their names."""
     marked = [(cell.metadata.get("nbgrader"), cell) for cell in notebook.cells]
-    return {mark.grade_id: cell.source for mark, cell in marked
-            if mark and mark.solution and not mark.grade}
+    return {mark.grade_id: cell.source for mark, cell in marked if mark and mark.solution and not mark.grade}
 
 
 SOLVED = answers_in(read(SOURCES))
@@ -141,8 +140,7 @@ def tampered() -> nbformat.NotebookNode:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("grade") and mark.locked:
             cell.source = "pass"
-    notebook.cells = [cell for cell in notebook.cells
-                      if cell.metadata.get("nbgrader", {}).get("grade_id") != "encoder_hidden"]
+    notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != "encoder_hidden"]
     return notebook
 
 

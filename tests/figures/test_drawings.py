@@ -27,8 +27,7 @@ def hue(colour: str) -> float | None:
 @functools.cache
 def kind(colour: str) -> str | None:
     """Return which colour of the course this colour is a tint of."""
-    colours = (palette.WEIGHT, palette.STATE, palette.GRADIENT, palette.TARGET, palette.SEGMENT_A,
-               palette.SEGMENT_B)
+    colours = (palette.WEIGHT, palette.STATE, palette.GRADIENT, palette.TARGET, palette.SEGMENT_A, palette.SEGMENT_B)
     if hue(colour) is None:
         return None
     tints = {palette.tint(base, k / 100): base for base in colours for k in range(1, 101)}
@@ -109,8 +108,7 @@ def test_no_words_run_off_the_canvas_even_in_the_widest_font(entry):
 @EACH
 def test_no_words_lie_on_other_words(entry):
     for first, second in itertools.combinations(frames(entry, 0.92), 2):
-        apart = (first[3] <= second[1] or second[3] <= first[1]
-                 or first[4] <= second[2] or second[4] <= first[2])
+        apart = (first[3] <= second[1] or second[3] <= first[1] or first[4] <= second[2] or second[4] <= first[2])
         assert apart, f"{first[0]!r} and {second[0]!r}"
 
 

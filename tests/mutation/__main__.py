@@ -126,8 +126,7 @@ def install(module, code) -> None:
     for name, value in fresh.items():
         old = vars(module).get(name)
         if isinstance(value, PLAIN) and name[:2] != "__" and repr(value) != repr(old):
-            ours = [user for key, user in list(sys.modules.items())
-                    if key.startswith(("albert_edu", "tests", "test_"))]
+            ours = [user for key, user in list(sys.modules.items()) if key.startswith(("albert_edu", "tests", "test_"))]
             users = [user for user in ours if repr(vars(user).get(name)) == repr(old)]
             for user in users:
                 setattr(user, name, value)
@@ -156,8 +155,7 @@ def trial(tree: ast.Module, mutant: Mutant, module, items: list, seconds: list[f
         return "import"
     loader = importlib.machinery.SourceFileLoader  # for tests that load the file once more
     read = loader.get_code
-    loader.get_code = lambda self, name: (
-        code if self.path == module.__file__ else read(self, name))
+    loader.get_code = lambda self, name: (code if self.path == module.__file__ else read(self, name))
     signal.alarm(int(60 + 200 * sum(seconds)))  # should it wait for something that never comes
     for item, following, usual in zip(items, [*items[1:], None], seconds, strict=True):
         most = int(time.process_time() + 2 + 10 * usual)
@@ -204,8 +202,7 @@ class Mutation:
         for mutant in every:
             if mutant.key not in last["survivors"]:
                 continue
-            reaching = [item for item in quick
-                        if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
+            reaching = [item for item in quick if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
             reaching.sort(key=lambda item: (item.nodeid not in recent[-3:], ran[item.nodeid][0]))
             seconds = [ran[item.nodeid][0] for item in reaching]
             by = in_child(trial, tree, mutant, module, reaching, seconds) if reaching else ""

@@ -9,8 +9,7 @@ from albert_edu.paper.claims import comparison, differences, mean
 
 def results(**rows: list[float]) -> list[dict]:
     """Return one result per row and seed."""
-    return [{"row": row, "seed": seed, "loss": value}
-            for row, values in rows.items() for seed, value in enumerate(values)]  # fmt: skip
+    return [{"row": row, "seed": seed, "loss": value} for row, values in rows.items() for seed, value in enumerate(values)]
 
 
 def difference(text: str, rows: list[dict]):

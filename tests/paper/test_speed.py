@@ -17,5 +17,4 @@ def test_a_step_of_more_tokens_repeats_the_passes_and_not_the_update(monkeypatch
     assert {run["tokens_per_second"] for run in quick} == {round(2 * 16 / (2 + 8), 1)}
     assert {run["tokens_per_second"] for run in laptop} == {round(16 * 2 * 16 / (16 * 2 + 8), 1)}
     assert [run["optimizer_share"] for run in (quick[0], laptop[0])] == [0.8, 0.2]
-    assert [(run["row"], run["seed"], run["speed"]) for run in quick] == [
-        (name, seed, 1.0) for seed in range(2) for name in TINY]  # fmt: skip
+    assert [(run["row"], run["seed"], run["speed"]) for run in quick] == [(name, seed, 1.0) for seed in range(2) for name in TINY]

@@ -229,6 +229,18 @@ def test_race_fills_the_blank_or_adds_the_option(tmp_path):
         read_race(tmp_path)
 
 
+def test_tables_of_the_hub_have_a_question_in_each_row(tmp_path):
+    rows = [{"id": "a", "context": CONTEXT, "question": "When?", "answers": {"answer_start": [18], "text": ["1859"]}},
+            {"id": "b", "context": CONTEXT, "question": "Who?", "answers": {"answer_start": [], "text": []}}]  # fmt: skip
+    pd.DataFrame(rows).to_parquet(tmp_path / "squad.parquet")
+    examples = [SpanExample("a", "When?", CONTEXT, ("1859",), 18), SpanExample("b", "Who?", CONTEXT, ())]
+    assert read_squad(tmp_path / "squad.parquet") == examples
+    pd.DataFrame(ARTICLE).set_axis(["article", "id", "answer", "question", "options"], axis=1).to_parquet(tmp_path / "race.parquet")
+    assert read_race(tmp_path / "race.parquet") == read_race(written(tmp_path, "middle/1.txt", json.dumps(ARTICLE)))
+    with pytest.raises(TaskFileError, match=r"squad\.parquet is damaged.*KeyError\('article'\)"):
+        read_race(tmp_path / "squad.parquet")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [({"answers": ["E", "A"]}, r"'It _ \.' has the options .* and answer 'E'"), ({"answers": ["B"]}, "shorter"),
