@@ -95,7 +95,7 @@ def flops_per_token(
     softmax and GELU are left out. ``masked_rate`` adds that share of the masked-token head,
     2HE + 2EV. Training costs three times the forward pass. Used in notebooks 02 and 10.
     """
-    check_numbers(locals(), 1, 1_000_000, "sequence_length")
+    check_numbers(locals(), 0, 1_000_000, "sequence_length")  # 0: without attention
     E, H, F, V = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size
     layers = config.num_layers * (8 * H * H + 4 * H * F + 4 * sequence_length * H)
     projection = 2 * E * H if config.factorised else 0

@@ -27,11 +27,11 @@ WORDS = ("reproduced", "contradicted", "agrees", "opposes", "no difference", "un
 def write_report(figures: Path, readme: Path | None = None) -> Path:
     """Write CLAIMS.md and its pictures; put the summary between the README's markers.
 
-    ValueError if ``figures`` holds no record: then this is not the course's folder.
+    ValueError if ``figures`` holds no results/: then this is not the course's folder.
     """
+    if not (figures / "results").is_dir():
+        raise ValueError(f"{figures / 'results'} is missing: go to the course's folder first")
     report = read_report(figures)
-    if not any(entry.records for entry in report.entries):
-        raise ValueError(f"{figures / 'results'} has no record: go to the course's folder first.")
     for name, (figure, alt) in pictures(report):
         save(figure, figures / f"{name}.png", alt)
     path = figures / "CLAIMS.md"

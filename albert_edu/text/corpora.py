@@ -163,9 +163,6 @@ def is_hub_out_of_reach() -> bool:
     return False
 
 
-OURS = {"sotu": sotu_corpus, "imdb": imdb_corpus}
-
-
 def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Dataset":
     """``sotu``, ``imdb``, ``stories``, a text file, a folder of .txt files, or a set of the Hub.
 
@@ -175,8 +172,10 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     """
     name = str(name)
     kind, _, strengths = name.partition(":")
-    if name in OURS:
-        return OURS[name](scratch)
+    if name == "sotu":
+        return sotu_corpus(scratch)
+    if name == "imdb":
+        return imdb_corpus(scratch)
     if kind == "stories":
         try:
             pairs = (part.split("=") for part in strengths.split(",") if part)
@@ -187,13 +186,12 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
         except (TypeError, ValueError) as error:
             known = ", ".join(inspect.signature(stories).parameters)
             raise CorpusError(
-                f"{name}: {error}. After 'stories:' come numbers by name, such as topic_nouns=3. "
-                f"The names: {known}."
+                f"{name}: {error} After 'stories:' come numbers by name, name=number, of {known}."
             ) from None
     if not name:
         raise CorpusError("the name of the corpus is empty.")
     if Path(name).exists():
         return folder_corpus(name, scratch)
-    if near := difflib.get_close_matches(name, (*OURS, "stories"), n=1):
+    if near := difflib.get_close_matches(name, ("sotu", "imdb", "stories"), n=1):
         raise CorpusError(f"there is no corpus {name!r}; did you mean {near[0]!r}?")
     return hub_corpus(name)
