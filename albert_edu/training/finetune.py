@@ -63,9 +63,9 @@ def finetune(
     the title of a progress bar with the loss and the score of ``dev``. Raises RuntimeError when
     the loss is no longer finite, CheckpointError for a checkpoint of another run.
     """
-    scores = [*baseline(train, dev)] if dev and checkpoint_dir else []
-    if settings.keep_best and settings.keep_best not in scores:
-        raise ValueError(f"keep_best needs dev examples, a checkpoint_dir and a score of {scores}.")
+    scores = [*baseline(train, dev)] if dev else []
+    if settings.keep_best and (settings.keep_best not in scores or checkpoint_dir is None):
+        raise ValueError(f"keep_best needs dev examples, a folder (--out) and a score of {scores}.")
     schedule, device = settings.schedule(), next(model.parameters()).device
     part = model.head if settings.frozen else model
     optimizer = make_optimizer(part, schedule)
