@@ -31,6 +31,8 @@ def split_sentences(text: str) -> list[str]:
 
     >>> split_sentences("Mr. Smith spoke of the U.S. Senate. It was late.")
     ['Mr. Smith spoke of the U.S. Senate.', 'It was late.']
+    >>> split_sentences("They don't know. We can't help.")
+    ["They don't know.", "We can't help."]
     """
     from syntok import segmenter
 
@@ -38,7 +40,7 @@ def split_sentences(text: str) -> list[str]:
     return [
         "".join(token.spacing + token.value for token in sentence).strip()
         for paragraph in PARAGRAPH_BREAK.split(text)
-        for part in segmenter.process(" ".join(paragraph.split()))
+        for part in segmenter.analyze(" ".join(paragraph.split()))  # process() writes donot
         for sentence in part
     ]
 
@@ -86,10 +88,8 @@ def to_dataset(
     _no_progress_bars_in_logs()
     name = uuid.uuid4().hex  # else datasets would pickle the generator to name it
     try:
-        rows = Dataset.from_generator(
-            lambda: iter(documents), cache_dir=str(scratch), fingerprint=name,
-            writer_batch_size=batch_rows,
-        )
+        options = {"cache_dir": str(scratch), "writer_batch_size": batch_rows}
+        rows = Dataset.from_generator(lambda: iter(documents), fingerprint=name, **options)
     except DatasetGenerationError as error:
         raise error.__cause__ or error from None
     return with_sentences(rows)
@@ -100,10 +100,8 @@ def with_sentences(corpus: "datasets.Dataset") -> "datasets.Dataset":
     import pyarrow.compute
 
     if "text" in corpus.column_names:
-        corpus = map_documents(
-            corpus, _split_row, "splitting text into sentences", with_indices=True,
-            remove_columns="text",
-        )
+        options = {"with_indices": True, "remove_columns": "text"}
+        corpus = map_documents(corpus, _split_row, "splitting text into sentences", **options)
     counts = pyarrow.compute.list_value_length(corpus.data["sentences"]) if len(corpus) else []
     if not np.any(counts):
         raise CorpusError("the corpus is empty: no document has a sentence.")
