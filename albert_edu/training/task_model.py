@@ -117,7 +117,7 @@ def make_ready(
     if hold_out and task in READERS:  # questions on one text are neighbours, and stay together
         train, dev = train[: -(len(train) // 10 + 1)], train[-(len(train) // 10 + 1) :]
     elif hold_out:
-        train, dev = [e for i, e in enumerate(train) if i % 10 != 9], train[9::10]
+        train, dev = [e for i, e in enumerate(train) if i % 10], train[::10]
     encode = partial(_encode, task, tokenizer=tokenizer, length=sequence_length)
     train, dev, test = map(encode, (train, dev, test))
     if task == "SQuAD":

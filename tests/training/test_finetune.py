@@ -272,6 +272,8 @@ def test_training_examples_of_one_class_are_refused_and_a_missing_class_is_named
     for labels, message in (((0, 0, 0), "all 3 training examples of SST-2 have the label '0'"), ((), "has no examples")):
         with pytest.raises(ValueError, match=message):
             make_ready(tiny_model, story_text.tokenizer, "SST-2", [tsv(tmp_path / "train.tsv", *labels), test])
+    few = [tsv(tmp_path / "few.tsv", 0, 1, 0, 1), test]
+    assert len(make_ready(tiny_model, story_text.tokenizer, "SST-2", few, hold_out=True).dev) == 1  # of less than ten examples
     (tmp_path / "mnli.tsv").write_text("sentence1\tsentence2\tgold_label\na\tb\tneutral\na\tb\tentailment\n")
     with pytest.warns(UserWarning, match="no training example of MNLI has the label contradiction"):
         ready = make_ready(tiny_model, story_text.tokenizer, "MNLI", [tmp_path / "mnli.tsv"] * 2)
