@@ -21,9 +21,9 @@ def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[La
     [(0, 0), (0, 0), (1, 1), (1, 1)]
 
     Application i belongs to group i * G // L. The arithmetic is of integers, because
-    the floats of the authors' code, int(i / L * G), and of transformers, int(i / (L / G)),
-    are off by one for some depths. Raises ValueError for more groups than layers. Lan et al. 2019, sections
-    3.1 and 4.5; built in notebook 04.
+    the floats of the authors' code, int(i / L * G), and of transformers,
+    int(i / (L / G)), are off by one for some depths. Raises ValueError for more groups
+    than layers. Lan et al. 2019, sections 3.1 and 4.5; built in notebook 04.
     """
     if not 1 <= num_groups <= num_layers:
         raise ValueError(
