@@ -26,8 +26,7 @@ def run_experiment(
         raise ValueError(f"there is no experiment {name!r}; there are {', '.join(ALL)}.")
     experiment = ALL[name]
     if profile not in experiment.budgets:
-        profiles = ", ".join(experiment.budgets)
-        raise ValueError(f"{name} has no profile {profile!r}; it has {profiles}.")
+        raise ValueError(f"{name} has no profile {profile!r}, but {', '.join(experiment.budgets)}.")
     path, folder = figures / "results" / f"{name}_{profile}.json", runs / "sweeps"
     before = read_json(path, FileError) if path.exists() else {}
     if before and before.get("plan") != experiment.section:

@@ -56,9 +56,10 @@ def scores_by_domain(model: AlbertForPretraining, text: PreparedText, run) -> di
 
 
 def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run) -> dict:
-    """Return ``scores_by_domain``, and the loss on text of a third kind that no run has read.
+    """Return ``scores_by_domain``, and the losses on text of a third kind that no run has read.
 
-    That text is Python's language reference.
+    That text is Python's language reference. Text with other words makes already the unigram
+    baseline better there, so each loss has its distance below that baseline beside it.
     """
     documents = ({"id": name, "sentences": split_sentences(topic)}
                  for name, topic in sorted(topics.items()))  # fmt: skip
@@ -69,7 +70,9 @@ def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run) ->
 
 def _losses(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     measured = evaluate(model, run.stream(text, held_out=True, batch_size=64), MEASURED)
-    return rounded({name: measured[name] for name in ("masked_token_loss", "mask_token_loss")})
+    losses = {name: measured[name] for name in ("masked_token_loss", "mask_token_loss")}
+    unigram = baselines(text.train, text.held_out, model.config.vocab_size).unigram
+    return rounded(losses | {"below_unigram": unigram - losses["masked_token_loss"]})
 
 
 def downstream(model: AlbertForPretraining, text: PreparedText, run) -> dict:
@@ -105,21 +108,28 @@ downstream.settings = FINETUNED  # part of what names a result: others make anot
 def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     """Return Figure 1 in numbers: how far each layer moves its input, and how smooth the curve is.
 
-    ``roughness`` is the mean absolute second difference of the angles from layer 2 on;
-    ``later_over_last`` is the angle after applying a shared stack twice as often again, over that
-    of the last trained application.
+    ``roughness`` is the mean absolute second difference of the angles from layer 2 on; ``added``
+    is what training added to each of these numbers, since untrained layers differ already;
+    ``later_angle`` is the angle after applying a shared stack twice as often again, and
+    ``later_over_last`` the same over the angle of the last trained application.
     """
     L, batch = model.config.num_layers, run.stream(text, held_out=True, batch_size=64).batch(0)
     shared = model.config.share == "all"
+    torch.manual_seed(run.seed)
+    untrained = layer_similarity(AlbertForPretraining(model.config), batch).as_lists()
     curves = layer_similarity(model, batch, beyond=2 * L if shared else 0).as_lists()
-    angles, l2 = curves["angle_degrees"], curves["l2"]
-    steps = {
-        "angle_degrees": angles, "l2": l2, "mean_angle": statistics.fmean(angles[1:L]),
-        "mean_l2": statistics.fmean(l2[1:L]), "last_angle": angles[L - 1],
-        "roughness": float(np.abs(np.diff(angles[1:L], n=2)).mean()),
-    }  # fmt: skip
-    steps |= {"later_over_last": angles[-1] / angles[L - 1]} if shared else {}
-    return scores(model, text, run) | rounded(steps)
+    angles, steps, before = curves["angle_degrees"], _shape(curves, L), _shape(untrained, L)
+    steps["added"] = {name: steps[name] - value for name, value in before.items()}
+    steps |= {"angle_degrees": angles, "l2": curves["l2"], "last_angle": angles[L - 1]}
+    later = {"later_angle": angles[-1], "later_over_last": angles[-1] / angles[L - 1]}
+    return scores(model, text, run) | rounded(steps | (later if shared else {}))
+
+
+def _shape(curves: dict, L: int) -> dict[str, float]:
+    """How large and how rough the steps of layers 2 to L are."""
+    angles = curves["angle_degrees"][1:L]
+    return {"mean_angle": statistics.fmean(angles), "mean_l2": statistics.fmean(curves["l2"][1:L]),
+            "roughness": float(np.abs(np.diff(angles, n=2)).mean())}  # fmt: skip
 
 
 def order_cross(model: AlbertForPretraining, text: PreparedText, run) -> dict:

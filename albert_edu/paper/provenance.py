@@ -24,16 +24,12 @@ def provenance(
     command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu"
 ) -> dict:
     """Return what a reader needs to do a run again, and what a sceptic asks first."""
+    versions = {package: importlib.metadata.version(package) for package in CODE + TEXT}
     return {
-        "command": f"python -m albert_edu {command}",
-        "commit": commit(),
-        "date": now(),
-        "device": device_name(device),
-        "seeds": seeds,
-        "seconds": round(seconds, 1),
-        "versions": {"python": platform.python_version()}
-        | {package: importlib.metadata.version(package) for package in CODE + TEXT},
-    }
+        "command": f"python -m albert_edu {command}", "commit": commit(), "date": now(),
+        "device": device_name(device), "seeds": seeds, "seconds": round(seconds, 1),
+        "versions": {"python": platform.python_version()} | versions,
+    }  # fmt: skip
 
 
 def now() -> str:
