@@ -50,7 +50,7 @@ def save_pretrained(
     our own layout instead: the same files, with our field and tensor names.
     """
     if (reason := why_not_expressible(model.config)) and not native:
-        raise InterchangeError(f"transformers cannot express it: {reason} Use native=True.")
+        raise InterchangeError(f"transformers cannot express this model: {reason} Use native=True.")
     _write(model, tokenizer, Path(folder), "ForPreTraining", {})
 
 
