@@ -92,7 +92,8 @@ class MaskedTokenHead(nn.Module):
 def _hidden(draw: Draw) -> Cases:
     V, E, H = draw.integer(9, 14), 8, 16
     config = AlbertConfig(vocab_size=V, embedding_size=E, hidden_size=H, num_heads=2)
-    words, hidden = nn.Embedding(V, E), draw.randn(2, 3, H) / 2
+    words, hidden = nn.Embedding(V, E), draw.randn(2, 3, H)
+    # 5e-2 below: GELU by erf and by tanh, which are both right, lie that far apart after the norm.
 
     def run(answer, config, words, hidden):
         made(lambda: words)
@@ -116,13 +117,13 @@ def _hidden(draw: Draw) -> Cases:
     inputs = config, words, hidden
     yield Case("is tied to the embedding table", inputs, 3.0, tied)
     yield Case("has a map, a norm and a bias of its own", (config, words), 2.0, own)
-    yield Case("maps, bends, norms and scores, in this order", inputs, 3.0, run, 1e-2)
+    yield Case("maps, bends, norms and scores, in this order", inputs, 3.0, run, 5e-2)
     yield Case("gives the same scores twice", ((config, words), hidden), 1.0, asking.same_twice,
                reason="chance decides: is there a dropout?")
-    yield Case("scores a vector alone as in company", (config, words, hidden[1, 2]), 1.0, run, 1e-2,
+    yield Case("scores a vector alone as in company", (config, words, hidden[1, 2]), 1.0, run, 5e-2,
                "a position's scores depend on the others, or on a batch")
     yield Case("takes any number of leading dimensions", (config, words, hidden[:, None, None]),
-               1.0, run, 1e-2)
+               1.0, run, 5e-2)
 
 
 check_masked_token_head = card("05.5", MaskedTokenHead, _hidden, {
