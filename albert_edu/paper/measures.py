@@ -58,8 +58,8 @@ def scores_by_domain(model: AlbertForPretraining, text: PreparedText, run) -> di
 def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     """Return ``scores_by_domain``, and the losses on text of a third kind that no run has read.
 
-    That text is Python's language reference. Text with other words makes already the unigram
-    baseline better there, so each loss has its distance below that baseline beside it.
+    That text is Python's language reference. The unigram baseline there depends on which text was
+    read, so the record also says how far each loss lies below this baseline.
     """
     documents = ({"id": name, "sentences": split_sentences(topic)}
                  for name, topic in sorted(topics.items()))  # fmt: skip
@@ -118,15 +118,15 @@ def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     torch.manual_seed(run.seed)
     untrained = layer_similarity(AlbertForPretraining(model.config), batch).as_lists()
     curves = layer_similarity(model, batch, beyond=2 * L if shared else 0).as_lists()
-    angles, steps, before = curves["angle_degrees"], _shape(curves, L), _shape(untrained, L)
+    angles, steps, before = curves["angle_degrees"], _summary(curves, L), _summary(untrained, L)
     steps["added"] = {name: steps[name] - value for name, value in before.items()}
     steps |= {"angle_degrees": angles, "l2": curves["l2"], "last_angle": angles[L - 1]}
     later = {"later_angle": angles[-1], "later_over_last": angles[-1] / angles[L - 1]}
     return scores(model, text, run) | rounded(steps | (later if shared else {}))
 
 
-def _shape(curves: dict, L: int) -> dict[str, float]:
-    """How large and how rough the steps of layers 2 to L are."""
+def _summary(curves: dict, L: int) -> dict[str, float]:
+    """Return how large and how rough the steps of layers 2 to L are."""
     angles = curves["angle_degrees"][1:L]
     return {"mean_angle": statistics.fmean(angles), "mean_l2": statistics.fmean(curves["l2"][1:L]),
             "roughness": float(np.abs(np.diff(angles, n=2)).mean())}  # fmt: skip
