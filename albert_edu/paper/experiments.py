@@ -26,7 +26,8 @@ def run_experiment(
         raise ValueError(f"there is no experiment {name!r}; there are {', '.join(ALL)}.")
     experiment = ALL[name]
     if profile not in experiment.budgets:
-        raise ValueError(f"{name} has {', '.join(experiment.budgets)}, and no profile {profile!r}.")
+        profiles = ", ".join(experiment.budgets)
+        raise ValueError(f"{name} has no profile {profile!r}. The profiles it has: {profiles}.")
     path, folder = figures / "results" / f"{name}_{profile}.json", runs / "sweeps"
     before = read_json(path, FileError) if path.exists() else {}
     if before and before.get("plan") != experiment.section:

@@ -19,6 +19,7 @@ Scope = Literal["exact", "same question", "small-scale analogue", "other setting
 OWN_SCALE = ("exact", "same question")  # only these can be reproduced or contradicted
 LOSS = "held_out_masked_token_loss"
 LEVEL, MOST_STUCK = 0.05, 0.25
+ACCURACIES = ("accuracy", "tuned", "frozen")  # what the name of a column of accuracies ends in
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Question:
     control: tuple[Comparison, ...] = ()  # what must hold for the runs to show anything
     stuck: float = 0.0  # a loss from here on is stuck, where runs do not name their baseline
     items: int = 0  # examples of the one test sample that all seeds share
+    chance: float = 0.5  # the accuracy of guessing, where the column is an accuracy
     history: str = ""  # second looks, replaced records, known prototypes
     profile: str = ""  # the profile that decides, where the one with most seeds should not
     family: str = "planned"  # its plan; "recorded" is what was recorded before the rules existed
@@ -52,10 +54,11 @@ class Compared(NamedTuple):
     difference: Mean
     p: float  # two-sided, that there is no difference (of a claim of equality: that there is one)
     p_equal: float  # two one-sided tests, that the difference is ``least`` or larger
-    positive: int  # pairs in favour of the claim
+    favourable: int  # pairs that do as the criterion says
     stuck_pairs: int
     stuck_share: float  # of the worse row
     with_stuck: Mean
+    limit: str  # the end of the scale ("chance", "100%") near which both rows lie, or ""
 
 
 class Outcome(NamedTuple):
@@ -88,18 +91,27 @@ def compare(part: Comparison, runs: Sequence[dict], question: Question) -> Compa
     every = list(by_seed.values())
     kept = [difference for difference, bad in zip(every, stuck, strict=True) if not bad]
     shares = [fmean(is_stuck(run, question) for run in row.values()) for row in rows.values()]
-    error = 0.0  # the rows' accuracies are taken as independent, which is wide
-    for row in rows.values() if question.items else ():
-        accuracy = fmean(cell(run, part.column) for run in row.values())
-        error += accuracy * (1 - accuracy) / question.items
-    mean = seed_interval(kept or every, error)
-    least = margin(part, question)
+    means = [fmean(cell(run, part.column) for run in row.values()) for row in rows.values()]
+    # The rows' accuracies are taken as independent, which is wide.
+    error = sum(mean * (1 - mean) / question.items for mean in means) if question.items else 0.0
+    mean, least = seed_interval(kept or every, error), margin(part, question)
+    favourable = sum(abs(x) <= part.within if part.within else x > 0 for x in kept)
     p_equal = max(_p(mean, -least), _p(mean, least, side=-1))
     p = p_equal if part.within else 2 * min(_p(mean, 0.0), _p(mean, 0.0, side=-1))
     return Compared(
-        mean, min(1.0, p), p_equal, sum(difference > 0 for difference in kept), sum(stuck),
-        max(shares), seed_interval(every, error),
+        mean, min(1.0, p), p_equal, favourable, sum(stuck), max(shares),
+        seed_interval(every, error), _limit(part, means, least, question.chance),
     )  # fmt: skip
+
+
+def _limit(part: Comparison, means: Sequence[float], least: float, chance: float) -> str:
+    """Return the end of the scale from which both rows of accuracies are no further than ``least``.
+
+    Nothing is learnt at chance, and at 100% no difference that matters has room.
+    """
+    ends = {"chance": chance, "100%": 1.0} if part.column.endswith(ACCURACIES) else {}
+    near = [name for name, end in ends.items() if all(abs(mean - end) <= least for mean in means)]
+    return near[0] if near and len(means) == 2 else ""
 
 
 def margin(part: Comparison, question: Question) -> float:
@@ -174,12 +186,13 @@ def _word(question: Question, parts: Sequence[Compared], runs: Sequence[dict], p
             return "void: the control failed"
     if max(part.stuck_share for part in parts) > MOST_STUCK:
         return "void: too many stuck runs"
+    if limits := [part.limit for part in parts if part.limit]:
+        return f"void: both rows at {limits[0]}"
     words = {_word_of_part(part, compared, question.least, p)
              for part, compared in zip(question.criterion, parts, strict=True)}  # fmt: skip
     word = words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
-    if question.scope in OWN_SCALE:
-        return {"agrees": "reproduced", "opposes": "contradicted"}.get(word, word)
-    return word
+    own = {"agrees": "reproduced", "opposes": "contradicted"} if question.scope in OWN_SCALE else {}
+    return own.get(word, word)
 
 
 def _word_of_part(part: Comparison, compared: Compared, least: float, p: float) -> str:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import save
 from albert_edu.config import AlbertConfig
-from albert_edu.paper.claims import Mean, cell, mean
+from albert_edu.paper.claims import Comparison, Mean, cell, mean
 from albert_edu.paper.outcomes import compare, margin
 from albert_edu.paper.pictures import difference_picture, layer_curves, pair_picture, printed
 from albert_edu.paper.plan import Experiment
@@ -36,10 +36,9 @@ def write_report(figures: Path, readme: Path | None = None) -> Path:
         save(figure, figures / f"{name}.png", alt)
     path = figures / "CLAIMS.md"
     path.write_text(claims_page(report), encoding="utf-8")
-    if readme and MARKERS[0] in readme.read_text(encoding="utf-8"):
-        before, rest = readme.read_text(encoding="utf-8").split(MARKERS[0])
-        after = rest.split(MARKERS[1])[1]
-        text = f"{before}{MARKERS[0]}\n{summary(report)}\n{MARKERS[1]}{after}"
+    if readme:
+        block, text = f"\n{summary(report)}\n".join(MARKERS), readme.read_text(encoding="utf-8")
+        text = re.sub(".*".join(MARKERS), lambda _: block, text, flags=re.DOTALL)
         readme.write_text(text, encoding="utf-8")
     return path
 
@@ -61,7 +60,7 @@ def pictures(report: Report) -> Iterator[tuple[str, tuple[Figure, str]]]:
 
 
 def _is_drawn(entry: Entry, report: Report) -> bool:
-    return entry.experiment.drawn and any(report.outcomes[q.key].parts for q in entry.questions)
+    return any(report.outcomes[q.key].parts for q in entry.questions if q.scope != "exact")
 
 
 def summary(report: Report) -> str:
@@ -77,9 +76,22 @@ def claims_page(report: Report) -> str:
     return render(
         "claims.md", report=report, table_of_scopes=_table_of_scopes(report),
         sharing=_shared_runs(report), is_drawn=lambda entry: _is_drawn(entry, report),
-        setting=_setting, shown=shown, numbers=_numbers, compare=compare, margin=margin,
-        why_unfinished=why_unfinished, remark=_remark,
+        setting=_setting, quantity=_quantity, shown=shown, numbers=_numbers, compare=compare,
+        margin=margin, why_unfinished=why_unfinished, remark=_remark, printed=printed,
+        tables=TABLES,
     )  # fmt: skip
+
+
+def _quantity(part: Comparison, difference: Mean) -> tuple[str, Mean]:
+    """Return what a comparison measures: a row minus a row, or the row that has to reach a number.
+
+    The margin of the criterion is in neither.
+    """
+    rows = [f"`{side}`" for side in (part.high, part.low) if isinstance(side, str)]
+    number = sum(side for side in (part.high, part.low) if isinstance(side, float))
+    sign = -1 if isinstance(part.high, float) else 1
+    value = number + sign * (difference.value + part.by)
+    return " − ".join(rows), difference._replace(value=value)
 
 
 def _remark(text: str, runs: Sequence[dict]) -> str:
@@ -112,16 +124,14 @@ def core_hours(report: Report) -> float:
 
 def _shared_runs(report: Report) -> dict[str, set[str]]:
     """For each experiment the others in whose records some of its runs stand as well."""
-    experiments, sharing = defaultdict(set), defaultdict(set)
+    experiments = defaultdict(set)
     for entry in report.entries:
         for run in (run for record in entry.records.values() for run in record["runs"]):
             if "training_curve" in run:
                 identity = json.dumps([run["training_curve"], run["config"], run["seed"]])
                 experiments[identity].add(entry.name)
-    for names in experiments.values():
-        for name in names:
-            sharing[name] |= names - {name}
-    return sharing
+    return {name: set().union(*(names for names in experiments.values() if name in names)) - {name}
+            for name in (entry.name for entry in report.entries)}  # fmt: skip
 
 
 def _setting(experiment: Experiment, profile: str) -> str:
@@ -151,8 +161,8 @@ def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str
         time = f"{sum(seconds) / len(seconds):.0f}" if None not in seconds else ""
         paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else ""
         if row in experiment.published:
-            table, column, *_ = reference = experiment.published[row]
-            paper = f"{printed(reference):g} ({column}, {TABLES[table].name})"
+            table, *cell_of = reference = experiment.published[row]
+            paper = f"{printed(reference)} ({TABLES[table].name}, {', '.join(map(str, cell_of))})"
         yield row, paper, shown(ours), parameters, time
 
 

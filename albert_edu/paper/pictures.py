@@ -25,8 +25,8 @@ def printed(reference: Sequence) -> float:
 def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
     """Draw a row for each comparison: the mean difference over pairs of seeds in its 95% interval.
 
-    Each measured quantity has a panel with an axis of its own. Right of 0 is for the claim; the
-    band is the smallest difference that would matter. Returns the figure and its alt text.
+    Each measured quantity has a panel with an axis of its own. A criterion with < holds right of
+    0; the band is the smallest difference that would matter. Returns the figure and its alt text.
     """
     panels: dict[str, list] = {}
     for question in entry.questions:
@@ -42,10 +42,8 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
     for axis, (column, rows) in zip(axes[:, 0], panels.items(), strict=True):
         labels = []
         for place, (question, outcome, part, compared) in enumerate(rows):
-            value, half, n = compared.difference
-            least = margin(part, question)
-            band = [-place - 0.35, -place + 0.35]
-            axis.fill_betweenx(band, -least, least, color="#dddddd", linewidth=0)
+            (value, half, n), least = compared.difference, margin(part, question)
+            axis.barh(-place, 2 * least, 0.7, -least, color="#dddddd", linewidth=0)
             decided = outcome.word in ("agrees", "opposes", "reproduced", "contradicted")
             axis.errorbar(value, -place, xerr=half, fmt="o", capsize=3,
                           color=SHARED if value > 0 else SEPARATE,
@@ -53,21 +51,21 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
             published = entry.experiment.published if column == entry.experiment.column else {}
             references = report.paper.get(question.key) or [
                 published[side] for side in (part.low, part.high) if side in published]  # fmt: skip
-            paper = " and ".join(f"{printed(reference):g}" for reference in references)
-            verdict = outcome.word + (f"; paper: {paper}" if paper else "")
+            paper = " and ".join(str(printed(reference)) for reference in references)
+            criterion = part.text.removeprefix(f"{column}: ")
+            verdict = f"{criterion}: {outcome.word}" + (f"; paper: {paper}" if paper else "")
             labels.append(f"{textwrap.fill(question.text, 58)}\n{verdict}")
             sentences.append(f"{question.text} {value:.3f} ± {half:.3f} (n={n}), {verdict}.")
         axis.axvline(0, color="#444444", linewidth=0.8)
         axis.set_yticks([-place for place in range(len(rows))], labels, fontsize=7.5)
         axis.set_ylim(0.6 - len(rows), 0.6)
-        words, unit = report.columns[column]
-        axis.set_xlabel(f"in favour of the claim: {words} ({unit})", fontsize=8.5)
+        axis.set_xlabel("right minus left: {} ({})".format(*report.columns[column]), fontsize=8.5)
     figure.supxlabel("Bars: 95% intervals of one comparison; an outcome is corrected for all claims"
-                     " of its family.\nGrey: too small to matter. Filled: decided.",
-                     fontsize=8)  # fmt: skip
-    question, outcome, _, (first, *_) = next(iter(panels.values()))[0]
-    title = (f"{question.text.rstrip('.')}: {first.value:+.3f} ± {first.half:.3f}, "
-             f"{outcome.word}")  # fmt: skip
+                     " of its family.\nRight of 0 a criterion with < holds. Grey: too small to"
+                     " matter. Filled: decided.", fontsize=8)  # fmt: skip
+    question, outcome, part, (first, *_) = next(iter(panels.values()))[0]
+    title = (f"{question.text.rstrip('.')}: {first.value:+.3f} ± {first.half:.3f} "
+             f"{report.columns[part.column][1]}, {outcome.word}")  # fmt: skip
     figure.suptitle(f"{entry.experiment.question}\n{textwrap.fill(title, 100)}", fontsize=9.5,
                     x=0.02, ha="left")  # fmt: skip
     return figure, ("Dots with 95% intervals around 0, a row for each comparison. "

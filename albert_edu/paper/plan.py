@@ -49,7 +49,6 @@ class Experiment:
     instead: Callable[[str, str | None], list[dict]] | None = None
     note: str = ""  # where the setting departs from the paper's, and how it was chosen
     axis: str = "held-out loss (nats)"  # the column in words, with its unit
-    drawn: bool = True
     curve: str = ""  # a column with a value for each layer, drawn instead: Figure 1's angles
     rates: tuple[float, ...] = ()
     pilot_seeds: tuple[int, ...] = ()

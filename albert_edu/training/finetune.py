@@ -1,4 +1,4 @@
-"""Fine-tune a model with a task head, and score it (notebook 11; ``paper/recipes.py``)."""
+"""Fine-tune a model with a task head, and score it (notebook 11)."""
 
 import dataclasses
 import math

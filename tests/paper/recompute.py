@@ -36,24 +36,16 @@ def above(t: float, freedom: int) -> float:
 
 def read(criterion: str) -> dict:
     column, sides = criterion.split(": ", 1)
-    if " +- " in sides:
-        sides, within = sides.split(" +- ")
-        low, high = sides.split(" = ")
-        return {"column": column, "low": low, "high": high, "by": 0.0, "within": float(within)}
-    low, high = sides.split(" < ")
-    by = 0.0
-    for sign, factor in ((" + ", -1), (" - ", 1)):
-        if sign in high:
-            high, margin = high.split(sign)
-            by = factor * float(margin)
-    return {"column": column, "low": low, "high": high, "by": by, "within": 0.0}
+    sides, _, within = sides.partition(" +- ")
+    low, high = sides.split(" = " if within else " < ")
+    high, _, more = high.partition(" + ")
+    high, _, less = high.partition(" - ")
+    by = float(less or 0) - float(more or 0)
+    return {"column": column, "low": low, "high": high, "by": by, "within": float(within or 0)}
 
 
 def number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    return float(text) if text.replace(".", "", 1).isdigit() else None
 
 
 def look_up(run: dict, column: str) -> float:
@@ -78,15 +70,15 @@ def measure(part: dict, runs: list[dict], claim: dict) -> dict:
     bad = np.array([any(stuck(row[seed], claim) for row in rows.values()) for seed in seeds])
     every = np.array(values["high"], dtype=float) - np.array(values["low"], dtype=float) - part["by"]
     kept = every[~bad] if (~bad).any() else every
-    noise = 0.0
-    for side in rows:
-        if claim.get("items"):
-            accuracy = np.mean([look_up(run, part["column"]) for run in rows[side].values()])
-            noise += accuracy * (1 - accuracy) / claim["items"]
+    means = [np.mean([look_up(run, part["column"]) for run in row.values()]) for row in rows.values()]
+    noise = sum(accuracy * (1 - accuracy) for accuracy in means) / claim["items"] if claim.get("items") else 0.0
+    ends = {"chance": claim.get("chance", 0.5), "100%": 1.0} if part["column"].endswith(("accuracy", "tuned", "frozen")) else {}
+    m = part["within"] or claim["least"]
+    near = [name for name, end in ends.items() if len(means) == 2 and max(abs(mean - end) for mean in means) <= m]
     n = len(kept)
     error = math.sqrt(kept.var(ddof=1) / n + noise) if n > 1 else math.inf
     share = max(np.mean([stuck(run, claim) for run in row.values()]) for row in rows.values())
-    return {"mean": float(kept.mean()), "error": error, "freedom": n - 1, "stuck": share}
+    return {"mean": float(kept.mean()), "error": error, "freedom": n - 1, "stuck": share, "near": near}
 
 
 def chance(found: dict, bound: float, side: int) -> float:
@@ -166,6 +158,8 @@ def word(claim: dict, parts: list[dict], measured: list[dict], runs: list[dict],
             return "void: the control failed"
     if max(found["stuck"] for found in measured) > 0.25:
         return "void: too many stuck runs"
+    if near := [name for found in measured for name in found["near"]]:
+        return f"void: both rows at {near[0]}"
     words = {one_word(part, found, claim["least"], p) for part, found in zip(parts, measured, strict=True)}
     if len(words) > 1:
         return "opposes" if "opposes" in words else "undecided"

@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt
 
 from albert_edu.paper import counts, published
 from albert_edu.paper.claims import comparison
-from albert_edu.paper.outcomes import Question, judge_family, tail
+from albert_edu.paper.outcomes import ACCURACIES, Question, judge_family, tail
 from albert_edu.paper.page import MARKERS, SCOPES, WORDS, claims_page, pictures, summary, write_report
 from albert_edu.paper.pictures import printed
 from albert_edu.paper.plan import EXPERIMENTS, PLANNED, PROFILES
@@ -107,7 +107,8 @@ def test_a_plan_is_whole(name):
         assert len({(run.row, run.seed) for run in runs}) == len(runs), "a row's seed is run once"
         assert len({run.key(experiment.measure) for run in runs}) == len(runs), "no two rows are the same training"
         parts = [part for question in questions for part in (*question.criterion, *question.control)]
-        assert {part.column for part in parts} <= set(REPORT.columns), "a picture needs words and a unit"
+        for part in parts:
+            assert part.column.endswith(ACCURACIES) == (REPORT.columns[part.column][1] == "accuracy"), "words and a unit"
         assert {side for part in parts for side in (part.low, part.high) if isinstance(side, str)} <= rows
     for reference in experiment.published.values():
         assert isinstance(printed(reference), int | float), "a single printed number stands beside a row"
@@ -147,6 +148,14 @@ def word(asked: Question, results: list[dict]) -> str:
 def test_outcomes_follow_the_sign_the_spread_and_what_matters(criterion, level, noise, fields, outcome):
     results = runs(a=[2.0] * 8, b=[level + noise * x for x in NOISE])
     assert word(question(f"{LOSS}: {criterion}", **fields), results) == outcome
+
+
+@pytest.mark.parametrize(("a", "b", "outcome"), [
+    (0.985, 0.995, "void: both rows at 100%"), (0.49, 0.51, "void: both rows at chance"), (0.9, 0.995, "agrees"),
+])  # fmt: skip
+def test_two_rows_of_accuracies_at_the_same_end_of_their_scale_decide_nothing(a, b, outcome):
+    results = [run | {"accuracy": run[LOSS]} for run in runs(a=[a] * 8, b=[b + x / 10 for x in NOISE])]
+    assert word(question("accuracy: a < b"), results) == outcome
 
 
 def test_pairs_with_a_stuck_run_are_counted_apart_and_many_of_them_void_a_claim():
