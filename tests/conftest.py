@@ -1,4 +1,4 @@
-"""Shared fixtures, and run-time checking of every shape annotation in the library while the tests run."""
+"""Shared fixtures, and run-time checking of every shape annotation in the library."""
 
 import os
 import sys
@@ -20,6 +20,7 @@ with warnings.catch_warnings():
         import albert_edu.training.finetune
         import albert_edu.training.pretrain  # noqa: F401
 
+import hypothesis
 import pytest
 import torch
 
@@ -27,6 +28,9 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
+
+hypothesis.settings.register_profile("course", max_examples=25, deadline=None, derandomize=True)
+hypothesis.settings.load_profile("course")
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +40,7 @@ def fixed_seed():
 
 @pytest.fixture(autouse=True)
 def no_figure_stays_open():
-    """Matplotlib warns from 21 on, and tests turn warnings into errors: the next test should not pay for the last ones."""
+    """Matplotlib warns from 21 on, and warnings are errors here: the next test should not pay."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
@@ -60,7 +64,7 @@ def tiny_model() -> AlbertForPretraining:
 
 @pytest.fixture
 def story_stream(story_text) -> PretrainingStream:
-    return PretrainingStream(story_text.train, story_text.tokenizer, "sop", batch_size=8, sequence_length=64)
+    return PretrainingStream(story_text.train, story_text.tokenizer, "sop", 8, 64)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,8 +1,8 @@
-"""The library's size only falls: each room's code lines against a limit that is lowered whenever a room gets smaller.
+"""The library's size only falls: each room's code lines against a limit that is lowered with it.
 
-Code lines leave out blanks, comments and docstrings. The goals: core (config, text, model, training, analysis) 2,050, the
-library without the exercises' cards 3,500, with them 5,000, the tests 8,000. A line should have at most 100 characters; how
-many are longer is a limit, too.
+Code lines leave out blanks, comments and docstrings. The goals: core (config, text, model,
+training, analysis) 2,050, the library without the exercises' cards 3,500, with them 5,000, the
+tests 8,000. A line should have at most 100 characters; how many are longer is a limit, too.
 """
 
 import ast
@@ -32,7 +32,7 @@ LIMITS = {
     "folder": 11,
     "__init__": 4,
     "__main__": 3,
-    "tests": 8491,
+    "tests": 8171,
     "lines above 100 characters": 0,
 }
 SLACK = 100  # a room that has fallen by more than this lowers its limit
@@ -46,9 +46,11 @@ def code_lines(source: str) -> int:
     """
     tree, docstrings, lines = ast.parse(source), set(), set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node, clean=False):
             docstrings |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+              tokenize.ENDMARKER}  # fmt: skip
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in layout:
             lines |= set(range(token.start[0], token.end[0] + 1))
@@ -60,8 +62,8 @@ def sizes() -> Counter:
     counted: Counter = Counter()
     for path in sorted((ROOT / "albert_edu").rglob("*.py")):
         source = path.read_text()
-        room = "lessons" if path.parent.name == "lessons" else path.relative_to(ROOT / "albert_edu").parts[0]
-        counted[room.removesuffix(".py")] += code_lines(source)
+        room = path.relative_to(ROOT / "albert_edu").parts[0].removesuffix(".py")
+        counted["lessons" if path.parent.name == "lessons" else room] += code_lines(source)
         counted["lines above 100 characters"] += sum(len(line) > 100 for line in source.splitlines())
     counted["tests"] = sum(code_lines(path.read_text()) for path in (ROOT / "tests").rglob("*.py"))
     return counted
@@ -73,5 +75,6 @@ def test_every_room_has_a_limit(sizes):
 
 @pytest.mark.parametrize("room", LIMITS)
 def test_no_room_grows_and_a_limit_follows_a_room_that_shrinks(room, sizes):
-    assert sizes[room] <= LIMITS[room], f"{room} has {sizes[room]} and may have {LIMITS[room]}: delete as much as you add"
-    assert sizes[room] >= LIMITS[room] - SLACK, f"{room} has fallen to {sizes[room]}: lower its limit to that, so that it stays"
+    size, limit = sizes[room], LIMITS[room]
+    assert size <= limit, f"{room} has {size} and may have {limit}: delete as much as you add"
+    assert size >= limit - SLACK, f"{room} has fallen to {size}: lower its limit to that"

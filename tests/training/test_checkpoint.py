@@ -1,10 +1,7 @@
-"""Stopping and going on: the same bits, whatever happened to the files in between; and what is refused."""
+"""Stopping and going on: the same bits, whatever happened to the files; and what is refused."""
 
 import copy
-import errno
-import hashlib
 import inspect
-import json
 import math
 import os
 import shutil
@@ -13,26 +10,28 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
+import transformers
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training import checkpoint as module
-from albert_edu.training.checkpoint import CheckpointError, find_damage, load_checkpoint, newest_checkpoint, save_checkpoint
+from albert_edu.training.checkpoint import (
+    CheckpointError,
+    find_damage,
+    load_checkpoint,
+    newest_checkpoint,
+    save_checkpoint,
+)
 from albert_edu.training.pretrain import NonFiniteLoss, pretrain
 from albert_edu.training.settings import PretrainSettings, make_optimizer
+from tests.support import metrics, same_bits, tiny, weights
 
-quick = settings(max_examples=15, deadline=None, derandomize=True)
-SIZES = dict(vocab_size=190, embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, max_positions=32)
 RUN = dict(steps=12, learning_rate=1e-3, warmup_steps=2, checkpoint_every=3, log_every=2)
 
 
@@ -40,20 +39,7 @@ class PulledPlug(BaseException):
     """Like a kill, it is no Exception: nothing in the library catches it."""
 
 
-def tiny(seed: int = 0, **changes) -> AlbertForPretraining:
-    torch.manual_seed(seed)
-    return AlbertForPretraining(AlbertConfig(**{**SIZES, **changes}))
-
-
-def weights(model: AlbertForPretraining) -> dict[str, torch.Tensor]:
-    return {name: p.detach().clone() for name, p in model.named_parameters()}
-
-
-def same_bits(one: dict, other: dict) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
-def stopping(stream: PretrainingStream, at: int | None, how: type[BaseException] = PulledPlug) -> PretrainingStream:
+def stopping(stream: PretrainingStream, at: int | None, how=PulledPlug) -> PretrainingStream:
     """The same stream, until step ``at`` asks for its batch."""
     short = copy.copy(stream)
 
@@ -66,19 +52,15 @@ def stopping(stream: PretrainingStream, at: int | None, how: type[BaseException]
     return short
 
 
-def train(stream, folder=None, model=None, stop_at=None, metrics_file=None, **changes) -> AlbertForPretraining | None:
+def train(stream, folder=None, model=None, stop_at=None, metrics_file=None, **changes):
     """The trained model, or None if the run was stopped."""
     model = model or tiny()
+    run = PretrainSettings(**(RUN | changes))
     try:
-        pretrain(model, stopping(stream, stop_at), PretrainSettings(**{**RUN, **changes}), folder, "cpu", metrics_file=metrics_file)
+        pretrain(model, stopping(stream, stop_at), run, folder, "cpu", metrics_file=metrics_file)
     except PulledPlug:
         return None
     return model
-
-
-def metrics(file: Path) -> list[dict]:
-    records = [json.loads(line) for line in file.read_text().splitlines()]
-    return [{name: value for name, value in record.items() if name != "tokens_per_second"} for record in records]
 
 
 def names(folder: Path) -> list[str]:
@@ -93,12 +75,12 @@ def no_waiting_for_the_disk(monkeypatch):
 
 @pytest.fixture(scope="module")
 def stream(story_text) -> PretrainingStream:
-    return PretrainingStream(story_text.train, story_text.tokenizer, "sop", batch_size=4, sequence_length=32)
+    return PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(stream, tmp_path_factory) -> dict[str, torch.Tensor]:
-    return weights(train(stream))
+def uninterrupted(stream) -> AlbertForPretraining:
+    return train(stream)
 
 
 @pytest.fixture
@@ -115,17 +97,19 @@ def stopped(stream, tmp_path) -> Path:
     {"optimizer": "adamw", "accumulate": 2, "dropout": 0.1},
     {"optimizer": "lamb", "accumulate": 2, "dropout": 0.1},
 ], ids=str)  # fmt: skip
-def test_a_run_stopped_three_times_ends_with_the_bits_and_the_metrics_of_one_that_was_not(stream, tmp_path, options):
+def test_a_run_stopped_three_times_ends_with_the_bits_and_metrics_of_one_that_was_not(
+    stream, tmp_path, options
+):
     dropout = options.pop("dropout", 0.0)
     shape = dict(hidden_dropout=dropout, attention_dropout=dropout)
     whole = train(stream, None, tiny(**shape), metrics_file=tmp_path / "whole.jsonl", **options)
     folder, file = tmp_path / "run", tmp_path / "metrics.jsonl"
     for stop_at in (1, 7, 11):  # before the first checkpoint, between two records, on the last step
-        # After the first stop the weights must come from the checkpoint: the model handed in starts elsewhere.
-        assert train(stream, folder, tiny(0 if stop_at <= 7 else 5, **shape), stop_at, file, **options) is None
+        # After the first stop the weights come from the checkpoint: the model starts elsewhere.
+        model = tiny(0 if stop_at <= 7 else 5, **shape)
+        assert train(stream, folder, model, stop_at, file, **options) is None
     after = train(stream, folder, tiny(6, **shape), None, file, **options)
-    assert same_bits(weights(after), weights(whole))
-    assert metrics(file) == metrics(tmp_path / "whole.jsonl")
+    assert same_bits(after, whole) and metrics(file) == metrics(tmp_path / "whole.jsonl")
     assert [record["step"] for record in metrics(file)] == [2, 4, 6, 8, 10, 12]
 
 
@@ -133,89 +117,54 @@ def test_a_finished_run_is_not_trained_again_and_hands_back_its_history(stream, 
     first, second, run = tiny(), tiny(5), PretrainSettings(**RUN)
     history = pretrain(first, stream, run, tmp_path, "cpu")
     again = pretrain(second, stopping(stream, 0, AssertionError), run, tmp_path, "cpu")
-    assert same_bits(weights(first), weights(second)) and again.records == history.records
+    assert same_bits(first, second) and again.records == history.records
 
 
 def test_the_newest_two_checkpoints_are_kept_and_nothing_else(stream, tmp_path):
     train(stream, tmp_path)
     assert names(tmp_path) == ["step-00000009", "step-00000012"]
     assert all(find_damage(path) is None for path in tmp_path.glob("step-*"))
+    transformers.AlbertForPreTraining.from_pretrained(tmp_path / "step-00000012")
 
 
-def truncate(path: Path):
-    file = path / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:-100])
+def damage(*checkpoints: Path):
+    for path in checkpoints:
+        os.truncate(path / "model.safetensors", 5_000)
 
 
-def flip_a_byte(path: Path, name: str = "optimizer.safetensors"):
-    content = bytearray((path / name).read_bytes())
-    content[len(content) // 2] ^= 1
-    (path / name).write_bytes(bytes(content))
-
-
-DAMAGES = {
-    "model.safetensors does not match": truncate,
-    "optimizer.safetensors does not match": flip_a_byte,
-    "training_state.json does not match": lambda path: flip_a_byte(path, "training_state.json"),
-}
-
-
-def seal(path: Path, name: str, content: bytes):
-    """Replace a file of a checkpoint and write a checksum that matches."""
-    (path / name).write_bytes(content)
-    checksums = json.loads((path / "checksums.json").read_text())
-    checksums[name] = hashlib.sha256(content).hexdigest()
-    (path / "checksums.json").write_text(json.dumps(checksums))
-
-
-def rewrite_state(path: Path, **changes):
-    state = json.loads((path / "training_state.json").read_text()) | changes
-    seal(path, "training_state.json", json.dumps(state).encode())
-
-
-@pytest.mark.parametrize("said", DAMAGES)
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_used(stream, stopped, uninterrupted, said):
-    DAMAGES[said](stopped / "step-00000006")
-    with pytest.warns(UserWarning, match=rf"step-00000006 is damaged \(.*{said}"):
+def test_after_a_damaged_checkpoint_the_one_before_it_leads_to_the_same_bits(
+    stream, stopped, uninterrupted
+):
+    """What counts as damage is in test_hostile_input.py."""
+    damage(stopped / "step-00000006")
+    with pytest.warns(UserWarning, match="step-00000006 is damaged .* back to the one before it"):
         assert newest_checkpoint(stopped) == stopped / "step-00000003"
     assert (stopped / "step-00000006").exists()  # it may hold what somebody wants to rescue
-    with pytest.warns(UserWarning, match="going back to the one before it"):
-        model = train(stream, stopped, tiny(5))
-    assert same_bits(weights(model), uninterrupted)
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert same_bits(train(stream, stopped, tiny(5)), uninterrupted)
     assert names(stopped) == ["step-00000009", "step-00000012"]
 
 
-def test_when_all_are_damaged_each_is_named_and_training_starts_from_step_0(stream, stopped, uninterrupted):
-    for path in stopped.glob("step-*"):
-        truncate(path)
+def test_when_all_are_damaged_each_is_named_and_training_starts_from_step_0(
+    stream, stopped, uninterrupted
+):
+    damage(*stopped.glob("step-*"))
     with pytest.warns(UserWarning) as caught:
-        model = train(stream, stopped)
-    assert [str(w.message).split(" is damaged")[0] for w in caught] == ["checkpoint step-00000006", "checkpoint step-00000003"]
-    assert same_bits(weights(model), uninterrupted)
+        assert same_bits(train(stream, stopped), uninterrupted)
+    assert [str(warning.message)[11:24] for warning in caught] == ["step-00000006", "step-00000003"]
 
 
 def test_a_new_checkpoint_outlives_damaged_ones_of_later_steps(stream, stopped):
-    for path in stopped.glob("step-*"):
-        truncate(path)
-    with pytest.warns(UserWarning):
-        assert train(stream, stopped, checkpoint_every=2, stop_at=2) is None  # saved at step 2; 3 and 6 lie there, damaged
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        newest = newest_checkpoint(stopped)
-    assert newest is not None and newest.name == "step-00000002"
-
-
-def test_what_a_kill_left_half_written_is_no_checkpoint_and_is_cleared_away(stream, stopped, uninterrupted):
-    leftover = stopped / ".writing-00000009"
-    shutil.copytree(stopped / "step-00000003", leftover)
-    assert newest_checkpoint(stopped).name == "step-00000006"
-    assert same_bits(weights(train(stream, stopped, tiny(5))), uninterrupted)
-    assert not leftover.exists()
+    damage(*stopped.glob("step-*"))
+    with pytest.warns(UserWarning):  # saved at step 2; 3 and 6 lie there, damaged
+        assert train(stream, stopped, checkpoint_every=2, stop_at=2) is None
+    with warnings.catch_warnings(action="ignore"):
+        assert newest_checkpoint(stopped).name == "step-00000002"
 
 
 def die_in_save_checkpoint(lines: int):
-    """A trace function that pulls the plug before the (lines + 1)-th line that save_checkpoint runs."""
-    seen = 0
+    """A trace function that pulls the plug before line number lines + 1 of save_checkpoint runs."""
+    seen, code = 0, inspect.unwrap(module.save_checkpoint).__code__
 
     def before_a_line(frame, event, _):
         nonlocal seen
@@ -224,10 +173,12 @@ def die_in_save_checkpoint(lines: int):
             raise PulledPlug
         return before_a_line
 
-    return lambda frame, *_: before_a_line if frame.f_code is inspect.unwrap(module.save_checkpoint).__code__ else None
+    return lambda frame, *_: before_a_line if frame.f_code is code else None
 
 
-def test_death_before_any_line_of_saving_leaves_a_whole_checkpoint(stream, tmp_path):
+def test_death_before_any_line_of_saving_leaves_a_whole_checkpoint_and_nothing_in_the_way(
+    stream, tmp_path
+):
     model = tiny()
     optimizer = make_optimizer(model, PretrainSettings(**RUN))
     for step in (3, 6):
@@ -243,103 +194,66 @@ def test_death_before_any_line_of_saving_leaves_a_whole_checkpoint(stream, tmp_p
             died = True
         finally:
             sys.settrace(tracer)
-        newest = newest_checkpoint(folder)  # a warning would be an error here: nothing that looks whole is damaged
+        newest = newest_checkpoint(folder)  # a warning would be an error: nothing is damaged
         assert newest.name in ("step-00000006", "step-00000009")
         assert load_checkpoint(newest, tiny(5), optimizer)["step"] == int(newest.name[-8:])
-    assert lines > 15 and names(folder) == ["step-00000006", "step-00000009"]
+        save_checkpoint(folder, 9, model, stream.tokenizer, optimizer, {})
+        assert names(folder) == ["step-00000006", "step-00000009"]
+    assert lines > 15
 
 
-def no_space(*_, **__):
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_full_disk_says_which_step_and_what_is_kept_and_loses_nothing(stream, stopped, uninterrupted, monkeypatch):
-    with monkeypatch.context() as full:
-        full.setattr(module, "save_file", no_space)
-        with pytest.raises(CheckpointError, match=r"step 9 to .*No space left on device.*kept: step-00000003, step-00000006\."):
-            train(stream, stopped, tiny(5))
-    assert names(stopped) == ["step-00000003", "step-00000006"]  # and no temporary folder
-    assert all(find_damage(path) is None for path in stopped.glob("step-*"))
-    assert same_bits(weights(train(stream, stopped, tiny(5))), uninterrupted)  # space was made
-
-
-def test_a_full_disk_at_the_first_checkpoint_says_that_none_is_kept(stream, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "save_file", no_space)
-    with pytest.raises(CheckpointError, match=r"step 3 to .*kept: none\."):
-        train(stream, tmp_path)
-    assert names(tmp_path) == []
-
-
-def test_the_systems_own_limit_on_a_files_size_is_reported_the_same_way(stream, stopped):
+def test_a_full_disk_says_which_step_and_what_is_kept_and_loses_nothing(
+    stream, stopped, uninterrupted
+):
+    """The system's limit on the size of a file stands in for the disk."""
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
     try:
-        with pytest.raises(CheckpointError, match=r"step 9 to .*kept: step-00000003, step-00000006\."):
+        kept = r"step 9 to .*kept: step-00000003, step-00000006\."
+        with pytest.raises(CheckpointError, match=kept):
             train(stream, stopped, tiny(5))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert names(stopped) == ["step-00000003", "step-00000006"]
-    assert all(find_damage(path) is None for path in stopped.glob("step-*"))
+    assert names(stopped) == ["step-00000003", "step-00000006"]  # and no temporary folder
+    assert same_bits(train(stream, stopped, tiny(5)), uninterrupted)  # space was made
 
 
-@pytest.mark.parametrize("changes, said", [
-    ({"num_layers": 3}, "num_layers was 2, is 3"),
-    ({"hidden_size": 32}, "hidden_size was 16, is 32"),
-    ({"share": "none"}, "share was all, is none"),
-    ({"hidden_dropout": 0.1}, "hidden_dropout was 0.0, is 0.1"),
-    ({"vocab_size": 210}, "vocab_size was 190, is 210"),
+@pytest.mark.parametrize("shape, changes, said", [
+    ({"num_layers": 3}, {}, "is a checkpoint of another config: num_layers was 2, is 3"),
+    ({"share": "none"}, {}, "is a checkpoint of another config: share was all, is none"),
+    ({"hidden_dropout": 0.1}, {}, "of another config: hidden_dropout was 0.0, is 0.1"),
+    ({}, {"optimizer": "lamb"}, "belongs to another run: optimizer was adamw, is lamb"),
+    ({}, {"accumulate": 2, "steps": 24}, "run: steps was 12, is 24, accumulate was 1, is 2"),
 ], ids=str)  # fmt: skip
-def test_a_checkpoint_of_another_config_is_refused_with_both_values(stream, stopped, changes, said):
-    with pytest.raises(CheckpointError, match=rf"step-00000006 .*another config: .*{said}"):
-        train(stream, stopped, tiny(**changes))
+def test_a_checkpoint_of_another_model_or_of_other_settings_is_refused_with_both_values(
+    stream, stopped, shape, changes, said
+):
+    with pytest.raises(CheckpointError, match=rf"step-00000006 .*{said}\."):
+        train(stream, stopped, tiny(**shape), **changes)
 
 
-@pytest.mark.parametrize("changes, said", [
-    ({"learning_rate": 2e-3}, "learning_rate was 0.001, is 0.002"),
-    ({"steps": 24}, "steps was 12, is 24"),
-    ({"optimizer": "lamb"}, "optimizer was adamw, is lamb"),
-    ({"accumulate": 2, "seed": 4}, "accumulate was 1, is 2, seed was 0, is 4"),
-], ids=str)  # fmt: skip
-def test_a_checkpoint_of_other_settings_is_refused_with_both_values(stream, stopped, changes, said):
-    with pytest.raises(CheckpointError, match=rf"step-00000006 belongs to another run: {said}\."):
-        train(stream, stopped, **changes)
-
-
-def another(stream: PretrainingStream, what: str) -> PretrainingStream:
-    corpus, tokenizer, options = stream.corpus, stream.tokenizer, {"objective": "sop", "batch_size": 4, "sequence_length": 32}
-    if what == "corpus":
-        tokens = np.array(corpus.tokens)
-        tokens[17] = tokens[18]  # a single piece
-        corpus = TokenizedCorpus(tokens, corpus.sentences, corpus.documents, corpus.topics)
-    elif what == "tokenizer":
-        letters = np.random.default_rng(0).choice(list("abcdefghij"), size=(300, 5))
-        tokenizer = AlbertTokenizer.train(map("".join, letters), 190)
-    else:
-        options[what] = {"objective": "nsp", "batch_size": 6, "sequence_length": 30, "seed": 7}[what]
-    return PretrainingStream(corpus, tokenizer, **options)
-
-
-@pytest.mark.parametrize("what", ["corpus", "tokenizer", "objective", "batch_size", "sequence_length", "seed"])
-def test_a_checkpoint_of_another_stream_is_refused_with_both_values(stream, stopped, what):
-    other = another(stream, what)
-    was, now = stream.settings[what], other.settings[what]
-    assert was != now
-    with pytest.raises(CheckpointError, match=rf"step-00000006 belongs to another run: {what} was {was}, is {now}\."):
+def test_a_checkpoint_of_another_stream_is_refused_with_both_values(stream, stopped):
+    """test_batches.py says which streams are another."""
+    other = PretrainingStream(stream.corpus, stream.tokenizer, "nsp", 4, 32)
+    with pytest.raises(CheckpointError, match=r"to another run: objective was sop, is nsp\."):
         train(other, stopped)
 
 
-def test_another_held_out_text_is_noticed_and_a_checkpoint_that_names_none_goes_on(stream, stopped, uninterrupted):
-    rewrite_state(stopped / "step-00000006", held_out={"held_out": "another text"})
-    with pytest.raises(CheckpointError, match=r"belongs to another run: held_out was another text, is None\."):
-        train(stream, stopped)
-    state = json.loads((stopped / "step-00000006" / "training_state.json").read_text())
-    del state["held_out"]
-    seal(stopped / "step-00000006", "training_state.json", json.dumps(state).encode())
-    assert same_bits(weights(train(stream, stopped)), uninterrupted)
+def test_another_held_out_text_is_noticed_and_a_checkpoint_that_names_none_goes_on(
+    stream, stopped, uninterrupted, monkeypatch
+):
+    with pytest.raises(CheckpointError, match=r"to another run: held_out was None, is \w+\."):
+        pretrain(tiny(), stream, PretrainSettings(**RUN), stopped, "cpu", held_out=stream)
+    read = module.read_state
+    monkeypatch.setattr(module, "read_state", lambda path: {
+        name: value for name, value in read(path).items() if name != "held_out"})  # fmt: skip
+    assert same_bits(train(stream, stopped), uninterrupted)
 
 
-def test_a_second_process_in_the_same_folder_is_refused_and_the_first_goes_on(stream, tmp_path, uninterrupted):
+def test_a_second_process_in_the_same_folder_is_refused_and_the_first_goes_on(
+    stream, tmp_path, uninterrupted
+):
     second = []
 
     def batch(step: int):
@@ -351,49 +265,31 @@ def test_a_second_process_in_the_same_folder_is_refused_and_the_first_goes_on(st
 
     first = copy.copy(stream)
     first.batch = batch
-    assert same_bits(weights(train(first, tmp_path)), uninterrupted) and second == [5]
+    assert same_bits(train(first, tmp_path), uninterrupted) and second == [5]
 
 
-@pytest.mark.parametrize(("dtype", "changes", "message"), [
-    (torch.float32, {"learning_rate": 2e-3}, "another run"),
-    (torch.float64, {}, r"step-00000006 holds torch.float32, the model torch.float64: use model.to\(torch.float32\), or another"),
-])  # fmt: skip
-def test_a_refused_checkpoint_leaves_the_model_and_the_folder_as_they_were(stream, stopped, dtype, changes, message):
-    model = tiny(5).to(dtype)
-    before, files = weights(model), {path: path.stat().st_mtime_ns for path in stopped.rglob("step*/*")}
-    with pytest.raises(CheckpointError, match=message):
-        train(stream, stopped, model, **changes)
-    assert same_bits(weights(model), before)
-    assert {path: path.stat().st_mtime_ns for path in stopped.rglob("step*/*")} == files
-
-
-def test_a_checkpoint_is_a_transformers_folder(stream, tmp_path):
-    transformers = pytest.importorskip("transformers")
-    model = train(stream, tmp_path).eval()
-    theirs, told = transformers.AlbertForPreTraining.from_pretrained(tmp_path / "step-00000012", output_loading_info=True)
-    assert not any(told.get(key) for key in ("missing_keys", "unexpected_keys", "mismatched_keys"))
-    batch = stream.batch(99)
-    with torch.no_grad():
-        hidden = model.albert(batch.token_ids, batch.segment_ids, batch.attention_mask).last_hidden
-        output = theirs.albert(batch.token_ids, batch.attention_mask, batch.segment_ids).last_hidden_state
-    torch.testing.assert_close(output, hidden, rtol=0, atol=1e-5)
-    assert AlbertTokenizer.load(tmp_path / "step-00000012").fingerprint == stream.tokenizer.fingerprint
+def test_a_refused_checkpoint_leaves_the_model_as_it_was(stream, stopped):
+    """test_hostile_input.py says the same of the folder."""
+    model = tiny(5).double()
+    before = weights(model)
+    with pytest.raises(CheckpointError, match=r"holds torch.float32, the model torch.float64: use"):
+        train(stream, stopped, model)
+    assert same_bits(model, before)
 
 
 @st.composite
 def shapes(draw) -> dict:
     layers = draw(st.integers(1, 4))
-    return dict(
-        num_layers=layers, num_groups=draw(st.integers(1, layers)),
-        share=draw(st.sampled_from(["all", "attention", "ffn", "none"])), embedding_size=draw(st.sampled_from([8, 16])),
-        ffn_size=draw(st.sampled_from([None, 24])), hidden_dropout=draw(st.sampled_from([0.0, 0.1])),
-        activation=draw(st.sampled_from(["gelu_tanh", "gelu_erf"])),
-    )  # fmt: skip
+    values = {"embedding_size": (8, 16), "ffn_size": (None, 24), "hidden_dropout": (0.0, 0.1),
+              "activation": ("gelu_tanh", "gelu_erf"), "num_groups": range(1, layers + 1),
+              "share": ("all", "attention", "ffn", "none")}  # fmt: skip
+    drawn = {name: draw(st.sampled_from(choices)) for name, choices in values.items()}
+    return drawn | {"num_layers": layers}
 
 
-@quick
+@settings(max_examples=15)
 @given(shapes(), st.sampled_from(["adamw", "lamb"]))
-@example({"num_layers": 3, "share": "attention"}, "lamb")  # what transformers cannot say is kept in our own words
+@example({"num_layers": 3, "share": "attention"}, "lamb")  # which transformers cannot express
 @example({"num_layers": 1, "share": "none"}, "adamw")
 @example({"num_layers": 2, "share": "all", "num_groups": 2}, "adamw")
 @example({"num_layers": 4, "share": "none", "num_groups": 2}, "adamw")
@@ -407,53 +303,48 @@ def test_any_model_goes_on_from_its_own_checkpoint(shape, optimizer_name):
     with tempfile.TemporaryDirectory() as folder:
         path = save_checkpoint(folder, 1, model, None, ours, {"note": "0.1 ü"})
         assert load_checkpoint(path, other, theirs).items() >= {"step": 1, "note": "0.1 ü"}.items()
-    assert same_bits(weights(model), weights(other))
+    assert same_bits(model, other)
     for p, q in zip(model.parameters(), other.parameters(), strict=True):
         p.grad = q.grad = torch.randn_like(p)
     ours.step()
     theirs.step()
-    assert same_bits(weights(model), weights(other))  # the optimizer's state came along
+    assert same_bits(model, other)  # the optimizer's state came along
 
 
-@pytest.mark.parametrize("cause", ["one weight", "learning rate"])
-def test_after_a_loss_that_is_not_finite_the_last_good_checkpoint_is_there_and_good(stream, tmp_path, cause):
+def test_after_a_loss_that_is_not_finite_the_last_good_checkpoint_is_there_and_good(
+    stream, tmp_path
+):
     model, poisoned = tiny(), copy.copy(stream)
 
     def batch(step: int):
-        if step == 4 and cause == "one weight":
+        if step == 4:
             model.albert.pooler.weight.data[0, 0] = math.nan
         return stream.batch(step)
 
     poisoned.batch = batch
-    rate = 1e37 if cause == "learning rate" else 1e-3
     with pytest.raises(NonFiniteLoss):
-        train(poisoned, tmp_path, model, checkpoint_every=2, learning_rate=rate)
-    if cause == "one weight":
-        assert names(tmp_path) == ["step-00000002", "step-00000004"]
-        assert train(stream, tmp_path, tiny(5), checkpoint_every=2)  # and training goes on from it
+        train(poisoned, tmp_path, model, checkpoint_every=2)
+    assert names(tmp_path) == ["step-00000002", "step-00000004"]
     for path in tmp_path.glob("step-*"):
         restored, _ = load_pretrained(path)
         assert restored(stream.batch(0)).loss.isfinite()
-        assert all(tensor.isfinite().all() for tensor in load_file(path / "optimizer.safetensors").values())
+        moments = load_file(path / "optimizer.safetensors").values()
+        assert all(tensor.isfinite().all() for tensor in moments)
+    assert train(stream, tmp_path, tiny(5), checkpoint_every=2)  # and training goes on from it
 
 
-def test_going_on_leaves_the_callers_random_state_and_no_file_open(story_text, tmp_path):
-    stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
-    config = AlbertConfig.named("albert-tiny", **(SIZES | {"vocab_size": len(story_text.tokenizer)}))
-    pretrain(AlbertForPretraining(config), stream, PretrainSettings(**RUN), tmp_path, "cpu")
-    again = AlbertForPretraining(config)
-    optimizer, state = make_optimizer(again, PretrainSettings(**RUN)), torch.get_rng_state()
-    path = newest_checkpoint(tmp_path)
-    load_checkpoint(path, again, optimizer)
+def test_going_on_leaves_the_callers_random_state_and_no_file_open(stopped):
+    model, path = tiny(5), newest_checkpoint(stopped)
+    optimizer, state = make_optimizer(model, PretrainSettings(**RUN)), torch.get_rng_state()
+    load_checkpoint(path, model, optimizer)
     assert torch.equal(torch.get_rng_state(), state)
     if (maps := Path("/proc/self/maps")).exists():  # a mapped file could not be deleted on Windows
         assert str(path / "optimizer.safetensors") not in maps.read_text()
 
 
-def test_a_checkpoint_knows_what_was_trained_since_the_last_record(story_text, tmp_path):
-    """Or a run in many sittings would count the first steps of each, with its compiling, for all of them."""
-    stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
-    config = AlbertConfig.named("albert-tiny", **(SIZES | {"vocab_size": len(story_text.tokenizer)}))
-    pretrain(AlbertForPretraining(config), stream, PretrainSettings(**(RUN | {"log_every": 4})), tmp_path, "cpu")
+def test_a_checkpoint_knows_what_was_trained_since_the_last_record(stream, tmp_path):
+    """Or a run in many sittings would count the first steps of each, with its compiling, twice."""
+    train(stream, tmp_path, log_every=4)
     states = {state["step"]: state for state in map(module.read_state, tmp_path.glob("step-*"))}
-    assert {step: state["tokens"] for step, state in states.items()} == {9: 4 * 32, 12: 0} and states[9]["elapsed"] > 0
+    assert {step: state["tokens"] for step, state in states.items()} == {9: 4 * 32, 12: 0}
+    assert states[9]["elapsed"] > 0

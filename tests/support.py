@@ -1,0 +1,46 @@
+"""What tests of several rooms need: a small model, weights that say something, equal bits."""
+
+import json
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+
+
+def tiny(seed: int = 0, **changes) -> AlbertForPretraining:
+    """A model of two narrow layers, the same for the same seed."""
+    torch.manual_seed(seed)
+    shape = dict(vocab_size=190, embedding_size=8, hidden_size=16, num_layers=2, num_heads=2,
+                 max_positions=32)  # fmt: skip
+    return AlbertForPretraining(AlbertConfig(**(shape | changes)))
+
+
+def randomised(module: nn.Module, std: float = 0.4) -> nn.Module:
+    """Weights far from the small start, so that nothing in a model is idle or nearly linear."""
+    for name, parameter in module.named_parameters():
+        nn.init.normal_(parameter, mean=float(name.endswith("norm.weight")), std=std)
+    return module.eval()
+
+
+def weights(model: nn.Module) -> dict[str, torch.Tensor]:
+    """A copy of every parameter by its name."""
+    return {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+
+
+def same_bits(one: nn.Module | dict, other: nn.Module | dict) -> bool:
+    """Whether two models, or two dicts of tensors, have the same names and the same numbers."""
+    one, other = (weights(each) if isinstance(each, nn.Module) else each for each in (one, other))
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def timeless(records: list[dict]) -> list[dict]:
+    """The records of a run without the one number that the clock decides."""
+    return [record | {"tokens_per_second": 0} for record in records]
+
+
+def metrics(file: Path) -> list[dict]:
+    """The records of a file of metrics, without the clock."""
+    return timeless([json.loads(line) for line in file.read_text().splitlines()])
