@@ -32,7 +32,7 @@ LIMITS = {
     "folder": 11,
     "__init__": 4,
     "__main__": 3,
-    "tests": 8171,
+    "tests": 7915,
     "lines above 100 characters": 0,
 }
 SLACK = 100  # a room that has fallen by more than this lowers its limit
@@ -64,7 +64,8 @@ def sizes() -> Counter:
         source = path.read_text()
         room = path.relative_to(ROOT / "albert_edu").parts[0].removesuffix(".py")
         counted["lessons" if path.parent.name == "lessons" else room] += code_lines(source)
-        counted["lines above 100 characters"] += sum(len(line) > 100 for line in source.splitlines())
+        long = [line for line in source.splitlines() if len(line) > 100]
+        counted["lines above 100 characters"] += len(long)
     counted["tests"] = sum(code_lines(path.read_text()) for path in (ROOT / "tests").rglob("*.py"))
     return counted
 
