@@ -22,9 +22,10 @@ def tensor(value, *shape: int) -> torch.Tensor:
     try:
         numbers = torch.as_tensor(value).detach().cpu()
     except Exception:
-        cure = "; are its rows of one length?" if isinstance(value, list | tuple) else ""
-        cure = "; is the return missing?" if value is None else cure
-        raise Unusable(f"you return {type(value).__name__}, not a tensor{cure}") from None
+        several = isinstance(value, list | tuple) and any(map(torch.is_tensor, value))
+        kind = f"{type(value).__name__} of {len(value)}" if several else type(value).__name__
+        cure = "; is the return missing?" if value is None else ""
+        raise Unusable(f"you return {kind}, not a tensor{cure}") from None
     if shape:
         need(numbers.shape == shape, f"the shape is {tuple(numbers.shape)}, not {shape}")
     return numbers
@@ -80,8 +81,8 @@ def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
     """The gradients of the sum of squares of what is answered, for the inputs that hold floats."""
     leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
     value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
-    traced = isinstance(value, torch.Tensor) and value.requires_grad
-    need(traced, "the result carries no gradient: .item(), .detach(), .data or NumPy cut it off")
+    need(isinstance(value, torch.Tensor), f"you return {type(value).__name__}, not a tensor")
+    need(value.requires_grad, "the result carries no gradient: .item(), .detach() or .data")
     return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
 
 
@@ -97,6 +98,14 @@ def unreached(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple
                                 allow_unused=True)
     pairs = zip(leaves, found, strict=True)
     return [tuple(leaf.shape) for leaf, gradient in pairs if not gradient.any()]
+
+
+def learns(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
+    """True if a gradient reaches all; Unusable, with the shapes that none reaches, if not."""
+    lost = unreached(kind, sizes, *inputs)
+    need(not lost, f"no gradient reaches {lost}, the shapes of inputs or parameters: is there a "
+                   "detach() or no_grad()?")
+    return True
 
 
 def by_seed(run: Callable[[int], object]) -> bool:

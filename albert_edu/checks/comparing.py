@@ -2,10 +2,13 @@
 
 import math
 from collections.abc import Mapping
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 import torch
+
+from albert_edu.checks.report import brief
 
 
 class Raised(NamedTuple):
@@ -18,37 +21,91 @@ class Raised(NamedTuple):
         return type(self.error).__name__ + (f": {text}" if text else "")
 
 
-def gap(got, expected) -> str:
-    """How far tensors are apart, and where lists part, which a short form does not show."""
-    try:
-        if isinstance(expected, torch.Tensor) and expected.numel() > 8:
-            got = torch.as_tensor(got)
-            return f", off by up to {(got.double() - expected.double()).abs().max():.3g}"
-        if isinstance(got, list) and len(repr(expected)) > 120:
-            pairs = enumerate(zip(got, expected, strict=False))
-            first = next((i for i, (a, b) in pairs if not same(a, b)), None)
-            return ", of another length" if first is None else f", first different at [{first}]"
-    except Exception:
-        pass
-    return ""
+UNITS = {1.442695: " (bits, not nats?)", 57.29578: " (degrees, not radians?)",
+         0.0174533: " (radians, not degrees?)", 100.0: " (percent?)"}
 
 
-def pattern(got: object, expected: object) -> str:
-    """In one sentence how all numbers differ, where they differ alike; else nothing."""
+def difference(got: object, expected: object, atol: float = 1e-5) -> str:
+    """How ``got`` differs from ``expected``, in one sentence that holds exactly, or nothing.
+
+    >>> difference([2, 4, 6], [1, 2, 3])
+    'each number is 2 times the right one'
+    >>> difference([[1, 2], [4, 4]], [[1, 2], [3, 4]])
+    '1 of 4 numbers differs: at [1, 0] 3 is expected, 4 came'
+    >>> difference((0.5, ["a", "b"]), (0.5, ["a", "c", "d"]))
+    "[1]: there are 2 and not 3; [1]: 'c' is expected, 'b' came"
+    """
     try:
-        a, b = (torch.as_tensor(value).detach().double().flatten() for value in (got, expected))
-        if a.shape != b.shape or len(b.unique()) < 2:
-            return ""
-        if same(a.sort().values, b.sort().values):
-            return "these are the right numbers in another order"
-        part, shift = a[b != 0] / b[b != 0], a - b
-        if len(part) > 1 and same(a, part[0] * b) and (part[0] - 1).abs() > 0.01 < part[0].abs():
-            return f"each number is {part[0]:.4g} times the right one"
-        if same(shift, shift[:1].expand_as(shift)):
-            return f"each number is {shift[0]:+.4g} away from the right one"
+        return _difference(got, expected, atol)
+    except Exception:  # what cannot be compared is only shown
+        return ""
+
+
+def _difference(got, expected, atol: float) -> str:
+    if isinstance(got, Raised) or isinstance(expected, str | Raised | None):
+        return ""  # the report shows it
+    listed = isinstance(expected, list | tuple)
+    other_length = listed and len(got) != len(expected)
+    if not other_length and (numbers := _tensors(got, expected)):
+        return _of_numbers(*numbers, atol)
+    if listed and same(list(got)[::-1], list(expected), atol):
+        return "these are the right results in reverse order"
+    keys = range(len(expected)) if listed else list(expected)
+    lengths = f"there are {len(got)} and not {len(keys)}" if other_length else ""
+    wrong = [key for key in keys[: len(got)] if not same(got[key], expected[key], atol)]
+    if not wrong:
+        return f"the first {min(len(got), len(keys))} are right, but {lengths}"
+    x, y = expected[wrong[0]], got[wrong[0]]
+    inner = difference(y, x, atol) or f"{brief(x)} is expected, {brief(y)} came"
+    return f"{lengths}{'; ' if lengths else ''}[{wrong[0]!r}]: {inner}"
+
+
+def _tensors(*values: object) -> list[torch.Tensor]:
+    """The values as tensors; none if one of them does not consist of numbers."""
+    try:
+        return [torch.as_tensor(value).detach().cpu() for value in values]
     except Exception:
-        pass
-    return ""
+        return []
+
+
+def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
+    if a.shape != b.shape:
+        orders = permutations(range(a.ndim)) if a.ndim < 5 else ()
+        order = next((each for each in orders if same(a.permute(each), b, atol)), None)
+        turned = f"; in the order {order} its dimensions would be right" if order else ""
+        return f"the shape is {tuple(a.shape)}, not {tuple(b.shape)}{turned}"
+    close = torch.isclose(a.double(), b.double(), rtol=1e-4, atol=atol, equal_nan=True)
+    places, count = (~close).nonzero(), b.numel()
+    if a.isnan().any() and not b.isnan().any():
+        return f"{int(a.isnan().sum())} of {count} numbers are NaN"
+    if a.dtype == b.dtype == torch.bool and not close.any():
+        return "True and False are swapped" if count > 1 else ""
+    x, y = a.double().flatten(), b.double().flatten()
+    part, shift = x[y != 0] / y[y != 0], x - y
+    if len(part) and same(x, part[0] * y) and (part[0] - 1).abs() > 0.01 < part[0].abs():
+        unit = next((text for ratio, text in UNITS.items() if abs(part[0] / ratio - 1) < 1e-4), "")
+        unit += f" ({shift[0]:+.6g})" if count == 1 else ""
+        return f"{'each number' if count > 1 else 'it'} is {part[0]:.4g} times the right one{unit}"
+    if same(shift, shift[:1].expand_as(shift)):
+        return f"{'each number' if count > 1 else 'it'} is {shift[0]:+.6g} away from the right one"
+    if count > 1 and same(x.sort().values, y.sort().values):
+        for axis in range(a.ndim):
+            if same(a.flip(axis), b, atol):
+                return f"dimension {axis} is in reverse order"
+            if same(a.roll(1, axis), b, atol) or same(a.roll(-1, axis), b, atol):
+                return f"dimension {axis} is shifted by one place"
+        turned = a.ndim == 2 and a.shape[0] == a.shape[1] and same(a.T, b, atol)
+        return "it is transposed" if turned else "these are the right numbers in another order"
+    for word, relation in (("factor", a / b), ("shift", a - b)):
+        for axis in range(a.ndim):
+            first = relation.narrow(axis, 0, 1)
+            if a.shape[axis] > 2 and same(relation, first.expand_as(relation), atol):
+                return f"right up to a {word} that is the same along dimension {axis}"
+    alone = [f", all at index {places[0, axis]} of dimension {axis}" for axis in range(a.ndim)
+             if 1 < len(places) and len(places[:, axis].unique()) == 1 < a.shape[axis]]
+    verb, at = "differ" if len(places) > 1 else "differs", tuple(places[0])
+    return (f"{len(places)} of {count} numbers {verb}{''.join(alone[:1])}: at {places[0].tolist()} "
+            f"{brief(b[at].item())} is expected, {brief(a[at].item())} came")
 
 
 def same(got: object, expected: object, atol: float = 1e-5) -> bool:

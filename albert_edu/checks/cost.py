@@ -45,14 +45,11 @@ def _configs(draw: Draw) -> Cases:
 
     shares = [config.replace(share=share) for share in ("none", "attention", "ffn")]
     yield Case("counts the forward pass", ([config], S, False), 3.0, count, 0.4)
-    yield Case("is the same whatever is shared", (shares, S, False), 2.0, count, 0.4,
-               "a shared matrix is multiplied L times: sharing saves parameters, not FLOPs")
+    yield Case("is the same whatever is shared", (shares, S, False), 2.0, count, 0.4)
     yield Case("training is three times the forward pass", ([config], S), 2.0, ratio)
-    yield Case("grows with the sequence", ([config], S), 1.0, growth, 0.5,
-               "scores and mixing cost 4H per layer for each further token of the sequence")
+    yield Case("grows with the sequence", ([config], S), 1.0, growth, 0.5)
     one, bert = config.replace(num_heads=1), config.replace(embedding_size=8 * A)
-    yield Case("is the same for any number of heads", ([one], S, False), 1.0, count, 0.4,
-               "A heads of width H / A cost what one of width H costs")
+    yield Case("is the same for any number of heads", ([one], S, False), 1.0, count, 0.4)
     yield Case("counts no projection where E = H", ([bert], S, False), 1.0, count, 0.4)
 
 
@@ -126,8 +123,7 @@ def _stacks(draw: Draw) -> Cases:
     yield Case("goes back through one coupling", (couplings[:1], *through(couplings[:1])), 2.0)
     yield Case("goes back through several couplings", (couplings, *through(couplings)), 3.0,
                atol=1e-3)
-    yield Case("calls each function once", (couplings, *through(couplings)), 1.0, calls,
-               reason="each function is called once; guessing is not needed")
+    yield Case("calls each function once", (couplings, *through(couplings)), 1.0, calls)
     yield Case("leaves the halves as they are in an empty stack", ([], x1, x2))
 
 

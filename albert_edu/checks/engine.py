@@ -11,12 +11,10 @@ import ast
 import copy
 import functools
 import inspect
-import os
 import random
 import re
 import sys
 import textwrap
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -24,17 +22,16 @@ import numpy as np
 import torch
 
 from albert_edu.checks import limits
-from albert_edu.checks.asking import Unusable, need, tensor
-from albert_edu.checks.comparing import Raised, gap, pattern, same
+from albert_edu.checks.comparing import Raised, same
+from albert_edu.checks.explaining import differs, given, nearest, reason_of
 from albert_edu.checks.limits import TookTooLong
-from albert_edu.checks.report import NOT_BEGUN, Property, Report, brief
+from albert_edu.checks.report import Property, Report, brief
 
 
 class Case(NamedTuple):
     """One property: ``ask(answer, *inputs)`` must give what it gives for the reference.
 
-    Without ``ask`` the answer is called with copies of the inputs. ``reason`` is what a report says
-    where no known mistake gives the same result.
+    Without ``ask`` the answer is called with copies of the inputs.
     """
 
     name: str
@@ -42,7 +39,6 @@ class Case(NamedTuple):
     weight: float = 1.0
     ask: Callable = lambda answer, *inputs: answer(*inputs)
     atol: float = 1e-5
-    reason: str = ""
 
 
 Cases = Iterator[Case]
@@ -94,10 +90,11 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
         questions, right = questions_of(seed), right_of(seed)
         report, outcomes, changed, over = Report(title, place=check.place), [], False, None
         for case in questions:
-            given = copy.deepcopy(case.inputs)
-            outcomes.append(over or _seeded(seed, functools.partial(_limited, answer, case, given)))
+            inputs = copy.deepcopy(case.inputs)
+            ask = functools.partial(_limited, answer, case, inputs)
+            outcomes.append(over or _seeded(seed, ask))
             over = outcomes[-1] if _ends(outcomes[-1]) else over
-            changed |= pure and not same(given, case.inputs)
+            changed |= pure and not same(inputs, case.inputs)
         atols = [case.atol for case in questions]
         held = list(map(same, outcomes, right, atols))
         mistakes = {} if all(held) else mistakes_of(seed)
@@ -106,13 +103,13 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
         if not any(ok and not _is_nothing(value) for ok, value in zip(held, right, strict=True)):
             held = [False] * len(held)  # who always returns None or raises an error has no point
         for i, case in enumerate(questions):
-            texts = ("", "", "")
+            texts = ()
             if not held[i]:
-                reason = _nearest(i, alike, held, outcomes)
-                if not reason:  # the reason of a later case misleads where the first one fails
-                    hint = case.reason if i == 0 or held[0] else ""
-                    reason = _reason(outcomes[i], right[i], hint, asked_for)
-                texts = brief(right[i]), brief(outcomes[i]) + gap(outcomes[i], right[i]), reason
+                got, named = outcomes[i], nearest(i, alike, held, outcomes)
+                own = case.ask is not Case._field_defaults["ask"]
+                texts = (brief(right[i]), brief(got), named or reason_of(got, right[i], asked_for),
+                         given(case.inputs, case.ask if own else reference, int(own)),
+                         "" if named else differs(got, right[i], case.inputs, case.atol))
             report.properties.append(Property(case.name, held[i], case.weight, *texts))
         if pure:
             reason = "the caller's data are changed: work on a copy" if changed else ""
@@ -193,56 +190,3 @@ def _ends(outcome) -> bool:
 
 def _is_nothing(value) -> bool:
     return value is None or isinstance(value, Raised)
-
-
-def _nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes: list) -> str:
-    """The mistake that gives what was got in case i, and in as many other cases as possible.
-
-    Many mistakes give the same truth value, so there all failed cases must be alike.
-    """
-    failed = [k for k, ok in enumerate(held) if not ok]
-    must = failed if isinstance(outcomes[i], bool) else [i]
-    fits = {name: sum(row) for name, row in alike.items() if all(row[k] for k in must)}
-    return max(fits, key=fits.get, default="")
-
-
-def _reason(got, expected, hint: str, asked_for: str) -> str:
-    if not isinstance(got, Raised):
-        if got is None and not isinstance(expected, torch.Tensor | None):
-            return "you return None; is the return missing?"
-        if isinstance(expected, torch.Tensor):
-            return _reason_for_tensor(got, expected, hint)
-        return hint or pattern(got, expected)
-    if isinstance(got.error, Unusable):
-        return str(got.error)
-    if isinstance(got.error, TookTooLong):
-        return "a loop that does not end?"
-    if isinstance(got.error, MemoryError):
-        return "a tensor far larger than it need be?"
-    if isinstance(got.error, NotImplementedError):
-        return NOT_BEGUN
-    return _where(got.error) or f"{asked_for}; is the return missing?"
-
-
-def _reason_for_tensor(got, expected: torch.Tensor, hint: str) -> str:
-    try:
-        numbers = tensor(got, *expected.shape)
-        need(numbers.numel() == expected.numel(), f"the shape is {tuple(numbers.shape)}, not ()")
-    except Unusable as error:
-        return f"{error}: {hint}" if hint and torch.is_tensor(got) else str(error)
-    return hint or ("there are NaNs in it" if numbers.isnan().any() else pattern(got, expected))
-
-
-def _where(error: BaseException) -> str:
-    """The last line of the answer's own code on the way to the error, never ours."""
-    ours = os.path.dirname(os.path.dirname(__file__))
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith((ours, "<frozen")) and not _installed(frame.filename):
-            return f"in {frame.name}, line {frame.lineno}: {frame.line}"
-    if isinstance(error, TypeError) and "positional argument" in str(error):
-        return "it cannot be called like this; look at the arguments in the exercise"
-    return ""
-
-
-def _installed(filename: str) -> bool:
-    return "site-packages" in filename or filename.endswith(".pyx")

@@ -33,10 +33,8 @@ def _heads(draw: Draw) -> Cases:
 
     yield Case("is the weighted mean of the values", (q, k, v, everyone), 3.0)
     yield Case("gives padding no weight: the same as without it", (q, k, loud, mask), 3.0, real)
-    yield Case("survives scores of hundreds", (90 * q, k, v, everyone), atol=1e-2, reason="e to "
-               "the 89 overflows, and inf / inf is NaN: subtract the largest score first")
-    yield Case("can be trained on", (q, k, v, everyone), 1.0, gradients, 1e-3,
-               "a gradient is lost: .detach(), .data or NumPy cut it off")
+    yield Case("survives scores of hundreds", (90 * q, k, v, everyone), atol=1e-2)
+    yield Case("can be trained on", (q, k, v, everyone), 1.0, gradients, 1e-3)
 
 
 check_attention = card("02.4", attention, _heads, {
@@ -131,8 +129,7 @@ def _functions(draw: Draw) -> Cases:
     silent = x, torch.zeros_like, _norm(), torch.zeros_like, _norm()
     yield Case("norms the input and nothing else when both halves are silent",
                (*silent, lambda y: y))
-    yield Case("lets the gradient past both halves", (x,), 1.0, deaf, 1e-4,
-               "the residual carries none: is it missing, or cut off by detach()?")
+    yield Case("lets the gradient past both halves", (x,), 1.0, deaf, 1e-4)
 
 
 check_post_norm_layer = card("02.8", post_norm_layer, _functions, {

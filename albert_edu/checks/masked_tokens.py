@@ -36,12 +36,11 @@ def _logits(draw: Draw) -> Cases:
     yield Case("is the mean over the masked positions", (logits, labels), 3.0, number)
     louder = torch.where(unused, logits + 7 * draw.randn(3, 5, 11), logits)
     yield Case("does not move when the logits of unused positions do", (louder, labels), 2.0,
-               number, reason="an unused position has a vote; leave it out before you average")
+               number)
     yield Case("can be trained on, and unused positions get no gradient", (logits, labels), 2.0,
                learn)
     yield Case("is 0 for a batch without a masked position",
-               (logits, torch.full_like(labels, -100)), 1.0, number,
-               reason="0 / 0: divide by the count, but by at least 1")
+               (logits, torch.full_like(labels, -100)), 1.0, number)
 
 
 check_masked_token_loss = card("05.6", masked_token_loss, _logits, {
@@ -118,10 +117,8 @@ def _hidden(draw: Draw) -> Cases:
     yield Case("is tied to the embedding table", inputs, 3.0, tied)
     yield Case("has a map, a norm and a bias of its own", (config, words), 2.0, own)
     yield Case("maps, bends, norms and scores, in this order", inputs, 3.0, run, 5e-2)
-    yield Case("gives the same scores twice", ((config, words), hidden), 1.0, asking.same_twice,
-               reason="chance decides: is there a dropout?")
-    yield Case("scores a vector alone as in company", (config, words, hidden[1, 2]), 1.0, run, 5e-2,
-               "a position's scores depend on the others, or on a batch")
+    yield Case("gives the same scores twice", ((config, words), hidden), 1.0, asking.same_twice)
+    yield Case("scores a vector alone as in company", (config, words, hidden[1, 2]), 1.0, run, 5e-2)
     yield Case("takes any number of leading dimensions", (config, words, hidden[:, None, None]),
                1.0, run, 5e-2)
 

@@ -22,14 +22,11 @@ def _tokens(draw: Draw) -> Cases:
     x, gain, bias = 2 * draw.randn(2, 4, 5) + 1, draw.randn(5) + 2, draw.randn(5)
 
     yield Case("norms each row, then gain and bias", (x, gain, bias), 3.0)
-    yield Case("gives a token alone the same as in company", (x[:1, 1:2], gain, bias),
-               reason="a token's result depends on its neighbours")
-    yield Case("gives a faint row the same as a loud one", (x / 4000, gain, bias), atol=2e-3,
-               reason="the eps is 1e-12, added to the variance")
+    yield Case("gives a token alone the same as in company", (x[:1, 1:2], gain, bias))
+    yield Case("gives a faint row the same as a loud one", (x / 4000, gain, bias), atol=2e-3)
     yield Case("gives a row far from zero the same as a near one", (x + 3000, gain, bias),
-               atol=2e-2, reason="its mean leaves a trace: subtract it first")
-    yield Case("survives a row of equal numbers", (torch.full((1, 2, 5), 3.0), gain, bias),
-               reason="0 / 0: add 1e-12 to the variance")
+               atol=2e-2)
+    yield Case("survives a row of equal numbers", (torch.full((1, 2, 5), 3.0), gain, bias))
 
 
 check_layer_norm = card("02.6", layer_norm, _tokens, {
@@ -62,8 +59,7 @@ def gelu(x: Tensor) -> Tensor:
 
 def _numbers(draw: Draw) -> Cases:
     yield Case("is x·Φ(x) by the tanh form", (2 * draw.randn(3, 4, 25),), 3.0)
-    yield Case("survives large numbers", (torch.tensor([-1e4, -200.0, 200.0, 1e4]),),
-               reason="e to the 89 overflows and inf / inf is NaN; use torch.tanh")
+    yield Case("survives large numbers", (torch.tensor([-1e4, -200.0, 200.0, 1e4]),))
     yield Case("is 0 at 0, and takes a single number", (torch.tensor(0.0),))
 
 

@@ -184,16 +184,14 @@ def _questions(draw: Draw) -> Cases:
     yield Case("gives the first place segment 0 and the second 1", (documents,), 2.0, segments)
     yield Case("takes whole sentences", (documents,), 2.0, whole)
     yield Case("pairs neighbours", (documents,), 3.0, neighbours)
-    yield Case("draws from every document that has a pair", (documents,), 1.0, sources,
-               reason="pairs come from some documents only: draw from all that have one")
+    yield Case("draws from every document that has a pair", (documents,), 1.0, sources)
     yield Case("cuts anywhere, so that the lengths do not name the label", (documents,), 2.0,
                lengths)
-    yield Case("deals out exactly half of the labels", (documents,), 1.0, ones,
-               reason="a die for each pair gives half on average only")
+    yield Case("deals out exactly half of the labels", (documents,), 1.0, ones)
     yield Case("takes its chance from `rng`", (documents,), 1.0,
                lambda answer, documents: by_seed(lambda seed: rows_of(answer, documents, seed)))
     yield Case("refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0,
-               rows_of, reason="there is no order to ask about: a ValueError is due")
+               rows_of)
 
 
 ONE_TOO_MANY = "document[start:end])) + 3 <= => document[start:end - 1])) + 3 <"

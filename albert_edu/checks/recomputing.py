@@ -87,8 +87,7 @@ def _stacks(draw: Draw) -> Cases:
     yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
     yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
     yield Case("adds up the gradients of a layer that is in the list twice, where x needs none",
-               ([*layers[:2], layers[0]], x, along, False), 1.0, of_weights,
-               reason="a weight that is used twice gets the sum of two gradients")
+               ([*layers[:2], layers[0]], x, along, False), 1.0, of_weights)
 
 
 def _by(*edit: str) -> Callable:
@@ -193,19 +192,14 @@ def _blocks(draw: Draw) -> Cases:
         need(kept <= most, f"{kept} bytes are held: more than x and a state")
         return True
 
-    yield Case("gives the block's output", (once, x, along), 1.0, output,
-               reason="the first run draws what the program would draw next: seed nothing")
+    yield Case("gives the block's output", (once, x, along), 1.0, output)
     yield Case("gives the gradients of the first run's dropout", (once, x, along), 3.0, learnt)
     yield Case("leaves the random numbers after it as they were", (once, x, along), 1.0,
-               drawn_after,
-               reason="the second run draws, and the program notices: torch.random.fork_rng()")
+               drawn_after)
     yield Case("leaves them as they were after three applications", (thrice, x, along), 1.0,
-               drawn_after, reason="the program draws numbers that it has had: set the state "
-                      "inside torch.random.fork_rng() only")
+               drawn_after)
     yield Case("keeps x and no activations", (once, x, along), 2.0, memory)
-    yield Case("keeps three applications of two blocks apart", (thrice, x, along), 2.0, learnt,
-               reason="each application needs a state of its own: keep it on ctx, not on the class "
-                      "or the block")
+    yield Case("keeps three applications of two blocks apart", (thrice, x, along), 2.0, learnt)
 
 
 class _NeverAgain:

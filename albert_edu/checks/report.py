@@ -24,6 +24,8 @@ class Property:
     expected: str = ""
     got: str = ""
     reason: str = ""  # the likely mistake
+    given: str = ""  # the inputs, where they are short
+    differs: str = ""  # how the result differs, where no known mistake gives it
 
 
 @dataclass
@@ -61,9 +63,10 @@ class Report:
 
     @property
     def reasons(self) -> list[str]:
-        """The likely mistakes, each once, the first one first."""
-        failed = [one.reason for one in self.properties if one.reason and not one.passed]
-        return list(dict.fromkeys(failed))
+        """The likely mistakes, each once, the first one first; else how the results differ."""
+        failed = [one for one in self.properties if not one.passed]
+        texts = [one.reason or one.differs for one in failed]
+        return list(dict.fromkeys(filter(None, texts)))
 
     def to_json(self) -> str:
         """The report as JSON: exercise, passed, score and the fields of each property."""
@@ -87,7 +90,8 @@ class Report:
             lines.append(f"  {'ok  ' if one.passed else 'FAIL'}  {one.name}")
             if not one.passed and (one.got, one.reason) not in explained:
                 explained.add((one.got, one.reason))
-                rows = (("expected", one.expected), ("got     ", one.got), ("likely: ", one.reason))
+                rows = (("given   ", one.given), ("expected", one.expected), ("got     ", one.got),
+                        ("differs ", one.differs), ("likely: ", one.reason))
                 lines += [f"        {label} {text}" for label, text in rows if text]
         return "\n".join(lines)
 

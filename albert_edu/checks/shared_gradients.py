@@ -71,8 +71,7 @@ def _models(draw: Draw) -> Cases:
         return True
 
     yield Case("is the masked-token loss", (model, batch), 2.0, loss)
-    yield Case("lets the last application learn, and no other", (model, batch), 3.0, learn, 1e-4,
-               "is the last application's input the state before it?")
+    yield Case("lets the last application learn, and no other", (model, batch), 3.0, learn, 1e-4)
     yield Case("leaves the model as it was", (model, batch), 1.0, leave)
 
 
@@ -128,14 +127,11 @@ def _functions(draw: Draw) -> Cases:
         gradients = answer(*inputs)
         return torch.stack(list(gradients)) if isinstance(gradients, list | tuple) else gradients
 
-    yield Case("gives each application its own gradient", (multiply, W, x, L, loss), 3.0, rows,
-               reason="one gradient as large as W is asked for, L times")
+    yield Case("gives each application its own gradient", (multiply, W, x, L, loss), 3.0, rows)
     yield Case("adds up to the gradient of the shared W", (multiply, W, x, L, loss), 2.0,
-               lambda *inputs: rows(*inputs).sum(0),
-               reason="the applications' gradients are the terms of a sum")
+               lambda *inputs: rows(*inputs).sum(0))
     yield Case("is the whole gradient for one application", (multiply, W, x, 1, loss), 1.0, rows)
-    yield Case("is right for any function and any shape of W", (bend, b, x, L, loss), 1.0, rows,
-               reason="a formula for y = xW holds for y = xW alone; let autograd do it")
+    yield Case("is right for any function and any shape of W", (bend, b, x, L, loss), 1.0, rows)
 
 
 def _of_each_state(apply, W, x, L, loss) -> Tensor:

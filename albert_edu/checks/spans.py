@@ -89,14 +89,11 @@ def _examples(draw: Draw) -> Cases:
 
     yield Case("finds the first and the last token", tuple(examples), 3.0, some)
     yield Case("takes a token that the answer only touches",
-               tuple(_example(draw, shorter=1) for _ in range(4)), 1.0, ask,
-               reason="an answer may begin or end inside a token: '1859' in '(1859).'")
+               tuple(_example(draw, shorter=1) for _ in range(4)), 1.0, ask)
     yield Case("takes all tokens of a word that they share",
-               tuple(_example(draw, together=True) for _ in range(3)), 1.0, ask,
-               reason="tokens of a word may all have the whole word's characters: take all")
+               tuple(_example(draw, together=True) for _ in range(3)), 1.0, ask)
     yield Case("gives (-100, -100) where there is no answer", tuple(nothing), 2.0, ask)
-    yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, ask,
-               reason="is a whole answer kept that just fits?")
+    yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, ask)
     yield Case("gives None for a blank, which is in no token", tuple(blank), 1.0, ask)
 
 
@@ -170,8 +167,7 @@ def _scores(draw: Draw) -> Cases:
 
     yield Case("finds the best pair", (start, end, everywhere, answered), 3.0)
     yield Case("answers from the context alone", (start, end, context, answered), 2.0)
-    yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered),
-               reason="only differences of scores count; what is not allowed must be -inf, not 0")
+    yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered))
     yield Case("finds no answer of more than 30 tokens", far, 2.0)
     yield Case("keeps to `longest`", (start, end, context, answered, 2))
     yield Case("says where there is no answer", (start, end, context, none), 2.0)

@@ -1,0 +1,99 @@
+"""What a check says of a wrong result: the mistake that gives it, else how it differs."""
+
+import inspect
+import os
+import traceback
+from collections.abc import Callable, Mapping
+
+import torch
+
+from albert_edu.checks.asking import Unusable, tensor
+from albert_edu.checks.comparing import Raised, difference, same
+from albert_edu.checks.limits import TookTooLong
+from albert_edu.checks.report import NOT_BEGUN, brief
+
+
+def nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes: list) -> str:
+    """The mistake that gives what was got in case i, and in as many other cases as possible.
+
+    It is claimed only if it shows in no case where the answer is right, and if the first failed
+    case is explained by a mistake, too. Many mistakes give the same truth value, whole number or
+    NaN, so there all failed cases must be alike.
+    """
+    failed = [k for k, ok in enumerate(held) if not ok]
+    plain = isinstance(outcomes[i], bool | int | Raised | None) or _has_nan(outcomes[i])
+    must = failed if plain else [i]
+    fits = {name: sum(row) for name, row in alike.items() if all(row[k] for k in must)
+            and all(row[k] for k, ok in enumerate(held) if ok)}
+    if i > failed[0] and not nearest(failed[0], alike, held, outcomes):
+        return ""
+    return max(fits, key=fits.get, default="")
+
+
+def _has_nan(value) -> bool:
+    try:
+        return bool(torch.as_tensor(value).isnan().any())
+    except Exception:  # not numbers, or a tensor without numbers
+        return False
+
+
+def given(inputs: tuple, called: Callable, first: int) -> str:
+    """The inputs, where they are short, with the names of ``called``'s parameters from ``first``."""
+    parameters = list(inspect.signature(called).parameters.values())[first:]
+    starred = any(part.kind is part.VAR_POSITIONAL for part in parameters)
+    names = [""] * len(inputs) if starred else [f"{part.name} = " for part in parameters]
+    text = ", ".join(name + brief(value) for name, value in zip(names, inputs, strict=False))
+    return "" if len(text) > 120 or "tensor of shape" in text or " at 0x" in text else text
+
+
+def differs(got, expected, inputs: tuple, atol: float) -> str:
+    """How a result differs: it is an input, or differs for one of many things asked for, or as
+    ``difference`` says."""
+    for value in inputs:
+        if isinstance(value, torch.Tensor | list | str) and same(got, value):
+            return f"this is the input {brief(value)} unchanged"
+    if isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected) > 1:
+        wrong = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
+        for asked in (inputs, *inputs):
+            alike = isinstance(asked, list | tuple) and len({*map(type, asked)}) == 1
+            if alike and len(asked) == len(got):
+                return (f"for {brief(asked[wrong])}: {brief(expected[wrong])} is expected, "
+                        f"{brief(got[wrong])} came")
+    return difference(got, expected, atol)
+
+
+def reason_of(got, expected, asked_for: str) -> str:
+    """Why a result cannot be compared at all: an error, a missing one, None, no tensor."""
+    if isinstance(got, Raised):
+        return _reason_for_error(got.error, asked_for)
+    if isinstance(expected, Raised):
+        return f"a {type(expected.error).__name__} is due here"
+    if got is None and not isinstance(expected, torch.Tensor | None):
+        return "you return None; is the return missing?"
+    if isinstance(expected, torch.Tensor):
+        try:
+            tensor(got)
+        except Unusable as error:
+            return str(error)
+    return ""
+
+
+def _reason_for_error(error: BaseException, asked_for: str) -> str:
+    known = {TookTooLong: "a loop that does not end?", NotImplementedError: NOT_BEGUN,
+             MemoryError: "a tensor far larger than it need be?", Unusable: str(error)}
+    return known.get(type(error)) or _where(error) or f"{asked_for}; is the return missing?"
+
+
+def _where(error: BaseException) -> str:
+    """The last line of the answer's own code on the way to the error, never ours."""
+    ours = os.path.dirname(os.path.dirname(__file__))
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((ours, "<frozen")) and not _installed(frame.filename):
+            return f"in {frame.name}, line {frame.lineno}: {frame.line}"
+    if isinstance(error, TypeError) and "positional argument" in str(error):
+        return "it cannot be called like this; look at the arguments in the exercise"
+    return ""
+
+
+def _installed(filename: str) -> bool:
+    return "site-packages" in filename or filename.endswith(".pyx")
