@@ -38,7 +38,7 @@ def _has_nan(value) -> bool:
 
 
 def given(inputs: tuple, called: Callable, first: int) -> str:
-    """The inputs, where they are short, with the names of ``called``'s parameters from ``first``."""
+    """The inputs, where they are short, named as ``called``'s parameters from ``first`` on."""
     parameters = list(inspect.signature(called).parameters.values())[first:]
     starred = any(part.kind is part.VAR_POSITIONAL for part in parameters)
     names = [""] * len(inputs) if starred else [f"{part.name} = " for part in parameters]
@@ -52,14 +52,16 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
     for value in inputs:
         if isinstance(value, torch.Tensor | list | str) and same(got, value):
             return f"this is the input {brief(value)} unchanged"
-    if isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected) > 1:
+    text = difference(got, expected, atol)
+    several = isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected) > 1
+    if several and not text.startswith(("each", "these")):
         wrong = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
         for asked in (inputs, *inputs):
             alike = isinstance(asked, list | tuple) and len({*map(type, asked)}) == 1
             if alike and len(asked) == len(got):
                 return (f"for {brief(asked[wrong])}: {brief(expected[wrong])} is expected, "
                         f"{brief(got[wrong])} came")
-    return difference(got, expected, atol)
+    return text
 
 
 def reason_of(got, expected, asked_for: str) -> str:
