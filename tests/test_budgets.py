@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {
     "checks": 3288,
     "lessons": 727,
-    "paper": 1348,
+    "paper": 1345,
     "text": 1277,
     "training": 1106,
     "model": 723,
