@@ -23,7 +23,12 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"argument {arguments.index('') + 1} is empty: give a name, or leave it out.")
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no file of ours, no line
     try:
-        return options.run(options) or 0
+        status = options.run(options) or 0
+        sys.stdout.flush()  # now, so that a closed pipe ends the command here
+        return status
+    except BrokenPipeError:  # its reader, for example head, has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # as a shell says of other tools
     except KeyboardInterrupt:
         print("\ninterrupted; the same command goes on from a checkpoint, if any.", file=sys.stderr)
         return 130
@@ -120,6 +125,7 @@ def _verbs_of(parser: argparse.ArgumentParser):
 
 def run_reproduce(options) -> None:
     """Do the quick tour, the pair, or the runs of an experiment."""
+    from albert_edu.paper import experiments, plan, reproduce
     from albert_edu.training.pretrain import pick_device
 
     kind = pick_device(options.device).type
@@ -134,18 +140,13 @@ def run_reproduce(options) -> None:
         stop.start()
     recorded = Path("figures") if options.record else None
     if options.experiment:
-        from albert_edu.paper.experiments import run_experiment
-        from albert_edu.paper.plan import ALL
-
-        kept = recorded or options.runs
-        with_profile = [name for name, plan in ALL.items() if options.profile in plan.budgets]
+        kept, profile = recorded or options.runs, options.profile
+        with_profile = [name for name, runs in plan.ALL.items() if profile in runs.budgets]
         for name in with_profile if options.experiment == "all" else [options.experiment]:
-            print(run_experiment(name, options.profile, kept, options.runs, options.device))
+            print(experiments.run_experiment(name, profile, kept, options.runs, options.device))
         print("Next: 'python -m albert_edu claims' writes figures/CLAIMS.md from all records.")
-        return
-    from albert_edu.paper.reproduce import reproduce
-
-    reproduce(options.profile, options.runs, options.device, recorded)
+    else:
+        reproduce.reproduce(options.profile, options.runs, options.device, recorded)
 
 
 def run_claims(options) -> None:
@@ -162,14 +163,13 @@ def run_pretrain(options) -> None:
     from albert_edu.text.describe import describe_text
     from albert_edu.text.prepare import prepare
     from albert_edu.text.tokenizer import AlbertTokenizer
-    from albert_edu.training.checkpoint import check_free
-    from albert_edu.training.pretrain import pick_device
+    from albert_edu.training import checkpoint, pretrain, workers
     from albert_edu.training.settings import PretrainSettings, suited_to
     from albert_edu.training.stages import Stage, batches_read, train_stages
-    from albert_edu.training.workers import is_main_worker
 
-    settings = _settings(PretrainSettings, options, **suited_to(pick_device(options.device)))
-    check_free(options.out, options.overwrite)
+    suited = suited_to(pretrain.pick_device(options.device))
+    settings = _settings(PretrainSettings, options, **suited)
+    checkpoint.check_free(options.out, options.overwrite)
     warm, tokenizer, skip = None, None, 0
     if options.warm_start:
         warm, tokenizer = load_with_tokenizer(options.warm_start)
@@ -180,7 +180,7 @@ def run_pretrain(options) -> None:
         if not isinstance(tokenizer, AlbertTokenizer):
             raise ValueError(f"{options.warm_start}: pre-training needs a tokenizer of ALBERT's.")
     text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
-    if is_main_worker():
+    if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     sizes |= _given(options, ("num_layers", "share"))
@@ -192,7 +192,7 @@ def run_pretrain(options) -> None:
     model, history, _ = train_stages(config, [stage], lambda *_: stream, lambda _: settings,
                                      options.out, options.device, lambda _: held_out, warm,
                                      describe="pretrain")  # fmt: skip
-    if is_main_worker():
+    if workers.is_main_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)
         print(f"model: {options.out}\n{history.verdict()}")
         if options.objective != "none" and options.steps:
@@ -205,17 +205,15 @@ def run_finetune(options) -> None:
     import torch
 
     from albert_edu.model.interchange import load_with_tokenizer
-    from albert_edu.training.checkpoint import check_free
-    from albert_edu.training.finetune import FinetuneSettings
-    from albert_edu.training.pretrain import pick_device
-    from albert_edu.training.task_model import make_ready
+    from albert_edu.training import checkpoint, finetune, pretrain, task_model
 
     torch.manual_seed(options.seed)
     task = (options.task, options.data, options.sequence_length, bool(options.keep_best))
-    ready = make_ready(*load_with_tokenizer(options.model), *task)
-    check_free(options.out, options.overwrite)
-    ready.model.to(pick_device(options.device))
-    print(ready.finetune(_settings(FinetuneSettings, options), options.out, describe="finetune"))
+    ready = task_model.make_ready(*load_with_tokenizer(options.model), *task)
+    checkpoint.check_free(options.out, options.overwrite)
+    ready.model.to(pretrain.pick_device(options.device))
+    settings = _settings(finetune.FinetuneSettings, options)
+    print(ready.finetune(settings, options.out, describe="finetune"))
 
 
 def run_predict(options) -> None:

@@ -23,9 +23,10 @@ def add_verbs(verb) -> None:
 def run_fill(options) -> None:
     """Print the guesses for each [MASK], one line per mask."""
     from albert_edu.analysis.inspect import fill
-    from albert_edu.model.interchange import load_with_tokenizer
+    from albert_edu.model.interchange import HEADS, load_with_tokenizer
 
-    model, tokenizer = load_with_tokenizer(options.model)
+    # The first head guesses tokens, and all guesses of a new one would be noise.
+    model, tokenizer = load_with_tokenizer(options.model, optional=HEADS[1:])
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import read_file, read_json
 from albert_edu.model.formats import InterchangeError, tensor_names
+from albert_edu.text.corpora import is_hub_out_of_reach
 
 SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
 HUB_FILES = ["*.json", "*.safetensors", "pytorch_model.bin", "spiece.model", "vocab.txt"]
@@ -45,10 +46,11 @@ def model_folder(name: str | Path) -> Path:
         raise InterchangeError(f"{name} is not a folder (found: no such folder).")
     from huggingface_hub import snapshot_download
 
+    offline = is_hub_out_of_reach()
     try:
-        return Path(snapshot_download(name, allow_patterns=HUB_FILES))
+        return Path(snapshot_download(name, allow_patterns=HUB_FILES, local_files_only=offline))
     except Exception as error:  # It has a dozen kinds: its own, those of HTTP and of the network.
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = "the Hub is out of reach, and the cache lacks it" if offline else error
         raise InterchangeError(
             f"{name} is no folder, no shipped model ({', '.join(SHIPPED)}), and no model of that "
             f"name came from the Hub: {reason}"
@@ -131,12 +133,13 @@ def read_weights(
         tensors = {f"{kind}.{name}": tensor for name, tensor in tensors.items()}
     column = "tensorflow" if any("/" in name for name in tensors) else kind
     names = tensor_names(model, column, settings.get("inner_group_num", 1))
-    for name, parameter in model.named_parameters():
-        if names[name] in tensors:
-            _check_tensor(names[name], tensors[names[name]], tuple(parameter.shape))
+    for name, theirs in names.items():
+        if theirs in tensors:
+            _check_tensor(theirs, tensors[theirs], tuple(model.get_parameter(name).shape))
         elif not name.startswith(optional):
+            part = "encoder" if name.startswith("albert.") else name.split(".")[0]
             raise InterchangeError(
-                f"the file lacks tensors of the encoder, for example {names[name]}. Is it another "
+                f"the file lacks tensors of the {part}, for example {theirs}. Is it another "
                 f"kind of model?"
             )
     _check_unused(model.albert.config, tensors, set(names.values()))

@@ -17,22 +17,15 @@ from torch import nn
 
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import blame, read_file, read_json
-from albert_edu.model import folders
+from albert_edu.model import folders, formats
 from albert_edu.model.albert import Albert, AlbertForPretraining
-from albert_edu.model.formats import (
-    OURS,
-    InterchangeError,
-    checked_config,
-    from_transformers,
-    tensor_names,
-    to_transformers,
-    why_not_expressible,
-)
+from albert_edu.model.formats import OURS, InterchangeError, why_not_expressible
 from albert_edu.model.task_heads import TASKS, AlbertForClassification, AlbertForTokens, TaskModel
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.tokenizer import AlbertTokenizer
 
 Tokenizer = AlbertTokenizer | HubTokenizer
+HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
 NOT_OF_THE_SHAPE = (
     "model_type", "architectures", "classifier_dropout_prob", "classifier_dropout", "problem_type",
     "id2label", "label2id",
@@ -54,27 +47,29 @@ def save_pretrained(
     _write(model, tokenizer, Path(folder), "ForPreTraining", {})
 
 
-def load_pretrained(folder: str | Path) -> tuple[AlbertForPretraining, Tokenizer | None]:
+def load_pretrained(
+    folder: str | Path, optional: tuple[str, ...] = HEADS
+) -> tuple[AlbertForPretraining, Tokenizer | None]:
     """Return model and tokenizer of a shipped model, a folder, or a Hub name (``model_folder``).
 
     Reads what we, transformers and the authors (as ``model.npz``) write. The tokenizer is None
-    where the folder has none. Heads that it lacks (the Hub's ALBERTs have no sentence-order head)
-    start untrained; a warning names them, and another one the tensors that are not used.
+    where the folder has none. ``optional`` heads that it lacks (the Hub's ALBERTs have no
+    sentence-order head) start untrained; a warning names them, and another one the tensors that are
+    not used. Raises InterchangeError where the folder cannot be used, and says why.
     """
     folder = folders.model_folder(folder)
     settings = folders.read_config(folder)
     config = _config(settings)
-    heads = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
-    model = _read(folder, settings, lambda: AlbertForPretraining(config), heads)
+    model = _read(folder, settings, lambda: AlbertForPretraining(config), optional)
     return model, _load_tokenizer(folder, config)
 
 
-def load_with_tokenizer(folder: str | Path, load: Callable = load_pretrained) -> tuple:
+def load_with_tokenizer(folder: str | Path, load: Callable = load_pretrained, **options) -> tuple:
     """Return what ``load`` returns: a model, its tokenizer, and for ``load_task_model`` its labels.
 
-    Raises ValueError for a folder without tokenizer.
+    ``options`` are further arguments of ``load``. Raises ValueError for a folder without tokenizer.
     """
-    loaded = load(folder)
+    loaded = load(folder, **options)
     if loaded[1] is None:
         raise ValueError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
     return loaded
@@ -87,8 +82,9 @@ def save_task_model(
     """Write a fine-tuned model for transformers' class with the same head (``TASKS``).
 
     Where transformers has no such encoder the layout is our own. ``label_names`` are the classes in
-    the order of the logits. The score "there is no answer" of a span model is stored as
-    ``no_answer``, which transformers does not read. Used in notebook 11.
+    the order of the logits. Of a span model transformers reports ``no_answer``, the score that
+    there is no answer, and the pooler below it as unexpected, because its class has neither. Used
+    in notebook 11.
     """
     kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
@@ -135,11 +131,11 @@ def _write(
     keep our names.
     """
     config = model.albert.config
-    settings = to_transformers(config)
+    settings = formats.to_transformers(config)
     family = "Bert" if settings["model_type"] == "bert" else "Albert"
     if why_not_expressible(config):
         settings = {"model_type": OURS, **dataclasses.asdict(config)}
-    names, state = tensor_names(model, settings["model_type"]), model.state_dict()
+    names, state = formats.tensor_names(model, settings["model_type"]), model.state_dict()
     tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}
     if settings["model_type"] == "albert" and not config.factorised:
         tensors |= folders.identity_projection(config)
@@ -194,7 +190,7 @@ def _load_tokenizer(folder: Path, config: AlbertConfig) -> Tokenizer | None:
 
 def _config(settings: dict) -> AlbertConfig:
     if settings.get("model_type") != OURS:
-        return from_transformers(settings)
-    return checked_config({
+        return formats.from_transformers(settings)
+    return formats.checked_config({
         name: value for name, value in settings.items() if name not in NOT_OF_THE_SHAPE
     })

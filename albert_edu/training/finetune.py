@@ -65,7 +65,7 @@ def finetune(
     """
     scores = [*baseline(train, dev)] if dev else []
     if settings.keep_best and (settings.keep_best not in scores or checkpoint_dir is None):
-        raise ValueError(f"keep_best needs dev examples, a folder (--out) and a score of {scores}.")
+        raise ValueError(f"keep_best needs dev examples, --out and a score: {' or '.join(scores)}.")
     schedule, device = settings.schedule(), next(model.parameters()).device
     part = model.head if settings.frozen else model
     optimizer = make_optimizer(part, schedule)

@@ -2,9 +2,11 @@
 
 import PIL.Image
 import pytest
+import transformers
 
 from albert_edu import cli
 from albert_edu.analysis.inspect import fill, inspect, rows_of_text
+from albert_edu.model.folders import model_folder
 from albert_edu.model.interchange import load_pretrained
 
 
@@ -33,9 +35,12 @@ def test_filling_leaves_the_model_in_its_mode(laptop):
     assert model.training
 
 
-def test_a_text_without_a_mask_is_refused(laptop):
-    with pytest.raises(ValueError, match=r"there is no \[MASK\] in 'fellow citizens'"):
-        fill(*laptop, "fellow citizens")
+def test_fill_refuses_a_bare_encoder_whose_guesses_would_be_noise(laptop, tmp_path, capsys):
+    transformers.AlbertModel.from_pretrained(model_folder("laptop")).save_pretrained(tmp_path)
+    laptop[1].save(tmp_path)
+    assert cli.main(["fill", "the united [MASK]", "--model", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("InterchangeError: the file lacks tensors of the masked_token_head")
 
 
 def test_a_text_becomes_whole_rows_and_loses_no_token(laptop):

@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+import time
+import urllib.request
 from pathlib import Path
 
 import huggingface_hub
@@ -9,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from huggingface_hub.errors import LocalEntryNotFoundError
 from safetensors.torch import load_file, save_file
 
 from albert_edu import cli
@@ -49,11 +51,6 @@ def folder(written, tmp_path) -> Path:
 def assert_same_parameters(one, other):
     for name, parameter in one.named_parameters():
         assert torch.equal(parameter, other.get_parameter(name)), name
-
-
-def edit_config(folder: Path, **changes):
-    settings = json.loads((folder / "config.json").read_text()) | changes
-    (folder / "config.json").write_text(json.dumps(settings))
 
 
 # Other containers
@@ -143,20 +140,18 @@ def test_inner_groups_without_repetition_are_read_as_layers_of_their_own(tmp_pat
 # The Hub
 
 
-def test_a_hub_name_is_fetched_through_huggingface_hub(written, monkeypatch):
-    asked = []
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **rest: asked.append(name) or str(written))
-    model, _ = load_pretrained("someone/their-albert")
-    assert asked == ["someone/their-albert"] and model.config.num_layers == 4
-
-
-def test_a_hub_name_without_a_network_is_refused_naming_what_there_is(monkeypatch):
-    def unreachable(name, **rest):
-        raise LocalEntryNotFoundError("the Hub cannot be reached and the cache lacks it")
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
-    with pytest.raises(InterchangeError, match=r"bert-none is no folder, no shipped model \(laptop, .*the cache lacks it"):
-        load_pretrained("bert-none")
+def test_without_a_network_the_hubs_cache_answers_and_a_name_that_it_lacks_is_refused_at_once(written, tmp_path, monkeypatch):
+    for name, value in (("HF_HUB_CACHE", str(tmp_path)), ("ENDPOINT", "https://hub.invalid"), ("HF_HUB_OFFLINE", False)):
+        monkeypatch.setattr(huggingface_hub.constants, name, value)
+    monkeypatch.setattr(urllib.request, "getproxies", dict)
+    began, cached = time.monotonic(), tmp_path / "models--albert--albert-base-v2"
+    with pytest.raises(InterchangeError, match=r"is no folder, no shipped model \(laptop, .*out of reach, and the cache lacks it"):
+        load_pretrained("albert/albert-base-v2")
+    shutil.copytree(written, cached / "snapshots" / "8e2f239c5f8a2c0f253781ca60135db913e5c80c")
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text("8e2f239c5f8a2c0f253781ca60135db913e5c80c")
+    assert_same_parameters(load_pretrained("albert/albert-base-v2")[0], load_pretrained(written)[0])
+    assert time.monotonic() - began < 20, "it must not try again and again"
 
 
 def test_a_misspelt_path_is_not_looked_up_on_the_hub(tmp_path, monkeypatch):
@@ -263,7 +258,8 @@ def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, expe
 
 def test_unknown_fields_of_our_own_format_are_named(tmp_path):
     save_pretrained(AlbertForPretraining(AlbertConfig(**SHAPE, share="ffn")), None, tmp_path, native=True)
-    edit_config(tmp_path, experts=8)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"experts": 8}))
     with pytest.raises(InterchangeError, match=r"config\.json describes no model.*'experts'"):
         load_pretrained(tmp_path)
 

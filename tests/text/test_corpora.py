@@ -97,13 +97,7 @@ def test_a_file_that_is_not_text_is_named_with_the_byte_that_shows_it(tmp_path, 
         folder_corpus(tmp_path)
 
 
-def test_a_corpus_without_a_file_or_a_sentence_is_refused(tmp_path):
-    (tmp_path / "a.text").write_text("Hello.")
-    with pytest.raises(CorpusError, match=r"holds no \.txt file"):
-        folder_corpus(tmp_path)
-    (tmp_path / "a.txt").write_text("\n \n")
-    with pytest.raises(CorpusError, match="empty"):
-        folder_corpus(tmp_path)
+def test_a_corpus_without_a_document_is_refused():  # a folder without one is among the hostile inputs
     with pytest.raises(CorpusError, match="empty"):
         to_dataset([])
 
@@ -195,9 +189,7 @@ def test_with_few_documents_the_end_of_each_is_held_out():
     assert held["sentences"][:] == [["i", "j"], ["z"], ["alone"]]
 
 
-def test_one_sentence_or_one_script_cannot_be_split():
-    with pytest.raises(CorpusError, match="1 documents of one sentence cannot be split"):
-        hold_out(stories(num_documents=1).map(lambda row: {"sentences": row["sentences"][:1]}))
+def test_one_document_or_one_script_cannot_be_split():
     with pytest.raises(CorpusError, match="one document cannot be split"):
         hold_out(stories(num_documents=1), fraction=1.0)
     with pytest.raises(CorpusError, match="one script cannot be split"):
@@ -222,11 +214,6 @@ def test_strengths_can_be_asked_for_by_the_name_of_the_corpus():
 def test_a_text_file_is_a_corpus_of_one_document(tmp_path, name):
     (tmp_path / name).write_text("One. Two.")
     assert load_corpus(tmp_path / name).to_list() == [{"id": name, "sentences": ["One.", "Two."]}]
-
-
-def test_a_misspelt_corpus_is_answered_with_the_right_spelling():
-    with pytest.raises(CorpusError, match="did you mean 'sotu'"):
-        load_corpus(Path("soto"))
 
 
 def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monkeypatch):
