@@ -153,7 +153,7 @@ def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
     assert main(["reproduce", "--experiment", "counts", "--runs", str(figures)]) == 0
     assert main(["claims", "--figures", str(figures)]) == 0
     page = (figures / "CLAIMS.md").read_text()
-    assert "| [ALBERT-xxlarge has 235 million parameters](#counts) | exact | contradicted |" in page
+    assert "| [ALBERT-xxlarge has 235 million parameters](#counts) | **contradicted** (exact) | 235 (Table 1, millions) |" in page
     assert "counts_quick.json" in capsys.readouterr().out
 
 
