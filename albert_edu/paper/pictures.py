@@ -48,7 +48,7 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
             axis.errorbar(value, -place, xerr=half, fmt="o", capsize=3,
                           color=SHARED if value > 0 else SEPARATE,
                           markerfacecolor=None if decided else "white")  # fmt: skip
-            paper = " and ".join(str(printed(each)) for each in report.paper.get(question.key, ()))
+            paper = " against ".join(str(printed(r)) for r in report.paper.get(question.key, ()))
             criterion = part.text.removeprefix(f"{column}: ")
             verdict = f"{criterion}: {outcome.word}" + (f"; paper: {paper}" if paper else "")
             labels.append(f"{textwrap.fill(question.text, 58)}\n{verdict}")

@@ -40,8 +40,8 @@ def read(criterion: str) -> dict:
     low, high = sides.split(" = " if within else " < ")
     high, _, more = high.partition(" + ")
     high, _, less = high.partition(" - ")
-    by = float(less or 0) - float(more or 0)
-    return {"column": column, "low": low, "high": high, "by": by, "within": float(within or 0)}
+    margins = {"by": float(less or 0) - float(more or 0), "within": float(within or 0)}
+    return {"column": column, "low": low, "high": high} | margins
 
 
 def number(text: str) -> float | None:
@@ -62,8 +62,8 @@ def stuck(run: dict, claim: dict) -> bool:
 
 def measure(part: dict, runs: list[dict], claim: dict) -> dict:
     """Differences in favour of the claim, their mean and its standard error, and the worse row's share of stuck runs."""
-    rows = {side: {run["seed"]: run for run in runs if run["row"] == part[side]} for side in ("low", "high")
-            if number(part[side]) is None}  # fmt: skip
+    named = [side for side in ("low", "high") if number(part[side]) is None]
+    rows = {side: {run["seed"]: run for run in runs if run["row"] == part[side]} for side in named}
     seeds = sorted(set.intersection(*map(set, rows.values())))
     values = {side: [look_up(rows[side][seed], part["column"]) if side in rows else number(part[side]) for seed in seeds]
               for side in ("low", "high")}  # fmt: skip
@@ -75,10 +75,9 @@ def measure(part: dict, runs: list[dict], claim: dict) -> dict:
     ends = {"chance": claim.get("chance", 0.5), "100%": 1.0} if part["column"].endswith(("accuracy", "tuned", "frozen")) else {}
     m = part["within"] or claim["least"]
     near = [name for name, end in ends.items() if len(means) == 2 and max(abs(mean - end) for mean in means) <= m]
-    n = len(kept)
-    error = math.sqrt(kept.var(ddof=1) / n + noise) if n > 1 else math.inf
+    error = math.sqrt(kept.var(ddof=1) / len(kept) + noise) if len(kept) > 1 else math.inf
     share = max(np.mean([stuck(run, claim) for run in row.values()]) for row in rows.values())
-    return {"mean": float(kept.mean()), "error": error, "freedom": n - 1, "stuck": share, "near": near}
+    return {"mean": float(kept.mean()), "error": error, "freedom": len(kept) - 1, "stuck": share, "near": near}
 
 
 def chance(found: dict, bound: float, side: int) -> float:
@@ -177,6 +176,5 @@ def one_word(part: dict, found: dict, least: float, p: float) -> str:
 
 
 if __name__ == "__main__":
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path.cwd()
-    for key, said in outcomes(root).items():
+    for key, said in outcomes(Path(*sys.argv[1:])).items():
         print(f"{key:28} {said}")

@@ -150,12 +150,10 @@ def test_outcomes_follow_the_sign_the_spread_and_what_matters(criterion, level, 
     assert word(question(f"{LOSS}: {criterion}", **fields), results) == outcome
 
 
-@pytest.mark.parametrize(("a", "b", "outcome"), [
-    (0.985, 0.995, "void: both rows at 100%"), (0.49, 0.51, "void: both rows at chance"), (0.9, 0.995, "agrees"),
-])  # fmt: skip
-def test_two_rows_of_accuracies_at_the_same_end_of_their_scale_decide_nothing(a, b, outcome):
+@pytest.mark.parametrize(("a", "b", "end"), [(0.985, 0.995, "100%"), (0.49, 0.51, "chance"), (0.9, 0.995, "")])
+def test_two_rows_of_accuracies_at_the_same_end_of_their_scale_decide_nothing(a, b, end):
     results = [run | {"accuracy": run[LOSS]} for run in runs(a=[a] * 8, b=[b + x / 10 for x in NOISE])]
-    assert word(question("accuracy: a < b"), results) == outcome
+    assert word(question("accuracy: a < b"), results) == (f"void: both rows at {end}" if end else "agrees")
 
 
 def test_pairs_with_a_stuck_run_are_counted_apart_and_many_of_them_void_a_claim():
@@ -165,6 +163,11 @@ def test_pairs_with_a_stuck_run_are_counted_apart_and_many_of_them_void_a_claim(
     assert (compared.stuck_pairs, compared.difference.n, compared.with_stuck.n) == (1, 7, 8)
     assert word(asked, results) == "agrees"
     assert word(asked, runs(a=[2.0] * 8, b=[2.1] * 5 + [3.95] * 3)) == "void: too many stuck runs"
+
+
+def test_a_claim_of_equality_is_favoured_by_the_seeds_within_its_range():
+    equal = {"toy.a": runs(b=[2.1 + x for x in NOISE])}
+    assert judge_family([question(f"{LOSS}: b = 2.1 +- 0.006")], equal, {})["toy.a"].parts[0].favourable == 6
 
 
 def test_a_test_sample_that_all_seeds_share_widens_the_interval():
