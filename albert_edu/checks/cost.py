@@ -58,8 +58,6 @@ check_flops = card("10.3", flops, _configs, {
     "leaving out the attention scores and the mixing, which grow with S": "attention = 0",
     "leaving out the mixing of the values": "attention = 2 * S * H",
     "counting the scores of all S tokens for one token": "attention = 4 * S * S * H",
-    "counting scores H wide for each head; a head is H / A wide":
-        "attention = 4 * S * H * config.num_heads",
     "counting the scores of one head only": "attention = 4 * S * H / config.num_heads",
     "counting the whole sequence": "factor = (3 if training else 1) * S",
     "leaving out the output map of the attention": "output = 0",
@@ -73,8 +71,6 @@ check_flops = card("10.3", flops, _configs, {
     "counting the layer once, because it is shared": "L * (qkv => (qkv",
     "counting as many layers as there are blocks; sharing saves parameters, not FLOPs":
         "L * (qkv => {'all': 1, 'none': L}.get(config.share, L / 2) * (qkv",
-    "counting a lookup in the table of V rows as a product":
-        "project = 2 * config.vocab_size * E + (0 if E == H else 2 * E * H)",
     "counting parameters": "return float(4 * (H * H + H) + 6 * H + 2 * H * F + F + E * H + H)",
     "adding one pass for the backward pass; it makes two products of each, for the input and for "
     "the weights": "factor = 2 if training else 1",

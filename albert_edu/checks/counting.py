@@ -49,6 +49,10 @@ check_parameter_count = card("03.5", parameter_count, _sizes, {
     "giving positions, segments and norm the width H": "embeddings = V * E + 516 * H",
     "forgetting the bias of one map to H, such as the projection": "E * H + H => E * H",
     "forgetting 4H: the norms of the layer, or the biases of its attention": "norm = 0",
+    "forgetting the biases of the feed-forward maps": "ffn = 8 * H * H + norm",
+    "forgetting the norm of the attention": "attention = 4 * (H * H + H)",
+    "counting one row too few: of the positions, or of the segments": "512 * E => 511 * E",
+    "counting one row too many: of the positions, or of the segments": "512 * E => 513 * E",
     "forgetting the biases of all maps":
         ("E * H + H => E * H", "attention = 4 * H * H + norm", "ffn = 8 * H * H + norm",
          "pooler = H * H"),
@@ -62,9 +66,6 @@ check_parameter_count = card("03.5", parameter_count, _sizes, {
     "counting one block of each half for 'none', which shares nothing":
         ('attentions = L if share == "ffn" else 1', 'ffns = L if share == "attention" else 1'),
     "counting L blocks beside the first": " else L => else L + 1",
-    "copying what the paper prints":
-        lambda *sizes: {30_000: 235_000_000}.get(sizes[0]) or parameter_count(*sizes),
-    "counting in millions": lambda *sizes: round(parameter_count(*sizes) / 1e6),
 })
 
 
@@ -103,6 +104,7 @@ check_widest = card("03.1", widest, _budgets, {
     "forgetting the table": "E = (budget - H) // H",
     "going one too far: rounding up, or leaving a loop one step late":
         "E = (budget - H) // (V + H) + 1",
+    "rounding up": "E = -((H - budget) // (V + H))",
     "stopping one too early": "E = (budget - H) // (V + H) - 1",
     "returning a fraction; a table has whole columns": "E = (budget - H) / (V + H)",
     "asking for less than the budget; as much is allowed": "E = (budget - H - 1) // (V + H)",

@@ -93,6 +93,8 @@ check_best_cut = card("01.4", best_cut, _words, {
     "looking for the smallest sum, as if these were costs": "max(ways => min(ways",
     "adding probabilities, which must be multiplied":
         "+ log_p[word[start:end]] => + math.exp(log_p[word[start:end]])",
+    "multiplying logarithms, which must be added": (
+        "(0.0, => (1.0,", "best[start][0] + log_p => best[start][0] * log_p"),
     "comparing means over the tokens instead of sums": "return max(_cuts(word, log_p), "
         "key=lambda cut: sum(map(log_p.get, cut)) / max(1, len(cut)), default=None)",
     "collecting the tokens from the end and not turning them round":

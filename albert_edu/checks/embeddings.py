@@ -55,17 +55,6 @@ def _batches(draw: Draw) -> Cases:
     yield Case("is BERT's embedding when E is H", (bert, ids, segments), 1.0, output, 5e-3)
 
 
-def _with(name, part):
-    """The embedding with a further part."""
-
-    def make(V, E, H, P):
-        module = FactorizedEmbedding(V, E, H, P)
-        setattr(module, name, part(V, E))
-        return module
-
-    return make
-
-
 check_factorized_embedding = card("03.4", FactorizedEmbedding, _batches, {
     "norming at width H, after the map; the norm comes first, at width E":
         ("self.norm = nn.LayerNorm(H)", "x = x", "return self.norm(self.project(x))"),
@@ -83,15 +72,13 @@ check_factorized_embedding = card("03.4", FactorizedEmbedding, _batches, {
     "giving all tokens segment 0: other segments give the same vectors":
         "sides = self.sides(0 * segment_ids)",
     "leaving out the table of positions": ("self.places = nn.Identity()", "places = 0"),
+    "counting positions along the batch instead of along the row":
+        "places = self.places(torch.arange(len(token_ids)))[:, None]",
     "counting positions from 1": "places = self.places(torch.arange(token_ids.shape[1]) + 1)",
     "multiplying the word rows by √E, as the first transformer did":
         "words = self.words.embedding_dim**0.5 * self.words(token_ids)",
     "letting tokens behind the last position share a row, and nobody is told":
         "places = self.places(torch.arange(token_ids.shape[1]).clamp(max=8))",
-    "making a second table V x E, an untied decoder; one table serves both ends":
-        _with("decoder", nn.Embedding),
-    "giving the scores a bias, which nn.Linear has unless told otherwise":
-        _with("bias", lambda V, E: nn.Linear(1, V, bias=False)),
     "making a map from H to H where E is H, as transformers does": "self.project = nn.Linear(E, H)",
     "leaving out the norm where E is H; there the normed sum is the result":
         "self.norm = nn.LayerNorm(E) if E != H else nn.Identity()",

@@ -17,12 +17,18 @@ def nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes:
     """The mistake that gives what was got in case i, and in as many other cases as possible.
 
     It is claimed only if it shows in no case where the answer is right, and if the first failed
-    case is explained by a mistake, too. Many mistakes give the same truth value, whole number or
-    NaN, so there all failed cases must be alike.
+    case is explained by a mistake, too. Many mistakes give the same truth values, whole number,
+    text or NaN, so there all failed cases must be alike.
+
+    >>> alike = {"halving": [True, True, False], "adding": [True, False, True]}
+    >>> nearest(0, alike, [False, False, True], [2.5, 1.5, 4.0])
+    'adding'
+    >>> nearest(1, alike, [False, False, True], [2.5, 1.5, 4.0])
+    ''
     """
     failed = [k for k, ok in enumerate(held) if not ok]
-    plain = isinstance(outcomes[i], bool | int | Raised | None) or _has_nan(outcomes[i])
-    must = failed if plain else [i]
+    plain = isinstance(outcomes[i], bool | int | str | Raised | None)
+    must = failed if plain or _says_little(outcomes[i]) else [i]
     fits = {name: sum(row) for name, row in alike.items() if all(row[k] for k in must)
             and all(row[k] for k, ok in enumerate(held) if ok)}
     if i > failed[0] and not nearest(failed[0], alike, held, outcomes):
@@ -30,9 +36,10 @@ def nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes:
     return max(fits, key=fits.get, default="")
 
 
-def _has_nan(value) -> bool:
+def _says_little(value) -> bool:
     try:
-        return bool(torch.as_tensor(value).isnan().any())
+        numbers = torch.as_tensor(value)
+        return numbers.dtype == torch.bool or bool(numbers.isnan().any())
     except Exception:  # not numbers, or a tensor without numbers
         return False
 
@@ -43,7 +50,8 @@ def given(inputs: tuple, called: Callable, first: int) -> str:
     starred = any(part.kind is part.VAR_POSITIONAL for part in parameters)
     names = [""] * len(inputs) if starred else [f"{part.name} = " for part in parameters]
     text = ", ".join(name + brief(value) for name, value in zip(names, inputs, strict=False))
-    return "" if len(text) > 120 or "tensor of shape" in text or " at 0x" in text else text
+    large = any(isinstance(value, torch.Tensor) and value.numel() > 8 for value in inputs)
+    return "" if large or len(text) > 250 or " at 0x" in text else text
 
 
 def differs(got, expected, inputs: tuple, atol: float) -> str:
@@ -55,12 +63,12 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
     text = difference(got, expected, atol)
     several = isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected) > 1
     if several and not text.startswith(("each", "these")):
-        wrong = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
+        k = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
+        inner = difference(got[k], expected[k], atol) or f"{brief(got[k])} came"
         for asked in (inputs, *inputs):
-            alike = isinstance(asked, list | tuple) and len({*map(type, asked)}) == 1
-            if alike and len(asked) == len(got):
-                return (f"for {brief(asked[wrong])}: {brief(expected[wrong])} is expected, "
-                        f"{brief(got[wrong])} came")
+            kinds = {*map(type, asked)} if isinstance(asked, list | tuple) else ()
+            if len(kinds) == 1 and torch.Tensor not in kinds and len(asked) == len(got):
+                return f"for {brief(asked[k])}: {inner}"
     return text
 
 
@@ -83,7 +91,8 @@ def reason_of(got, expected, asked_for: str) -> str:
 def _reason_for_error(error: BaseException, asked_for: str) -> str:
     known = {TookTooLong: "a loop that does not end?", NotImplementedError: NOT_BEGUN,
              MemoryError: "a tensor far larger than it need be?", Unusable: str(error)}
-    return known.get(type(error)) or _where(error) or f"{asked_for}; is the return missing?"
+    missing = "; is the return missing?" if "NoneType" in str(error) else ""
+    return known.get(type(error)) or _where(error) or asked_for + missing
 
 
 def _where(error: BaseException) -> str:

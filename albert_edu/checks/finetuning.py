@@ -165,6 +165,8 @@ check_pair_layout = card("11.5", pair_layout, _pairs, {
     "attending to padding": "mask + padding => mask + [1] * len(padding)",
     "turning the mask upside down": "mask + padding => [0] * len(mask) + [1] * len(padding)",
     "cutting the front, not the end": ("a[:n] => a[len(a) - n :]", "b[:m] => b[len(b) - m :]"),
+    "cutting B first, and A when nothing of B is left":
+        "n, m = min(len(a), room), min(len(b or []), max(room - len(a), 0))",
     "cutting A alone": "n, m = min(len(a), room - len(b or [])), len(b or [])",
     "cutting B alone": "n, m = len(a), min(len(b or []), room - len(a))",
     "giving each text one half of the room": f"n, m = {HALF}",

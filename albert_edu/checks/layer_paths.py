@@ -8,8 +8,6 @@ from torch import Tensor
 
 from albert_edu.checks.engine import Case, Cases, Draw, card
 
-VOTE = "[CLS] or padding has a vote: leave them out before you average"
-
 
 def layer_similarity(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> tuple:
     """``similarity(hidden_states, attention_mask) -> (distances[L], degrees[L])``. The list

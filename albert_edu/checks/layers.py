@@ -41,6 +41,10 @@ check_attention = card("02.4", attention, _heads, {
     "not dividing the scores by √D": "scores = q @ k.mT",
     "dividing by D instead of its root": "scores = q @ k.mT / q.shape[-1]",
     "dividing by √H, the whole width": "scores = q @ k.mT / math.sqrt(q.shape[1] * q.shape[-1])",
+    "dividing by √S, the number of tokens": "math.sqrt(q.shape[-1] => math.sqrt(q.shape[-2]",
+    "swapping keys and values": ("q @ k.mT => q @ v.mT", "return weights @ k"),
+    "multiplying -inf by 0, which is NaN; masked_fill does not multiply":
+        "weights = (scores + ~seen * -math.inf).softmax(-1)",
     "multiplying by √D instead of dividing": " / math.sqrt => * math.sqrt",
     "taking the softmax over the queries (dim=-2), not the keys": "softmax(-1) => softmax(-2)",
     "swapping queries and keys": "q @ k.mT => k @ q.mT",
@@ -140,6 +144,10 @@ check_post_norm_layer = card("02.8", post_norm_layer, _functions, {
     "leaving out the residual of the first half": "y = norm1(first)",
     "norming what a half returns before it is added":
         ("y = x + norm1(first)", "return y + norm2(second)"),
+    "norming what a half is given, and adding to that":
+        ("y = norm1(x) + first", "return norm2(y) + second"),
+    "giving the second half the sum before its norm": "second = drop(think(x + first))",
+    "stopping after the first half": "return y",
     "adding the layer's input again after the second half": "return norm2(x + second)",
     "giving the second half the layer's input": "second = drop(think(x))",
     "norming only once, at the end": "y = x + first",

@@ -134,6 +134,7 @@ check_masked_token_head = card("05.5", MaskedTokenHead, _hidden, {
     "giving the map no bias": "self.map = nn.Linear(H, E, bias=False)",
     "giving the norm no bias": "self.norm = nn.LayerNorm(E, bias=False)",
     "leaving out the norm": "self.norm = nn.Identity()",
+    "making a norm and not using it": "        x = self.norm(x)\n => ",
     "leaving out GELU": 'F.gelu(x, approximate="tanh") => x',
     "norming before GELU": (
         'F.gelu(x, approximate="tanh") => x', 'x = F.gelu(self.norm(x), approximate="tanh")'),

@@ -44,7 +44,7 @@ def _weights(draw: Draw) -> Cases:
     def ask(answer, weights, gradients, lr, decay):
         after = answer(weights, gradients, lr, decay)
         kind = type(after).__name__
-        need(isinstance(after, Mapping), f"you return {kind}, not a dict; is the return missing?")
+        need(isinstance(after, Mapping), f"you return {kind}, not a dict")
         lost = [name for name, w in weights.items()
                 if getattr(after.get(name), "shape", None) != w.shape]
         need(not lost, f"{', '.join(lost)} came back as something else, or not at all")
@@ -78,6 +78,9 @@ check_lamb = card("07.3", lamb, _weights, {
         "w.norm() => sum(x.norm() ** 2 for x in weights.values()) ** 0.5",
     "adding the decay after the ratio, as in AdamW":
         ("u = m / (v.sqrt() + 1e-6)", "* u\n => * u - lr * c * w\n"),
+    "decaying the weights after the step":
+        ("u = m / (v.sqrt() + 1e-6)", "* u\n => * u; w = w - lr * c * w\n"),
+    "taking 0.99 for 0.999": "v = 0.99 * v + 0.01 * g**2",
     "measuring |u| before the decay is added": "u.norm() => (u - c * w).norm()",
     "leaving the decay out": " + c * w => ",
     "correcting the bias of m and v, as the LAMB paper does and ALBERT's authors do not":
@@ -153,10 +156,7 @@ check_schedule = card("07.4", schedule, _steps, {
         ("up = (step + 1) / max(W, 1) * (N - step) / N", "down = (N - step) / N"),
     "staying at the peak after the warm-up": "down = 1",
     "leaving the warm-up out": ("up = (N - step) / N", "down = (N - step) / N"),
-    "falling along a cosine":
-        "down = (1 + math.cos(math.pi * (step - W) / max(N - W, 1))) / 2",
-    "falling with the root of the step, as in the first Transformer":
-        "down = (max(W, 1) / (step + 1)) ** 0.5",
+    "falling along a cosine": "down = (1 + math.cos(math.pi * (step - W) / max(N - W, 1))) / 2",
     "returning the share of the peak, not the rate": "return up if step < W else down",
     "warming up for a step all the same": "N, W = settings.steps, max(settings.warmup_steps, 1)",
     "falling where all is warm-up":

@@ -77,6 +77,7 @@ check_layer_plan = card("04.4", layer_plan, _sizes, {
     "no ValueError for (L, share, G) = (4, 'all', 0), nor for less": "not 1 <= G <= L => G > L",
     "no ValueError for (L, share, G) = (4, 'all', 5): more groups than layers":
         "not 1 <= G <= L => G < 1",
+    "refusing as many groups as layers": "1 <= G <= L => 1 <= G < L",
     "no ValueError for (L, share, G) = (4, 'none', 5): the rule for G holds for every share":
         "if not 1 <= G <= L => if not 1 <= G <= L and share != 'none'",
     "no ValueError for (L, share, G) = (4, 'both', 1): an unknown share is taken for 'none'":

@@ -5,7 +5,7 @@ import numpy as np
 
 from albert_edu.checks.asking import by_seed, need
 from albert_edu.checks.engine import Case, Cases, Draw, card
-from albert_edu.text.tokenizer import MASK
+from albert_edu.text.tokenizer import MASK, SEP  # noqa: F401 - an edit uses SEP
 
 
 def replace_masked(rng: np.random.Generator, token_ids: np.ndarray, masked: np.ndarray,
@@ -105,6 +105,7 @@ check_replace_masked = card("05.4", replace_masked, _tokens, {
     "replacing tokens that are not masked: look at `masked`": "seen = replaced",
     "replacing what is not masked": "seen = np.where(masked, token_ids, replaced)",
     "putting [MASK] everywhere": "mask, random = die < 2, die > 2",
+    "putting another id than 4 for [MASK]": "np.where(mask, MASK, => np.where(mask, SEP,",
     "never leaving a token as it is": "mask, random = die < 0.8, die >= 0.8",
     "never putting a random token": "mask, random = die < 0.8, die > 2",
     "leaving a token in two cases of ten: the second die is thrown for what the first one left":
@@ -115,17 +116,12 @@ check_replace_masked = card("05.4", replace_masked, _tokens, {
         "mask, random = die < 0.12, (die >= 0.12) & (die < 0.135)",
     "one die is thrown for each column, the same for all sequences":
         "die = np.broadcast_to(rng.random(token_ids.shape[1]), token_ids.shape)",
-    "one die is thrown for each run, as in SpanBERT":
-        "die = rng.random(masked.size)[np.cumsum(np.diff(masked, axis=1, prepend=0)"
-        ").reshape(masked.shape)]",
     "all tokens have the same fate: is one die thrown for all of them?":
         "die = np.full(token_ids.shape, rng.random())",
     "special tokens are drawn too: ids 0 to 4 are no words":
         "words = rng.integers(0, vocab_size, token_ids.shape)",
     "drawing from [MASK] on; the first ordinary token is 5":
         "words = rng.integers(MASK, vocab_size, token_ids.shape)",
-    "drawing from 6 on; the first ordinary token is 5":
-        "words = rng.integers(MASK + 2, vocab_size, token_ids.shape)",
     "drawing up to vocab_size - 2; the upper end of rng.integers is not drawn":
         "words = rng.integers(MASK + 1, vocab_size - 1, token_ids.shape)",
     "drawing one id that does not exist: the last is vocab_size - 1":

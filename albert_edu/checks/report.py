@@ -66,7 +66,7 @@ class Report:
         """The likely mistakes, each once, the first one first; else how the results differ."""
         failed = [one for one in self.properties if not one.passed]
         texts = [one.reason or one.differs for one in failed]
-        return list(dict.fromkeys(filter(None, texts)))
+        return list(dict.fromkeys(filter(None, texts))) or [f"not so: {one.name}" for one in failed]
 
     def to_json(self) -> str:
         """The report as JSON: exercise, passed, score and the fields of each property."""

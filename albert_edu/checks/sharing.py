@@ -108,6 +108,7 @@ check_shared_encoder = card("04.5", SharedEncoder, _stacks, {
     "applying attention L times and then feed-forward L times":
         ("x = attention(x)", "return x => for i in range(self.L):\n            x = "
          "self.ffn[i % len(self.ffn)](x)\n        return x"),
+    "adding a residual; a block has one of its own": "x = x + ffn(attention(x))",
     "leaving out the feed-forward half": "x = attention(x)",
     "leaving out the attention": "x = ffn(x)",
     "letting the last application alone learn; is there a detach() or no_grad()?":

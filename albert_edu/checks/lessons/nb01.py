@@ -18,7 +18,7 @@ def count_cuts(word: str, vocabulary: set[str]) -> int:
 
 def _words(draw: Draw) -> Cases:
     word = "".join(draw.numpy.permutation([*"abcdefghij"])[:8])
-    tokens = {*word, word, *(word[i : i + n] for n in (2, 3) for i in draw.integers(0, 6, 3))}
+    tokens = {*word, word[:4], word[4:], *(word[i : i + 3] for i in draw.integers(0, 6, 6))}
     yield Case("counts the cuts of a word", (word, tokens), 3.0)
     yield Case("counts the 2^50 cuts of a word of 100 letters", ("on" * 50, {"o", "n", "on"}), 2.0)
     yield Case("gives 1 for the empty word", ("", tokens))

@@ -116,5 +116,7 @@ check_copy_baseline = card("05.3", copy_baseline, _frequencies, {
     "ignoring the visible token: that is the unigram baseline":
         "joint / joint.sum(0) => q[:, None].expand_as(joint)",
     "normalising over the seen tokens, not the labels": "joint.sum(0) => joint.sum(1)[:, None]",
+    "taking a visible token for no help where random ones are shown":
+        "return visible - => return torch.special.xlogy(q, q).sum() * -to_random -",
     "leaving out the positions that show [MASK]": "visible - to_mask => visible - 0",
 })  # fmt: skip

@@ -82,6 +82,8 @@ def _segments(draw: Draw) -> Cases:
 
     yield Case("drops the end of a long B", (segment(2, 3, 2), segment(9, 5), 16))
     yield Case("drops the start of a long A", (segment(6, 5, 7), segment(3, 2), 18))
+    yield Case("drops the end of B where both are equally long", (segment(2, 3), segment(1, 4), 7))
+    yield Case("drops from B where A has one sentence", (segment(9), segment(2, 3), 11))
     yield Case("keeps a pair that just fits", (segment(4, 3), segment(3, 4), 14))
     yield Case("refuses two sentences that are too long", (segment(9), segment(8), 16))
 
@@ -91,5 +93,7 @@ check_fit_sentences = card("06.3", fit_sentences, _segments, {
         ("A.pop(0) => A = [A[0][1:], *A[1:]] if A[0][1:] else A[1:]",
          "B.pop() => B = [*B[:-1], B[-1][:-1]] if B[-1][:-1] else B[:-1]"),
     "dropping the last sentence of A, which leaves a gap at the cut": "A.pop(0) => A.pop()",
+    "dropping from A where both are equally long": "> sum(map(len, B)) => >= sum(map(len, B))",
+    "refusing where one segment has one sentence": "len(A) == 1 and => len(A) == 1 or",
     "dropping once more than needed: a pair of exactly `room` tokens fits": "> room => >= room",
 }, pure=True)  # fmt: skip

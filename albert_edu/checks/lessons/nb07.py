@@ -54,6 +54,7 @@ check_clip_together = card("07.2", clip_together, _gradients, {
     "cutting off single numbers, which turns the gradient":
         "return [g.clamp(-limit, limit) for g in gradients]",
     "making short gradients longer": ".clamp(max=1.0) => ",
+    "taking the largest of the norms": "norm = max(g.norm() for g in gradients)",
     "adding up the norms of the tensors; their squares must be added":
         "norm = sum(g.norm() for g in gradients)",
 })  # fmt: skip

@@ -50,6 +50,7 @@ check_speed_range = card("12.2", speed_range, _speeds, {
         ("(base_hours - 0.5) => (base_hours + 0.6)", "(base_hours + 0.5) => (base_hours - 0.5)",
          "0.6 => 0.5"),
     "hours per step instead of steps per hour": "return 1 / high, 1 / low",
+    "taking ±1 where rounding moves an hour by ½": ("+ 0.5 => + 1", "- 0.5 => - 1"),
     "taking the printed hours as exact": ("+ 0.5 => + 0", "- 0.5 => - 0"),
     "comparing the hours alone, whatever the steps": ("(steps / => (1 /", "(base_steps / => (1 /"),
 })  # fmt: skip
@@ -83,7 +84,5 @@ def _losses(draw: Draw) -> Cases:
 check_most_of_the_drop = card("12.3", most_of_the_drop, _losses, {
     "leaving the control out": "value - half <= 0 => False",
     "asking only whether the FFN costs anything": "- d / 2 => ",
-    "comparing rows, where differences within a seed are steadier":
-        "= interval(drops) => = interval(drops)[0], interval(none)[1]",
     "deciding by the mean without its interval": "abs(value) <= half => False",
 }, pure=True)  # fmt: skip
