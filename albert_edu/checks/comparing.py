@@ -98,7 +98,7 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
             if same(a.roll(1, axis), b, atol) or same(a.roll(-1, axis), b, atol):
                 return f"dimension {axis} is shifted by one place"
         return "these are the right numbers in another order"
-    for word, relation in (("factor", a / b), ("shift", a - b)):
+    for word, relation in (("factor", a / b), ("shift", a.double() - b.double())):
         for axis in range(a.ndim):
             first = relation.narrow(axis, 0, 1)
             if a.shape[axis] > 2 and same(relation, first.expand_as(relation), atol):
