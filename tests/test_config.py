@@ -1,69 +1,47 @@
 """A config either describes a model that can be built, or says what does not fit and what would."""
 
 import dataclasses
-import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from albert_edu.config import PRESETS, AlbertConfig
 
-BERTS = [("bert-base", 12, 768), ("bert-large", 24, 1024), ("bert-xlarge", 24, 2048)]
 
-
-@pytest.mark.parametrize(
-    ("size", "layers", "hidden", "heads", "v1_dropout"),
-    [("base", 12, 768, 12, 0.1), ("large", 24, 1024, 16, 0.1), ("xlarge", 24, 2048, 16, 0.1), ("xxlarge", 12, 4096, 64, 0.0)],
-)
-def test_albert_presets_are_table_1_with_the_released_heads_and_dropout(size, layers, hidden, heads, v1_dropout):
+@pytest.mark.parametrize(("size", "layers", "heads", "v1_dropout"), [
+    ("base", 12, 12, 0.1), ("large", 24, 16, 0.1), ("xlarge", 24, 16, 0.1), ("xxlarge", 12, 64, 0),
+])  # fmt: skip
+def test_albert_presets_have_the_released_heads_and_dropout(size, layers, heads, v1_dropout):
+    """Their widths are in the exact counts of test_counting.py, as are those of BERT."""
     for version, dropout in (("v1", v1_dropout), ("v2", 0.0)):
         config = AlbertConfig.named(f"albert-{size}-{version}")
-        assert (config.num_layers, config.hidden_size, config.num_heads) == (layers, hidden, heads)
-        assert (config.embedding_size, config.ffn_size, config.vocab_size) == (128, 4 * hidden, 30_000)
+        assert (config.num_layers, config.num_heads) == (layers, heads)
         assert (config.hidden_dropout, config.attention_dropout) == (dropout, dropout)
-        assert (config.share, config.num_groups, config.factorised, config.activation) == ("all", 1, True, "gelu_tanh")
-        assert config.init_std == 0.02
-
-
-@pytest.mark.parametrize(("name", "layers", "hidden"), BERTS)
-def test_bert_presets_are_the_corner_without_factorisation_and_sharing(name, layers, hidden):
-    config = AlbertConfig.named(name)
-    assert (config.num_layers, config.hidden_size, config.embedding_size, config.vocab_size) == (layers, hidden, hidden, 30_000)
-    assert (config.share, config.factorised) == ("none", False)
+        assert (config.activation, config.init_std) == ("gelu_tanh", 0.02)
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_built_and_changed_by_field(name):
-    assert AlbertConfig.named(name, num_layers=1, vocab_size=77) == AlbertConfig.named(name).replace(num_layers=1, vocab_size=77)
+    changes = dict(num_layers=1, vocab_size=77)
+    assert AlbertConfig.named(name, **changes) == AlbertConfig.named(name).replace(**changes)
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("albert-bse-v2", "albert-base-v2"), ("bert_large", "bert-large"), ("albert-xxlarg-v1", "albert-xxlarge-v1")],
-)
-def test_an_unknown_preset_is_answered_with_the_nearest(typed, meant):
-    with pytest.raises(ValueError, match=f"no preset '{typed}'. Did you mean '{meant}'?") as error:
+@pytest.mark.parametrize(("typed", "answer"), [
+    ("albert-bse-v2", r" Did you mean 'albert-base-v2'\?"), ("bert_large", " Did you mean 'bert-"),
+    ("zzz", " Presets: albert-base-v1,"),
+])  # fmt: skip
+def test_an_unknown_preset_is_answered_with_the_nearest_if_one_is_near(typed, answer):
+    with pytest.raises(ValueError, match=rf"no preset '{typed}'\.{answer}") as error:
         AlbertConfig.named(typed)
     assert all(name in str(error.value) for name in PRESETS)
 
 
-def test_a_name_like_no_preset_is_not_answered_with_a_wild_guess():
-    with pytest.raises(ValueError, match=r"no preset 'zzz'\. Presets: albert-base-v1,"):
-        AlbertConfig.named("zzz")
-
-
-def test_a_hidden_size_that_cannot_be_split_is_answered_with_the_nearest_sizes():
-    message = "hidden_size 770 cannot be split over 12 heads (770 / 12 = 64.17). Nearest sizes that can: 768, 780."
-    with pytest.raises(ValueError, match=re.escape(message)):
-        AlbertConfig(hidden_size=770, num_heads=12)
-
-
 @given(st.integers(1, 300), st.integers(1, 40))
-@settings(max_examples=25, deadline=None, derandomize=True)
 def test_the_sizes_it_proposes_work_and_none_lies_nearer(hidden, heads):
     assume(hidden % heads)
-    with pytest.raises(ValueError, match="Nearest sizes that can") as error:
+    words = f"hidden_size {hidden} cannot be split over {heads} heads .* Nearest sizes that can"
+    with pytest.raises(ValueError, match=words) as error:
         AlbertConfig(hidden_size=hidden, num_heads=heads)
     proposed = [int(size) for size in str(error.value).split("can:")[1].strip(" .").split(",")]
     between = [size for size in range(1, hidden + heads + 1) if size % heads == 0]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from albert_edu.model.albert import AlbertForPretraining, mean_loss
+from albert_edu.model.albert import AlbertForPretraining, loss_sum, mean_loss
 from albert_edu.text.batches import PretrainingBatch
 from tests.support import randomised, tiny
 
@@ -75,6 +75,8 @@ def test_without_masked_tokens_the_loss_is_0_and_so_is_every_gradient(model, bat
     assert (output.loss, output.masked_token_loss, output.sentence_order_loss) == (0, 0, 0)
     for gradient in torch.autograd.grad(output.loss, list(model.parameters())):
         assert (gradient == 0).all()
+    one = model(batch.rows(slice(1, 2)))  # a single label of each kind
+    torch.testing.assert_close(one.loss, one.masked_token_loss_sum + one.sentence_order_loss_sum)
 
 
 def test_the_order_loss_reaches_the_first_token_of_labelled_pairs_only(model, batch):
@@ -86,8 +88,11 @@ def test_the_order_loss_reaches_the_first_token_of_labelled_pairs_only(model, ba
     assert gradient[2, 0] == 0
 
 
-def test_half_precision_logits_are_averaged_in_float32():
-    logits, labels = torch.randn(4000, V).bfloat16(), torch.randint(0, V, (4000,))
-    loss = mean_loss(logits, labels)
-    assert loss.dtype == torch.float32
+def test_half_precision_logits_are_summed_and_averaged_in_float32():
+    logits, labels = torch.randn(40, 100, V).bfloat16(), torch.randint(0, V, (40, 100))
+    (total, count), loss = loss_sum(logits, labels), mean_loss(logits, labels)
+    assert total.dtype == loss.dtype == torch.float32 and count == 4000
     torch.testing.assert_close(loss, mean_loss(logits.float(), labels))
+    torch.testing.assert_close(total / count, loss)
+    assert mean_loss(logits, torch.full_like(labels, -100)) == 0
+    assert mean_loss(logits[0, :1], labels[0, :1]) == loss_sum(logits[0, :1], labels[0, :1])[0]

@@ -21,7 +21,7 @@ from tests.support import randomised
 def test_the_plan_cuts_the_stack_into_stretches_of_equal_length(num_layers, data, share):
     num_groups = data.draw(st.integers(1, num_layers))
     plan = layer_plan(num_layers, share, num_groups)
-    assert len(plan) == num_layers
+    assert len(plan) == num_layers and layer_plan(3, "all") == layer_plan(3, "all", 1)
     ends = [Fraction(num_layers * (g + 1), num_groups) for g in range(num_groups)]
     for i, slot in enumerate(plan):
         group = bisect(ends, i)

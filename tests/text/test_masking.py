@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from albert_edu.text.masking import (
@@ -45,6 +45,8 @@ def budget_of(maskable: np.ndarray, rate: float) -> int:
 
 
 @given(rows(), st.sampled_from([0.05, 0.15, 0.5]), st.integers(1, 4), st.integers(0, 9))
+@example((np.ones((1, 20), dtype=bool),) * 2, 0.5, 1, 0)  # half of 20 and 3 is more than K
+@example((np.arange(64)[None] // 2 == 1,) * 2, 0.15, 1, 0)  # 15% of 2 and 3 is one token
 def test_whole_words_are_hidden_within_the_budget_and_close_to_it(rows, rate, max_ngram, seed):
     maskable, starts_word = rows
     masked = choose_masked(np.random.default_rng(seed), maskable, starts_word, max_ngram, rate)

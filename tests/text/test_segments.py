@@ -91,7 +91,7 @@ def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_or_names_t
     if fitting_pairs(lengths, sequence_length):
         draw(corpus_of(lengths), "sop", sequence_length, 2)
         return
-    needed = f"of at least {min(neighbours, default=0) + SPECIALS}."
+    needed = rf"of at least {min(neighbours, default=0) + SPECIALS}\.$"
     with pytest.raises(CorpusError, match=needed if neighbours else "has a single sentence"):
         PairSampler(corpus_of(lengths), "sop", sequence_length)
 
@@ -143,6 +143,8 @@ def test_a_pair_takes_all_that_fits_unless_it_is_drawn_short(text):
     always = could_be_longer(1.0)
     assert 0.4 < always < 1
     assert abs(could_be_longer(0.1) - 0.1 * always) < 4.5 * (0.1 / 4000) ** 0.5
+    usual = PairSampler(corpus, "sop", 128).draw(np.random.default_rng(0), 4000)
+    np.testing.assert_array_equal(usual.end, draw(corpus, "sop", 128, 4000, 0.1).end)
 
 
 def test_short_pairs_still_have_two_sentences_and_reach_the_whole_range():

@@ -39,13 +39,12 @@ def test_scores_by_hand():
     # chance ln 2. The guess is token 1: right in two slots of five; the unused slot must not count.
     logits = torch.zeros(3, 2, 4)
     logits[..., 1] = 1e-3
-    order_logits = [[0.0, 1e-3], [0.0, 1e-3], [1e-3, 0.0]]
-    sums = judged([[1, 2], [1, IGNORE], [0, 3]], logits, [0, 1, 1], order_logits)
-    assert sums[[1, 2, 4, 5, 6, 7]].tolist() == [2, 5, 0, 1, 1, 2]
+    sums = judged([[1, 2], [1, IGNORE], [0, 3]], logits, [0, 1, 1], [[0.0, 1e-3]] * 3)
+    assert sums[[1, 2, 4, 5, 6, 7]].tolist() == [2, 5, 0, 1, 2, 2]  # all are called swapped
     assert scores(sums) == pytest.approx({
         "masked_token_loss": math.log(4), "masked_token_accuracy": 2 / 5,
-        "sentence_order_loss": math.log(2), "sentence_order_accuracy": 1 / 3,
-        "in_order_recall": 0.0, "swapped_recall": 1 / 2,
+        "sentence_order_loss": math.log(2), "sentence_order_accuracy": 2 / 3,
+        "in_order_recall": 0.0, "swapped_recall": 1.0,
     }, abs=1e-3)  # fmt: skip
 
 

@@ -1,6 +1,5 @@
-"""Two processes under torchrun follow the path of one: the same global batch, the same global mean, one writer."""
+"""Two processes under torchrun follow the path of one: the same batch and mean, one writer."""
 
-import json
 import os
 import runpy
 import subprocess
@@ -11,20 +10,21 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-# Run by both workers under torchrun, and by the process of this test alone. In "stopped" every worker dies in step 5 and the
-# same command is given again.
+from tests.support import metrics
+
+# Run by both workers under torchrun, and by the process of this test alone. In "stopped" every
+# worker dies in step 5 and the same command is given again.
 SCRIPT = """
 import atexit, os, sys
 from pathlib import Path
 import torch
 from safetensors.torch import save_file
-from albert_edu.config import AlbertConfig
-from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
+from tests.support import tiny, weights
 
 RUNS = {
     "adamw": {},
@@ -40,32 +40,32 @@ def run_all(out, rank):
     text = prepare("stories")
     for name, options in RUNS.items():
         options = dict(options)
-        stream = PretrainingStream(text.train, text.tokenizer, options.pop("objective", "sop"), batch_size=8, sequence_length=32)
-        held_out = PretrainingStream(text.held_out, text.tokenizer, stream.objective, batch_size=4, sequence_length=32)
+        objective = options.pop("objective", "sop")
+        stream = PretrainingStream(text.train, text.tokenizer, objective, 8, 32)
+        held_out = PretrainingStream(text.held_out, text.tokenizer, objective, 4, 32)
         whole, stops = stream.batch, [5] if name == "stopped" else []
 
         def batch(step):
             made = whole(step)
-            made.masked_labels[::2, 1:] = IGNORE  # worker 0 has far fewer masked tokens: a mean of means would differ
+            made.masked_labels[::2, 1:] = IGNORE  # worker 0 has far fewer: means of means differ
             if stops and step == stops[0]:
                 raise Stop(stops.pop())
             return made
 
         stream.batch = batch
         folder = out / name / ("shared" if name == "stopped" else f"of-worker-{rank}")
-        settings = PretrainSettings(**{"steps": 8, "learning_rate": 1e-3, "log_every": 4, "evaluate_batches": 2, **options})
-        done = False
+        options = {"log_every": 4, "evaluate_batches": 2, **options}
+        settings = PretrainSettings(steps=8, learning_rate=1e-3, **options)
+        done, files = False, (folder / "checkpoints", folder / "metrics.jsonl")
         while not done:
-            torch.manual_seed(0)
-            model = AlbertForPretraining(
-                AlbertConfig.named("albert-tiny", vocab_size=200, embedding_size=16, hidden_size=32, num_heads=2))
+            model = tiny()
             try:
-                pretrain(model, stream, settings, folder / "checkpoints", "cpu", held_out, folder / "metrics.jsonl")
+                pretrain(model, stream, settings, files[0], "cpu", held_out, files[1])
                 done = True
             except Stop:
                 pass
         (out / name).mkdir(parents=True, exist_ok=True)
-        save_file({key: p.detach().clone() for key, p in model.named_parameters()}, out / name / f"weights-{rank}.safetensors")
+        save_file(weights(model), out / name / f"weights-{rank}.safetensors")
 
 def note_that_the_group_was_left():
     if not torch.distributed.is_initialized():
@@ -85,12 +85,13 @@ def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
     """The folders of one worker and of two."""
     folder = tmp_path_factory.mktemp("workers")
     (folder / "script.py").write_text(SCRIPT)
-    torchrun = ["-m", "torch.distributed.run", "--nnodes=1", "--nproc-per-node=2", "--rdzv-backend=c10d",
-                "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]  # fmt: skip
+    torchrun = ["-m", "torch.distributed.run", "--nnodes=1", "--nproc-per-node=2",
+                "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0",
+                "--local-addr=127.0.0.1"]  # fmt: skip
+    command = [sys.executable, *torchrun, str(folder / "script.py"), str(folder / "two")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        [sys.executable, *torchrun, str(folder / "script.py"), str(folder / "two")], capture_output=True, text=True, timeout=300,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"},
-    )  # fmt: skip
+        command, capture_output=True, text=True, timeout=300, env=environment)
     assert ended.returncode == 0, ended.stderr
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["script.py", str(folder / "one")])
@@ -100,11 +101,6 @@ def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
 
 def test_every_worker_leaves_the_process_group_when_it_ends(outcomes):
     assert sorted(path.name for path in outcomes[1].glob("left-*")) == ["left-0", "left-1"]
-
-
-def metrics(file: Path) -> list[dict]:
-    records = [json.loads(line) for line in file.read_text().splitlines()]
-    return [{name: value for name, value in record.items() if name != "tokens_per_second"} for record in records]
 
 
 @pytest.mark.parametrize("run", ["adamw", "lamb in two parts", "without order", "stopped"])
@@ -119,14 +115,18 @@ def test_two_workers_end_with_the_weights_of_one(outcomes, run):
 
 @pytest.mark.parametrize("run", ["adamw", "lamb in two parts", "without order"])
 def test_only_the_first_worker_writes(outcomes, run):
-    written = {path.name for path in (outcomes[1] / run).iterdir() if path.is_dir()}
-    assert written == {"of-worker-0"}
-    assert [path.name for path in (outcomes[1] / run / "of-worker-0" / "checkpoints").glob("step-*")] == ["step-00000008"]
+    folder = outcomes[1] / run
+    assert [path.name for path in folder.iterdir() if path.is_dir()] == ["of-worker-0"]
+    checkpoints = (folder / "of-worker-0" / "checkpoints").glob("step-*")
+    assert [path.name for path in checkpoints] == ["step-00000008"]
 
 
-@pytest.mark.parametrize("run, folder", [("adamw", "of-worker-0"), ("lamb in two parts", "of-worker-0"), ("stopped", "shared")])
-def test_the_metrics_are_those_of_the_whole_batch_also_after_a_stop_between_two_records(outcomes, run, folder):
+@pytest.mark.parametrize("run, folder", [
+    ("adamw", "of-worker-0"), ("lamb in two parts", "of-worker-0"), ("stopped", "shared"),
+])  # fmt: skip
+def test_the_metrics_are_those_of_the_whole_batch_also_after_a_stop_between_two_records(
+    outcomes, run, folder
+):
     alone, together = (metrics(outcome / run / folder / "metrics.jsonl") for outcome in outcomes)
-    assert [record["step"] for record in alone] == [record["step"] for record in together]
     for ours, theirs in zip(alone, together, strict=True):
         assert theirs == pytest.approx(ours, rel=1e-4)
