@@ -39,9 +39,10 @@ def choose_masked(
     draw runs one after another and refuse overlaps, which gives nearly the same
     distribution of n but needs a loop per sequence.
 
-    Because a row stops at the first word that does not fit, it uses 97 to 98% of its
-    budget, and long words are masked less often: at S = 64, words of one token 16.5% of
-    the time and words of six tokens 2.4%. Recorded runs depend on these draws.
+    Because a row stops at the first word that does not fit, it uses 96% (S = 32) to
+    almost 100% (S = 512) of its budget. Long words are masked less often: at S = 64,
+    words of one token 16.5% of the time and words of six tokens 2.4%. Recorded runs
+    depend on these draws.
     """
     B, S = maskable.shape
     after_gap = maskable & ~np.pad(maskable, ((0, 0), (1, 0)))[:, :-1]
