@@ -19,8 +19,8 @@ def scope_and_outcome():
         "outcomes, computed after the run: agrees, no difference larger than m, opposes, "
         "undecided, void. In the first two rows the cell under agrees says reproduced and the "
         "cell under opposes says contradicted; these four cells are filled. All other cells are "
-        "pale, because there both words are said and nothing more. Void means that the control "
-        "failed. An example below: small-scale analogue, undecided.")
+        "pale, because there both words are said and nothing more. Void means that the runs "
+        "can show nothing. An example below: small-scale analogue, undecided.")
     x0, y0, row = 128, 96, 56
     widths = (92, 106, 104, 86, 66)
     text(drawing, x0, 20, "outcome: computed after the run", anchor="start", weight="bold")
@@ -37,15 +37,17 @@ def scope_and_outcome():
         x += width
     text(drawing, 300, 340, "Elsewhere we say only the two words, for example:")
     text(drawing, 300, 364, "“small-scale analogue, undecided”: our small runs cannot tell.")
-    text(drawing, 300, 388, "void: the control failed, so the run says nothing", SMALL)
+    void = "void: the runs can show nothing, for example if the control failed"
+    text(drawing, 300, 388, void, SMALL)
     return drawing
 
 
 def six_steps():
     """Write down your answer to each step before you look at the next one."""
     steps = (("title", "Lite in what?"), ("abstract", "What is promised?"),
-             ("figures", "What questions\ndo they ask?"), ("method", "How could one\nanswer them?"),
-             ("experiments", "Which ones would\nconvince you?"),
+             ("tables, figures", "What questions\ndo they ask?"),
+             ("method", "How could one\nanswer them?"),
+             ("experiments", "Do the tables agree\nwith each other?"),
              ("answers", "Did the authors\nanswer?"))
     listed = "; ".join(f"{i}, {name}: {question}".replace("\n", " ")
                        for i, (name, question) in enumerate(steps, 1))
