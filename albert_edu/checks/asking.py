@@ -81,7 +81,7 @@ def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
     """The gradients of the sum of squares of what is answered, for the inputs that hold floats."""
     leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
     value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
-    need(isinstance(value, torch.Tensor), f"you return {type(value).__name__}, not a tensor")
+    need(torch.is_tensor(value), f"you return {type(value).__name__}, which has no gradient")
     need(value.requires_grad, "the result carries no gradient: .item(), .detach() or .data")
     return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
 

@@ -27,8 +27,7 @@ def nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes:
     ''
     """
     failed = [k for k, ok in enumerate(held) if not ok]
-    plain = isinstance(outcomes[i], bool | int | str | Raised | None)
-    must = failed if plain or _says_little(outcomes[i]) else [i]
+    must = failed if _says_little(outcomes[i]) else [i]
     fits = {name: sum(row) for name, row in alike.items() if all(row[k] for k in must)
             and all(row[k] for k, ok in enumerate(held) if ok)}
     if i > failed[0] and not nearest(failed[0], alike, held, outcomes):
@@ -39,9 +38,9 @@ def nearest(i: int, alike: Mapping[str, list[bool]], held: list[bool], outcomes:
 def _says_little(value) -> bool:
     try:
         numbers = torch.as_tensor(value)
-        return numbers.dtype == torch.bool or bool(numbers.isnan().any())
+        return isinstance(value, int) or numbers.dtype == torch.bool or bool(numbers.isnan().any())
     except Exception:  # not numbers, or a tensor without numbers
-        return False
+        return isinstance(value, str | Raised | None)
 
 
 def given(inputs: tuple, called: Callable, first: int) -> str:
@@ -65,8 +64,9 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
     if several and not text.startswith(("each", "these")):
         k = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
         inner = difference(got[k], expected[k], atol) or f"{brief(got[k])} came"
-        for asked in (inputs, *inputs):
-            kinds = {*map(type, asked)} if isinstance(asked, list | tuple) else ()
+        lists = [value for value in inputs if isinstance(value, list)]
+        for asked in (inputs, *lists[: len(lists) == 1]):
+            kinds = {*map(type, asked)}
             if len(kinds) == 1 and torch.Tensor not in kinds and len(asked) == len(got):
                 return f"for {brief(asked[k])}: {inner}"
     return text
