@@ -107,10 +107,9 @@ def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(t
 
 @pytest.mark.parametrize("command", [["doctor"], ["inspect", "laptop"]], ids=" ".join)
 def test_a_reader_such_as_head_that_has_read_enough_ends_a_command_without_a_word(command):
-    command = [sys.executable, "-m", "albert_edu", *command]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        running.stdout.close()
-        assert (running.stderr.read(), running.wait()) == (b"", 141)
+    with subprocess.Popen([sys.executable, "-m", "albert_edu", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ended:
+        ended.stdout.close()
+        assert (ended.stderr.read(), ended.wait()) == (b"", 141)
 
 
 def test_doctor_finds_this_machine_well(capsys):

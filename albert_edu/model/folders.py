@@ -139,8 +139,8 @@ def read_weights(
         elif not name.startswith(optional):
             part = "encoder" if name.startswith("albert.") else name.split(".")[0]
             raise InterchangeError(
-                f"the file lacks tensors of the {part}, for example {theirs}. Is it another "
-                f"kind of model?"
+                f"{folder} lacks tensors of the {part}, for example {theirs}. Is it another kind "
+                f"of model?"
             )
     _check_unused(model.albert.config, tensors, set(names.values()))
     if missing := [name for name in names if names[name] not in tensors]:

@@ -155,11 +155,12 @@ def predict_file(folder: str | Path, file: str | Path, device: torch.device) -> 
     if isinstance(data, SpanData):
         data = data._replace(unanswerable=unanswerable)
     answers = _named(answers_to(model.to(device), data), label_names)
+    answered = list(zip(examples, answers, strict=True))
     if task == "SQuAD":
-        return [f"{e.id}\t{answer}" for e, answer in zip(examples, answers, strict=True)]
+        # An answer may go over several lines of its context.
+        return [f"{e.id}\t{' '.join(answer.split())}" for e, answer in answered]
     if task == "RACE":
-        chosen = zip(examples, answers, strict=True)
-        return [f"{letter}\t{e.choices[LETTERS.index(letter)]}" for e, letter in chosen]
+        return [f"{letter}\t{e.choices[LETTERS.index(letter)]}" for e, letter in answered]
     return [answer if isinstance(answer, str) else f"{answer:.3f}" for answer in answers]
 
 

@@ -40,7 +40,7 @@ def test_fill_refuses_a_bare_encoder_whose_guesses_would_be_noise(laptop, tmp_pa
     laptop[1].save(tmp_path)
     assert cli.main(["fill", "the united [MASK]", "--model", str(tmp_path)]) == 2
     said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith("InterchangeError: the file lacks tensors of the masked_token_head")
+    assert said.out == "" and said.err.startswith(f"InterchangeError: {tmp_path} lacks tensors of the masked_token_head")
 
 
 def test_a_text_becomes_whole_rows_and_loses_no_token(laptop):
