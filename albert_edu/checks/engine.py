@@ -113,8 +113,9 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
             report.properties.append(Property(case.name, held[i], case.weight, *texts))
         if pure:
             reason = "the caller's data are changed: work on a copy" if changed else ""
+            got = "" if changed or any(held) else "not examined, because nothing else is right"
             report.properties.append(Property("leaves its inputs as they were",
-                                              not changed and any(held), 1.0, reason=reason))
+                                              not (reason or got), got=got, reason=reason))
         return report
 
     check.__name__, check.__qualname__ = f"check_{title}", f"check_{title}"

@@ -89,7 +89,7 @@ def reason_of(got, expected, asked_for: str) -> str:
 
 
 def _reason_for_error(error: BaseException, asked_for: str) -> str:
-    known = {TookTooLong: "a loop that does not end?", NotImplementedError: NOT_BEGUN,
+    known = {TookTooLong: "a loop without end, or too many steps?", NotImplementedError: NOT_BEGUN,
              MemoryError: "a tensor far larger than it need be?", Unusable: str(error)}
     missing = "; is the return missing?" if "NoneType" in str(error) else ""
     return known.get(type(error)) or _where(error) or asked_for + missing

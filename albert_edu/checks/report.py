@@ -70,9 +70,8 @@ class Report:
 
     def to_json(self) -> str:
         """The report as JSON: exercise, passed, score and the fields of each property."""
-        properties = [asdict(one) for one in self.properties]
-        return json.dumps({"exercise": self.exercise, "passed": self.passed,
-                           "score": self.score, "properties": properties})
+        return json.dumps({"exercise": self.exercise, "passed": self.passed, "score": self.score,
+                           "properties": [asdict(one) for one in self.properties]})
 
     def raise_if_failed(self) -> None:
         """Raise CheckFailed with this report, unless every property holds."""
@@ -87,16 +86,16 @@ class Report:
         lines = [f"{self.exercise}{place}: {held} of {len(self.properties)} properties hold "
                  f"(score {self.score:.2f})"]
         for one in self.properties:
-            lines.append(f"  {'ok  ' if one.passed else 'FAIL'}  {one.name}")
-            if not one.passed and (one.got, one.reason) not in explained:
+            again = " (see above)" if (one.got, one.reason) in explained and not one.passed else ""
+            lines.append(f"  {'ok  ' if one.passed else 'FAIL'}  {one.name}{again}")
+            if not one.passed and not again:
                 explained.add((one.got, one.reason))
                 rows = (("given   ", one.given), ("expected", one.expected), ("got     ", one.got),
                         ("differs ", one.differs), ("likely: ", one.reason))
                 lines += [f"        {label} {text}" for label, text in rows if text]
         return "\n".join(lines)
 
-    def __repr__(self) -> str:  # a notebook that ends a cell with the check shows the report
-        return str(self)
+    __repr__ = __str__  # a notebook that ends a cell with the check shows the report
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

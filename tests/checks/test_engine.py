@@ -62,7 +62,7 @@ def test_an_endless_loop_is_stopped_even_if_it_catches_exceptions(monkeypatch):
             except Exception:
                 pass
 
-    assert "does not end" in check_double(endless).reasons[0]
+    assert "loop without end" in check_double(endless).reasons[0]
 
 
 def test_an_answer_that_eats_memory_is_stopped():

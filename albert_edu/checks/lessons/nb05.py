@@ -25,27 +25,27 @@ def replace_by_word(rng: np.random.Generator, token_ids: np.ndarray, masked: np.
 
 
 def _words(draw: Draw) -> Cases:
-    rng = np.random.default_rng(draw.integer(0, 10**6))
-    starts, ids = rng.random((400, 100)) < 0.6, rng.integers(5, 400, (400, 100))
-    masked = (rng.random(starts.size + 1) < 0.5)[np.cumsum(starts).reshape(starts.shape)]
+    starts, ids = draw.numpy.random((400, 100)) < 0.6, draw.numpy.integers(5, 400, (400, 100))
+    masked = (draw.numpy.random(starts.size + 1) < 0.5)[np.cumsum(starts).reshape(starts.shape)]
     both, first = masked[:, 1:] & masked[:, :-1], starts[:, 1:]
 
     def shares(answer, *inputs):
         seen = answer(*inputs)
         fate = np.where(seen == MASK, 1, 2 * (seen == ids))
-        outside, differ = (fate != 2)[~masked].any(), np.diff(fate) != 0
-        parts = fate[masked] == 1, fate[masked] == 2, outside, (seen < MASK).any()
-        means = [part.mean() for part in (*parts, differ[both & ~first], differ[both & first])]
-        return torch.tensor(means).double()
+        along, down = np.diff(fate) != 0, np.diff(fate, axis=0)[masked[1:] & masked[:-1]] != 0
+        parts = (fate[masked] == 1, fate[masked] == 2, (fate[~masked] != 2).any(),
+                 (seen < MASK).any(), along[both & ~first], along[both & first], down)
+        return torch.tensor([part.mean() for part in parts]).double()
 
     for name, chosen in (("gives 80% [MASK], leaves 10%, changes nothing else", slice(4)),
-                         ("throws one die for each word", slice(4, 6))):  # fmt: skip
-        yield Case(name, (rng, ids, masked, starts, 400), 1.0,
+                         ("throws one die for each word", slice(4, 7))):  # fmt: skip
+        yield Case(name, (draw.numpy, ids, masked, starts, 400), 1.0,
                    lambda answer, *inputs, at=chosen: shares(answer, *inputs)[at], 0.03)
 
 
 check_replace_by_word = card("05.1", replace_by_word, _words, {
     "throwing one die per token": "dice = rng.random(word.shape)",
+    "numbering each row's words from 1, so rows share dice": "word = np.cumsum(starts_word, 1)",
     "throwing one die per run of masked words": "np.cumsum(starts_word) => np.cumsum(~masked)",
     "drawing special tokens too: ids 0 to 4 are no words": "integers(MASK + 1 => integers(0",
     "never leaving a word unchanged": "dice < 0.9 => dice < 1",

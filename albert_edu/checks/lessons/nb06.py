@@ -43,7 +43,7 @@ def word_score(token_ids, segment_ids, weight):
 def _rows(draw: Draw) -> Cases:
     B, S, V = 4, 12, 30
     ids, weight = draw.integers(5, V, B, S), draw.randn(V)
-    ids[:, 0], ids[:, 5], ids[:, 9], ids[:, 10:] = CLS, SEP, SEP, 0
+    ids[:, [0, 2, 3, 5, 7, 9, 10, 11]] = torch.tensor([CLS, 1, 4, SEP, 5, SEP, 0, 0])
     segment_ids = ((torch.arange(S) > 5) & (torch.arange(S) < 10)).long().expand(B, S).clone()
     words = weight.where(torch.arange(V) > 4, torch.zeros(V))
     yield Case("subtracts second place from first", (ids, segment_ids, words), 2.0)
