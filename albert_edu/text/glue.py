@@ -48,7 +48,7 @@ def read_glue(task: str, path: str | Path, labelled: bool = True) -> list[Exampl
     ``labelled`` all labels are 0. Raises TaskFileError with the line and the expected columns.
     """
     if task_name(task) not in GLUE:
-        raise TaskFileError(f"there is no task {task!r}, but {', '.join(GLUE)}, SQuAD and RACE.")
+        raise TaskFileError(f"there is no task {task!r}; there are {', '.join(GLUE)}, SQuAD, RACE.")
     task, path, examples, incomplete = task_name(task), Path(path), [], 0
     columns = GLUE[task]["columns"][: None if labelled else -1]
     layout = f"{task} has the columns {', '.join(columns)}.".replace("|", " or ")

@@ -79,7 +79,7 @@ def test_cola_may_have_a_header_or_two_columns(tmp_path, text):
         ("STS", FILES["STS"][0].replace("4.500", "nan"), "line 2: the label is 'nan'"),
         ("MRPC", FILES["RTE"][0], "MRPC has the columns #1 String or sentence1, #2 String or sentence2, Quality or label"),
         ("CoLA", "gj04\t1\t\n", "line 1 has no column 'sentence'"),
-        ("SST", "", "there is no task 'SST', but CoLA, SST-2, .*SQuAD and RACE"),
+        ("SST", "", "there is no task 'SST'; there are CoLA, SST-2, .*SQuAD, RACE"),
     ],
 )
 def test_a_bad_glue_file_is_named_with_the_line_and_the_layout(tmp_path, task, text, message):
