@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import time
 import urllib.request
@@ -12,10 +13,12 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 
 from albert_edu import cli
 from albert_edu.config import AlbertConfig
+from albert_edu.model import folders
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.folders import model_folder
 from albert_edu.model.formats import InterchangeError, tensor_names
@@ -25,6 +28,7 @@ from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.task_files import SpanExample, encode_spans
 from albert_edu.text.tasks import Example, encode_pairs
 from albert_edu.text.tokenizer import TokenizerError
+from tests.support import same_bits
 
 SHAPE = dict(vocab_size=50, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16)
 SIZES = dict(vocab_size=50, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
@@ -48,11 +52,6 @@ def folder(written, tmp_path) -> Path:
     return tmp_path
 
 
-def assert_same_parameters(one, other):
-    for name, parameter in one.named_parameters():
-        assert torch.equal(parameter, other.get_parameter(name)), name
-
-
 # Other containers
 
 
@@ -63,13 +62,15 @@ def test_sharded_weights_are_read(folder, written):
         save_file({name: tensors[name] for name in tensors if shards[name] == shard}, folder / shard)
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": shards}))
-    assert_same_parameters(load_pretrained(folder)[0], load_pretrained(written)[0])
+    (folder / "albert_config.json").write_text("{}")  # config.json comes first
+    assert same_bits(load_pretrained(folder)[0], load_pretrained(written)[0])
 
 
-def test_a_shard_outside_of_the_folder_is_refused(folder):
+@pytest.mark.parametrize("shard", ["../secret.safetensors", ".."])
+def test_a_shard_outside_of_the_folder_is_refused(folder, shard):
     (folder / "model.safetensors").unlink()
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": "../secret.safetensors"}}))
-    with pytest.raises(InterchangeError, match=r"'\.\./secret\.safetensors', which is not a file of its folder"):
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": shard}}))
+    with pytest.raises(InterchangeError, match=rf"'{re.escape(shard)}', which is not a file of its folder"):
         load_pretrained(folder)
 
 
@@ -78,7 +79,7 @@ def test_a_pickle_of_tensors_is_read_with_a_warning(folder, written):
     (folder / "model.safetensors").unlink()
     with pytest.warns(UserWarning, match="is a pickle; only its tensors are read"):
         model, _ = load_pretrained(folder)
-    assert_same_parameters(model, load_pretrained(written)[0])
+    assert same_bits(model, load_pretrained(written)[0])
 
 
 class Trap:
@@ -87,11 +88,12 @@ class Trap:
 
 
 @pytest.mark.filterwarnings("ignore:.*is a pickle")
-def test_code_in_a_pickle_is_not_run(folder, monkeypatch):
+@pytest.mark.parametrize(("content", "message"), [(Trap(), "is damaged"), (1, "holds something else than tensors")])
+def test_code_in_a_pickle_is_not_run_and_what_is_no_tensor_is_refused(folder, monkeypatch, content, message):
     monkeypatch.chdir(folder)
     (folder / "model.safetensors").unlink()
-    torch.save({"albert.pooler.weight": Trap()}, folder / "pytorch_model.bin")
-    with pytest.raises(InterchangeError, match="is damaged"):
+    torch.save({"albert.pooler.weight": content}, folder / "pytorch_model.bin")
+    with pytest.raises(InterchangeError, match=message):
         load_pretrained(folder)
     assert not (folder / "sprung").exists()
 
@@ -124,7 +126,7 @@ def test_the_authors_variables_are_read_with_their_config(prefix, folder, writte
     (folder / "albert_config.json").write_text(json.dumps(their_config | {"hidden_act": "gelu"}))
     read, _ = load_pretrained(folder)
     assert read.config == model.config  # their "gelu" is the tanh form
-    assert_same_parameters(read, model)
+    assert same_bits(read, model)
 
 
 def test_inner_groups_without_repetition_are_read_as_layers_of_their_own(tmp_path):
@@ -150,8 +152,21 @@ def test_without_a_network_the_hubs_cache_answers_and_a_name_that_it_lacks_is_re
     shutil.copytree(written, cached / "snapshots" / "8e2f239c5f8a2c0f253781ca60135db913e5c80c")
     (cached / "refs").mkdir()
     (cached / "refs" / "main").write_text("8e2f239c5f8a2c0f253781ca60135db913e5c80c")
-    assert_same_parameters(load_pretrained("albert/albert-base-v2")[0], load_pretrained(written)[0])
+    assert same_bits(load_pretrained("albert/albert-base-v2")[0], load_pretrained(written)[0])
     assert time.monotonic() - began < 20, "it must not try again and again"
+
+
+def test_the_hub_gives_the_files_that_we_read_and_otherwise_its_reason(monkeypatch):
+    wanted = ["config.json", "model.safetensors", "pytorch_model.bin", "spiece.model", "vocab.txt"]
+
+    def refuse(name, allow_patterns, local_files_only):
+        assert [*filter_repo_objects([*wanted, "tf_model.h5"], allow_patterns=allow_patterns)] == wanted
+        raise OSError(f"401, {local_files_only}")
+
+    monkeypatch.setattr(folders, "is_hub_out_of_reach", lambda: False)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    with pytest.raises(InterchangeError, match="came from the Hub: 401, False"):
+        model_folder("albert/albert-base-v2")
 
 
 def test_a_misspelt_path_is_not_looked_up_on_the_hub(tmp_path, monkeypatch):

@@ -25,7 +25,7 @@ FILES = {  # task: file, and what it says
              "1\tA.\tB.\tneutral\tcontradiction\n2\tA.\tC.\tneutral\tneutral\n",
              [("It rains.", "It is wet.", 1), ("A.", "B.", 0), ("A.", "C.", 2)]),
     "QNLI": ("index\tquestion\tsentence\tlabel\n0\tWho?\tShe did.\tnot_entailment\n", [("Who?", "She did.", 1)]),
-    "RTE": ("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\tentailment\n", [("A.", "B.", 0)]),
+    "RTE": ("index\tsentence1\tsentence2\tlabel\n\n0\tA.\tB.\tentailment\n", [("A.", "B.", 0)]),
     "WNLI": ("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n", [("A.", "B.", 1)]),
 }  # fmt: skip
 CONTEXT = "The Senate met in 1859 (in the new chamber). The o\ufb03ce spoke of caf\u00e9s."
@@ -49,15 +49,15 @@ def test_a_glue_file_is_read_as_it_is_published(tmp_path, task):
     examples = [Example(*example) for example in wanted]
     path = written(tmp_path, "dev.tsv", text)
     assert read_glue(task, path) == examples
-    assert read_glue(task.lower(), path, labelled=False) == [example._replace(label=0) for example in examples]
+    assert read_glue(task.upper(), str(path), labelled=False) == [example._replace(label=0) for example in examples]
 
 
 @pytest.mark.parametrize(("kind", "options"), [("parquet", {}), ("csv", {}), ("json", {"orient": "records", "lines": True})])
 def test_tables_of_the_hub_have_other_columns_and_number_the_classes_in_another_order(tmp_path, kind, options):
-    table = pd.DataFrame({"premise": ['"A, b', "A.", "A."], "hypothesis": ["B.", "C.", "D."], "label": [0, 1, 2]})
+    table = pd.DataFrame({"premise": ['"A, b', "007", "A."], "hypothesis": ["B.", "C.", "D."], "label": [0, 1, 2.0]})
     path = tmp_path / f"dev.{kind.replace('json', 'jsonl')}"
     getattr(table, f"to_{kind}")(path, **options)
-    assert read_glue("mnli_matched", path) == [Example('"A, b', "B.", 1), Example("A.", "C.", 2), Example("A.", "D.", 0)]
+    assert read_glue("mnli_matched", path) == [Example('"A, b', "B.", 1), Example("007", "C.", 2), Example("A.", "D.", 0)]
 
 
 @pytest.mark.parametrize("text", ["sentence\tlabel\nIt rains.\t1\nRains it it.\t0\n", "1\tIt rains.\n0\tRains it it.\n"])
@@ -74,6 +74,7 @@ def test_cola_may_have_a_header_or_two_columns(tmp_path, text):
         ("SST-2", "sentence\tlabel\n \t1\n", "line 2 has an empty cell"),
         ("SST-2", "sentence\tlabel\nfine\tly\t1\n", "Expected 2 fields in line 2, saw 3"),
         ("SST-2", "sentence\tlabel\n" + "x" * (1 << 20), "line 2 has an empty cell"),
+        ("SST-2", "sentence\tlabel\n", "dev.tsv has no examples"),
         ("SST-2", "", "No columns.*SST-2 has the columns sentence, label"),
         ("STS", FILES["STS"][0].replace("4.500", "much"), "line 2: the label is 'much', where STS has a number"),
         ("STS", FILES["STS"][0].replace("4.500", "nan"), "line 2: the label is 'nan'"),
@@ -87,6 +88,12 @@ def test_a_bad_glue_file_is_named_with_the_line_and_the_layout(tmp_path, task, t
         read_glue(task, written(tmp_path, "dev.tsv", text))
     with pytest.raises(TaskFileError, match="no regular file"):
         read_glue("RTE", tmp_path)
+
+
+def test_a_cell_without_a_value_is_empty(tmp_path):
+    pd.DataFrame({"sentence": ["fine", None], "label": [1, 0]}).to_parquet(tmp_path / "dev.parquet")
+    with pytest.raises(TaskFileError, match="line 2 has an empty cell"):
+        read_glue("SST-2", tmp_path / "dev.parquet")
 
 
 def test_short_rows_of_qqp_are_left_out_aloud(tmp_path):
