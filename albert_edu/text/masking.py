@@ -36,8 +36,8 @@ def choose_masked(
     ``maskable`` is False on special tokens and padding, which end a word and a run. Each
     stretch of words is tiled with runs of random length. The runs are shuffled, and a
     row takes their words in that order until one does not fit its budget. The authors
-    draw runs one after another and refuse overlaps, which gives nearly the same
-    distribution of n but needs a loop per sequence.
+    draw runs one after another and refuse overlaps, which favours short runs a little
+    and needs a loop per sequence.
 
     Because a row stops at the first word that does not fit, it uses 96% (S = 32) to
     almost 100% (S = 512) of its budget. Long words are masked less often: at S = 64,

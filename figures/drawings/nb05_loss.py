@@ -19,7 +19,7 @@ def gather():
     S, K, V = 512, max_predictions(512), BASE.vocab_size
     rows, masked = 8, (2, 5)
     drawing = canvas(
-        394, "Gathering the masked positions before the decoder",
+        418, "Gathering the masked positions before the decoder",
         f"From left to right. A green matrix with {rows} rows stands for the hidden states, S rows "
         f"of width H, shape B S H; rows {masked[0] + 1} and {masked[1] + 1} are coloured, the "
         f"masked positions. An arrow, gather, leads from these two rows to a matrix with two rows, "
@@ -49,14 +49,13 @@ def gather():
     arrow(drawing, [(496, 268), (496, 302)], INK, 2)
     grid(drawing, 160, 304, 2, 17, cell, TARGET, strength=0.45)
     text(drawing, 150, 326, "scores\nB K V", SMALL, anchor="end")
-    text(drawing, 16, 374, f"S = {S}, K = {K}, V = {V:,}:", SMALL, anchor="start")
-    text(drawing, 584, 374, f"K × V = {K * V:,} scores instead of S × V = {S * V:,}", SMALL,
-         anchor="end")
+    text(drawing, 300, 374, f"S = {S}, K = {K}, V = {V:,}:", SMALL)
+    text(drawing, 300, 398, f"K × V = {K * V:,} scores instead of S × V = {S * V:,}", SMALL)
     return drawing
 
 
 def static_and_dynamic():
-    """Static masking repeats its masks after 40 epochs, and dynamic masking draws new ones."""
+    """Static masking repeats its masks after 40 passes, and dynamic masking draws new ones."""
     rng = np.random.default_rng(2)
     tokens, copies = 10, 3
     stored = [sorted(rng.choice(tokens, 2, replace=False).tolist()) for _ in range(copies)]
@@ -64,13 +63,13 @@ def static_and_dynamic():
     drawing = canvas(
         372, "Static masking and dynamic masking",
         f"Left, static masking, as in the authors' code: one text of {tokens} tokens is masked "
-        f"40 times (dupe_factor), and the 40 copies are written to files. Epoch 1 reads copy 1, "
-        f"epoch 2 reads copy 2, epoch 40 reads copy 40, and epoch 41 reads copy 1 again, with the "
-        f"same two masked positions as in epoch 1. Right, dynamic masking, as in this course: the "
-        f"same text is masked anew in every epoch, and the masked positions differ in epochs 1, 2, "
-        f"40 and 41.")
+        f"40 times (dupe_factor), and the 40 copies are written to files and shuffled. Pass 1 "
+        f"reads copy 7, pass 2 copy 31, pass 40 copy 12, and pass 41 copy 7 again, with the same "
+        f"two masked positions as in pass 1. Right, dynamic masking, as in this course: the same "
+        f"text is masked anew in every pass, and the masked positions differ in passes 1, 2, 40 "
+        f"and 41.")
     cell, strips = (16, 24), (94, 400)
-    epochs = ((1, 146), (2, 186), (40, 262), (41, 302))
+    passes = ((1, 7, 146), (2, 31, 186), (40, 12, 262), (41, 7, 302))  # copies are shuffled
 
     def strip(x, y, masked):
         for j in range(tokens):
@@ -78,18 +77,19 @@ def static_and_dynamic():
             grid(drawing, x + j * cell[0], y, 1, 1, cell, colour, strength=strength)
 
     for x, name, source, words in (
-            (strips[0], "static masking", "the authors' code", "mask 40 times,\nwrite 40 copies"),
-            (strips[1], "dynamic masking", "this course", "mask anew in\nevery epoch")):
+            (strips[0], "static masking", "the authors' code",
+             "mask 40 times,\nwrite the copies,\nshuffle them"),
+            (strips[1], "dynamic masking", "this course", "mask anew in\nevery pass")):
         text(drawing, x + 80, 18, name, LARGE, weight="bold")
         text(drawing, x + 80, 41, source, SMALL)
         strip(x, 58, ())
         text(drawing, x - 10, 70, "text", SMALL, anchor="end")
         arrow(drawing, [(x + 40, 84), (x + 40, 140)], INK, 2)
         text(drawing, x + 52, 112, words, SMALL, anchor="start")
-    for i, (epoch, y) in enumerate(epochs):
-        text(drawing, 84, y + 12, f"epoch {epoch}", SMALL, anchor="end", weight="bold")
+    for i, (number, copy, y) in enumerate(passes):
+        text(drawing, 84, y + 12, f"pass {number}", SMALL, anchor="end", weight="bold")
         strip(strips[0], y, stored[i % copies])
-        text(drawing, 264, y + 12, f"copy {(epoch - 1) % 40 + 1}", SMALL, anchor="start")
+        text(drawing, 264, y + 12, f"copy {copy}", SMALL, anchor="start")
         strip(strips[1], y, fresh[i])
     for x in strips:
         text(drawing, x + 80, 236, "⋮", 20)
