@@ -18,8 +18,7 @@ from albert_edu.paper.report import Entry, Report
 
 def printed(reference: Sequence) -> float:
     """Return a number of the paper: table, column, and what identifies the row."""
-    table, column, *key = reference
-    return TABLES[table].value(column, *key)
+    return TABLES[reference[0]].value(*reference[1:])
 
 
 def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
@@ -56,7 +55,8 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
         axis.axvline(0, color="#444444", linewidth=0.8)
         axis.set_yticks([-place for place in range(len(rows))], labels, fontsize=7.5)
         axis.set_ylim(0.6 - len(rows), 0.6)
-        axis.set_xlabel("right minus left: {} ({})".format(*report.columns[column]), fontsize=8.5)
+        quantity = "right minus left: {} ({})".format(*report.columns[column])
+        axis.set_xlabel(textwrap.fill(quantity, 60), fontsize=8.5)
     figure.supxlabel("Bars: 95% intervals of one comparison; an outcome is corrected for all claims"
                      " of its family.\nRight of 0 a criterion with < holds. Grey: too small to"
                      " matter. Filled: decided.", fontsize=8)  # fmt: skip
