@@ -105,8 +105,8 @@ def all_reduce_traffic():
         f"backward pass is the same, nothing is sent while it runs, and after application 1 one "
         f"gradient of {sent[1]:.0f} MB is sent.")
     x0, step, width = 92, 35, 31
-    for top, name, separate in ((20, f"{L} separate layers: {sent[0]:.0f} MB are sent", True),
-                                (190, f"one shared layer: {sent[1]:.0f} MB are sent", False)):
+    for top, name, separate in ((20, f"{L} separate layers: {sent[0]:.0f} MB of gradients", True),
+                                (190, f"one shared layer: {sent[1]:.0f} MB of gradients", False)):
         text(drawing, 16, top, name, 16, anchor="start", weight="bold")
         text(drawing, 16, top + 41, "compute", SMALL, anchor="start")
         text(drawing, 16, top + 97, "send", SMALL, anchor="start")
