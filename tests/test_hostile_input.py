@@ -153,7 +153,7 @@ MODELS = {  # what the error says: what is done to the folder
     "as torch.float8": pooler(lambda t: t.to(torch.float8_e4m3fn)), r"has shape \(1, 16, 16\)": pooler(lambda t: t[None]),
     f"has {EXTRA}, which config.json does not": tensors(lambda read: read | {EXTRA: torch.zeros(2)}),
     "decoder.bias is not": tensors(lambda read: read | {"predictions.decoder.bias": read["predictions.bias"] + 1}),
-    "lacks tensors of the encoder": tensors(lambda read: {f"module.{name}": read[name] for name in read}),
+    "lacks tensors of the encoder, for example albert.": tensors(lambda read: {f"module.{name}": read[name] for name in read}),
 }  # fmt: skip
 TASK_MODELS = {
     "none of ForSequenceClassification": fields(architectures=["AlbertModel"]), "KeyError": fields(id2label={"a": "b"}),

@@ -31,7 +31,8 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
     for question in entry.questions:
         outcome = report.outcomes[question.key]
         for part, compared in zip(question.criterion, outcome.parts, strict=bool(outcome.parts)):
-            panels.setdefault(part.column, []).append((question, outcome, part, compared))
+            if compared.difference.half:  # a difference of counts is certain: nothing to draw
+                panels.setdefault(part.column, []).append((question, outcome, part, compared))
     style()
     heights = [len(rows) + 0.9 for rows in panels.values()]
     figure, axes = plt.subplots(
@@ -100,10 +101,9 @@ def pair_picture(members: Collection[dict]) -> tuple[Figure, str]:
     names = tuple(PLAN["labels"][member] for member in MEMBERS)
     figure, alt = figure1(*trained, names, title.format(*last), untrained)
     figure.set_figheight(4.0)
-    dotted = "Dotted: before training. " if untrained else ""
     figure.supxlabel(
-        f"Bands: one standard deviation over tokens. {dotted}"
-        "Hollow: the step from the embedding.\nThe separate layers began as copies of a shallower "
-        "stack, and their curve can jump where a set of copies ends.", fontsize=8,
-    )  # fmt: skip
+        "Bands: one standard deviation over tokens. "
+        f"{'Dotted: before training. ' if untrained else ''}Hollow: the step from the embedding.\n"
+        "The separate layers began as copies of a shallower stack, and their curve can jump where a"
+        " set of copies ends.", fontsize=8)  # fmt: skip
     return figure, alt

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from albert_edu.text.glue import TaskFileError, read_glue
+from albert_edu.text.glue import TaskFileError, read_glue, task_name
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.task_files import SpanExample, encode_spans, read_race, read_squad, tokens_with_offsets
 from albert_edu.text.tasks import ChoiceExample, Example, as_data, encode_choices, encode_pairs
@@ -54,10 +54,10 @@ def test_a_glue_file_is_read_as_it_is_published(tmp_path, task):
 
 @pytest.mark.parametrize(("kind", "options"), [("parquet", {}), ("csv", {}), ("json", {"orient": "records", "lines": True})])
 def test_tables_of_the_hub_have_other_columns_and_number_the_classes_in_another_order(tmp_path, kind, options):
-    table = pd.DataFrame({"premise": ['"A, b', "007", "A."], "hypothesis": ["B.", "C.", "D."], "label": [0, 1, 2.0]})
+    table = pd.DataFrame({"premise": ['"A, b', "007", "A."], "hypothesis": ["1", "02", "3"], "label": [0, 1, 2.0]})
     path = tmp_path / f"dev.{kind.replace('json', 'jsonl')}"
     getattr(table, f"to_{kind}")(path, **options)
-    assert read_glue("mnli_matched", path) == [Example('"A, b', "B.", 1), Example("007", "C.", 2), Example("A.", "D.", 0)]
+    assert read_glue("mnli_matched", path) == [Example('"A, b', "1", 1), Example("007", "02", 2), Example("A.", "3", 0)]
 
 
 @pytest.mark.parametrize("text", ["sentence\tlabel\nIt rains.\t1\nRains it it.\t0\n", "1\tIt rains.\n0\tRains it it.\n"])
@@ -79,6 +79,7 @@ def test_cola_may_have_a_header_or_two_columns(tmp_path, text):
         ("STS", FILES["STS"][0].replace("4.500", "much"), "line 2: the label is 'much', where STS has a number"),
         ("STS", FILES["STS"][0].replace("4.500", "nan"), "line 2: the label is 'nan'"),
         ("MRPC", FILES["RTE"][0], "MRPC has the columns #1 String or sentence1, #2 String or sentence2, Quality or label"),
+        ("RTE", FILES["RTE"][0].replace("entailment", "1.5"), "line 3: the label is '1.5'"),
         ("CoLA", "gj04\t1\t\n", "line 1 has no column 'sentence'"),
         ("SST", "", "there is no task 'SST'; there are CoLA, SST-2, .*SQuAD, RACE"),
     ],
@@ -99,6 +100,7 @@ def test_a_cell_without_a_value_is_empty(tmp_path):
 def test_short_rows_of_qqp_are_left_out_aloud(tmp_path):
     with pytest.warns(UserWarning, match=r"train\.tsv: 1 rows are too short"):
         assert len(read_glue("QQP", written(tmp_path, "train.tsv", FILES["QQP"][0] + "1\t3\t4\tWhat\n"))) == 1
+    assert [task_name(name) for name in ("squad_v2", "Race-high", "mine")] == ["SQuAD", "RACE", "mine"]
 
 
 def test_pairs_are_laid_out_and_what_does_not_fit_is_cut_from_the_longer_text(story_text):
