@@ -7,7 +7,7 @@ import drawsvg as svg
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
-from figures.drawings.example_text import course_tokenizer, words
+from figures.drawings.example_text import course_tokenizer
 from figures.drawings.palette import (
     GREY,
     INK,
@@ -63,7 +63,7 @@ def input_row():
     ids = [CLS, *first, SEP, *second, SEP, PAD]
     segments = [0] * (len(first) + 2) + [1] * (len(second) + 1) + [0]
     mask = [1] * (len(ids) - 1) + [0]
-    tokens = words(tokenizer.pieces(ids))
+    tokens = tokenizer.pieces(ids)
     drawing = canvas(
         316, "The input of the model for one pair of segments",
         f"Four lines with one column per token. Tokens: {' '.join(tokens)}. Token ids: {ids}. "
@@ -77,12 +77,13 @@ def input_row():
     for i, (name, row) in enumerate((("tokens", tokens), ("token ids", ids),
                                      ("segment ids", segments), ("attention mask", mask))):
         y = 60 + 66 * i
-        text(drawing, 14, y, name, anchor="start", weight="bold")
-        frames = token_row(drawing, 14, y + 14, [str(cell) for cell in row], colours, widths)
+        text(drawing, 8, y, name, anchor="start", weight="bold")
+        frames = token_row(drawing, 8, y + 14, [str(cell) for cell in row], colours, widths,
+                           gap=2)
     edge = sum(frames[len(first) + 1])
-    brace(drawing, (14, 42), (edge, 42), "segment A", depth=-10, gap=4)
-    brace(drawing, (edge + 4, 42), (sum(frames[-2]), 42), "segment B", depth=-10, gap=4)
-    text(drawing, frames[-1][0] + 24, 32, "padding", SMALL)
+    brace(drawing, (8, 42), (edge, 42), "segment A", depth=-10, gap=4)
+    brace(drawing, (edge + 2, 42), (sum(frames[-2]), 42), "segment B", depth=-10, gap=4)
+    text(drawing, frames[-1][0] + 28, 32, "padding", SMALL)
     return drawing
 
 
@@ -147,14 +148,14 @@ def words_tokens_characters():
         f"The phrase {phrase} in three rows of boxes. One id per word: {len(ids)} boxes, of which "
         f"the last is the unknown word, <unk>, because rare words have no id. One id per token: "
         f"{len(tokens)} boxes, {' '.join(tokens)}; the rare word is written with three tokens. One "
-        f"id per character: {len(letters)} boxes, one for each letter.")
+        f"id per character: {len(letters)} boxes, one for each letter and space.")
     rows = (("one id per word", ids, f"{len(ids)} ids, but a rare word is unknown"),
             ("one id per token", tokens, f"{len(tokens)} ids, and nothing is unknown"),
             ("one id per character", letters, f"{len(letters)} ids, a long sequence"))
     for i, (name, row, verdict) in enumerate(rows):
         y = 24 + 90 * i
         text(drawing, 18, y, name, 16, anchor="start", weight="bold")
-        text(drawing, 190, y, verdict, anchor="start")
+        text(drawing, 210, y, verdict, anchor="start")
         widths = [19] * len(row) if row is letters else [token_width(token) + 8 for token in row]
         token_row(drawing, 18, y + 18, row, widths=widths, gap=2, height=34)
     return drawing
