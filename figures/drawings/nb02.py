@@ -77,11 +77,12 @@ def padding_mask():
     drawing = canvas(
         372, "The padding mask on the S by S matrix of scores",
         f"Two matrices of {S} rows and {S} columns. Rows are queries and columns are keys, both "
-        f"named {', '.join(TOKENS[:real])} and twice <pad>. Left, the scores: all entries in the "
-        f"two <pad> columns are minus infinity. An arrow, softmax of each row, leads to the right "
-        f"matrix, the attention weights: the two <pad> columns are 0, and the other four entries "
-        f"of each row sum to 1, for example {', '.join(shown[0][:real])} in the first row. The two "
-        f"<pad> rows have weights as well, but no loss uses their outputs.")
+        f"named {', '.join(TOKENS[:real])} and twice <pad>. Left, the scores, in the first row "
+        f"{', '.join(raw[0][:real])}: all entries in the two <pad> columns are minus infinity. An "
+        f"arrow, softmax of each row, leads to the right matrix, the attention weights: the "
+        f"two <pad> columns are 0, and the other four entries of each row sum to 1, for "
+        f"example {', '.join(shown[0][:real])} in the first row. The two <pad> rows have weights, "
+        "too.")
     cell, top = 38, 118
     for left, name, values in ((66, "scores, masked", raw), (360, "attention weights", shown)):
         text(drawing, left + S * cell / 2, 22, name, LARGE, weight="bold")

@@ -162,8 +162,9 @@ def split_heads():
     drawing = canvas(
         330, "Cutting the columns into heads and merging them again",
         f"Left, a matrix of S = {S} tokens and H = {A * D} columns; the number 21 is token 2, "
-        f"column 1: {numbered.tolist()}. Its left {D} columns are light, its right {D} columns are "
-        f"dark. An upper arrow, view(B, S, A, D) and then transpose(1, 2), leads to the right, to "
+        f"column 1, both counted from 0: {numbered.tolist()}. Its left {D} columns are light, its "
+        f"right {D} columns are dark. An upper arrow, view(B, S, A, D) and then transpose(1, 2), "
+        f"leads to the right, to "
         f"{A} matrices of S = {S} rows and D = {D} columns, one below the other: head 0, light, "
         f"{heads[0].tolist()}, and head 1, dark, {heads[1].tolist()}. A lower arrow, transpose(1, "
         f"2) and then flatten(2), leads back to the left.")

@@ -75,16 +75,15 @@ def input_layouts():
 def pretrain_then_finetune():
     """Fine-tuning keeps the encoder and replaces the heads, so almost no weight is new."""
     config = AlbertConfig.named("albert-base-v2")
-    total, classes = count_parameters(config).total, 2
-    new = classes * config.hidden_size + classes
+    total = count_parameters(config).total
     drawing = canvas(
         398, "Pre-train, then fine-tune: the same encoder with a new head",
         f"Two columns. Left, pre-training: text enters a large box, the encoder with "
         f"{total / 1e6:.1f} million parameters; above it are two small boxes, the MLM head and "
         f"the SOP head. Right, fine-tuning: labelled text enters a box of the same size, the "
-        f"same encoder; above it is one small box, the new head with {new:,} parameters, and "
-        f"above that the logits for {classes} classes. A broad arrow leads from the left encoder "
-        f"to the right one with the words copy the weights. The two old heads are not copied.")
+        f"same encoder; above it is one small box, the new head, and above that the logits for "
+        f"2 classes. A broad arrow leads from the left encoder to the right one with the words "
+        f"copy the weights. The two old heads are not copied.")
     left, right = 130, 470
     for x, heading, source in ((left, "1. pre-training", "text without labels"),
                                (right, "2. fine-tuning", "text with labels")):
@@ -98,15 +97,13 @@ def pretrain_then_finetune():
         box(drawing, x - 53, 112, 106, 44, GREY, words)
     text(drawing, left, 88, "these heads are left out", SMALL)
     arrow(drawing, [(right, 196), (right, 156)])
-    box(drawing, right - 90, 106, 180, 50, WEIGHT, f"new head\n{new:,} parameters", strength=0.5)
+    box(drawing, right - 90, 106, 180, 50, WEIGHT, "new head", strength=0.5)
     arrow(drawing, [(right, 106), (right, 76)])
-    box(drawing, right - 90, 42, 180, 34, TARGET, f"logits of {classes} classes")
+    box(drawing, right - 90, 42, 180, 34, TARGET, "logits of 2 classes")
     arrow(drawing, [(left + 110, 251), (right - 110, 251)], WEIGHT, 5)
     text(drawing, 300, 230, "copy the", SMALL)
     text(drawing, 300, 274, "weights", SMALL)
-    text(drawing, 300, 384, f"New at the start of fine-tuning: one weight in about "
-         f"{round((total + new) / new, -2):,.0f}.",
-         weight="bold")
+    text(drawing, 300, 384, "New at the start of fine-tuning: the small head alone.", weight="bold")
     return drawing
 
 
