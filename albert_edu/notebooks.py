@@ -45,8 +45,9 @@ def start(number: str, assignment: bool = False) -> Path:
         raise ValueError(f"{target} exists; rename or delete it first, it may hold your answers.")
     target.parent.mkdir(parents=True, exist_ok=True)
     text = source.read_text(encoding="utf-8")
-    up = "](../../notebooks/" if assignment else "](../../"  # an assignment lies deeper
-    target.write_text(text.replace("](../../", up), encoding="utf-8")
+    # In an assignment, links to the course's pages begin with ../../, in a notebook with a name.
+    old, new = (r"\.\./\.\./", "../../") if assignment else (r"(?=[\w/]+\.(ipynb|md))", "../")
+    target.write_text(re.sub(rf"\]\({old}", f"]({new}notebooks/", text), encoding="utf-8")
     return target.relative_to(course)
 
 

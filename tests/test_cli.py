@@ -137,14 +137,15 @@ def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):
 
 def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypatch):
     (tmp_path / "notebooks" / "assignments" / "release").mkdir(parents=True)
-    (tmp_path / "notebooks" / "00_start_here.ipynb").write_text("{}")
+    (tmp_path / "notebooks" / "00_start_here.ipynb").write_text("f[0](x) [next](01_b.ipynb) ![](../figures/a.svg)")
     monkeypatch.chdir(tmp_path)
-    assert (tmp_path / notebooks.start("00")).read_text() == "{}"
+    assert (tmp_path / notebooks.start("00")).read_text() == "f[0](x) [next](../notebooks/01_b.ipynb) ![](../figures/a.svg)"
     for wrong, message in (["00"], "may hold your"), (["77"], "There are: 00_start"), (["00", True], "here has no assignment"):
         with pytest.raises(ValueError, match=message):
             notebooks.start(*wrong)
-    (tmp_path / "notebooks" / "assignments" / "release" / "00_start_here.ipynb").write_text("[]")
+    (tmp_path / "notebooks" / "assignments" / "release" / "00_start_here.ipynb").write_text("[a](../../00_a.ipynb)")
     assert notebooks.start("00", assignment=True).parts == ("work", "me", "00_start_here.ipynb")
+    assert (tmp_path / "work/me/00_start_here.ipynb").read_text() == "[a](../../notebooks/00_a.ipynb)"
 
 
 def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):

@@ -74,7 +74,7 @@ def six_steps():
 
 
 def from_claim_to_outcome():
-    """All decisions are written down before the run, so the run alone decides the outcome."""
+    """If all decisions are written down before the run, the run alone decides the outcome."""
     before = (("claim", "a sentence of the paper"),
               ("criterion", "loss (all shared) − loss (none) > 0"),
               ("minimal effect m", "smaller differences do not matter"),
