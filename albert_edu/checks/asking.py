@@ -20,7 +20,7 @@ def need(holds: bool, reason: str) -> None:
 def tensor(value, *shape: int) -> torch.Tensor:
     """``value`` as a detached tensor on the CPU; Unusable if it is none, or not of this shape."""
     try:
-        numbers = torch.as_tensor(value).detach().cpu()
+        numbers = torch.as_tensor(value).detach().cpu().to_dense()
     except Exception:
         several = isinstance(value, list | tuple) and any(map(torch.is_tensor, value))
         kind = f"{type(value).__name__} of {len(value)}" if several else type(value).__name__

@@ -98,10 +98,10 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
             if same(a.roll(1, axis), b, atol) or same(a.roll(-1, axis), b, atol):
                 return f"dimension {axis} is shifted by one place"
         return "these are the right numbers in another order"
-    for word, relation in (("factor", a / b), ("shift", a.double() - b.double())):
+    for word, by in (("factor", a / b), ("shift", a.double() - b.double())):
         for axis in range(a.ndim):
-            first = relation.narrow(axis, 0, 1)
-            if a.shape[axis] > 2 and same(relation, first.expand_as(relation), atol):
+            first = by.narrow(axis, 0, 1)
+            if a.shape[axis] > 2 and first.all() and same(by, first.expand_as(by), atol):
                 return f"right up to a {word} that is the same along dimension {axis}"
     alone = [f", all at index {places[0, axis]} of dimension {axis}" for axis in range(a.ndim)
              if 1 < len(places) and len(places[:, axis].unique()) == 1 < a.shape[axis]]
@@ -143,7 +143,7 @@ def _same(got, expected, atol: float) -> bool:
 
 
 def _same_numbers(got, expected, atol: float) -> bool:
-    a, b = (torch.as_tensor(value).detach().cpu() for value in (got, expected))
+    a, b = (torch.as_tensor(value).detach().cpu().to_dense() for value in (got, expected))
     if b.ndim == 0 and a.numel() == 1:
         a = a.reshape(())  # a number, and a tensor of one, are the same answer
     if a.shape != b.shape or a.is_complex():

@@ -75,7 +75,7 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
 def reason_of(got, expected, asked_for: str) -> str:
     """Why a result cannot be compared at all: an error, a missing one, None, no tensor."""
     if isinstance(got, Raised):
-        return _reason_for_error(got.error, asked_for)
+        return "right, but nothing else is" if same(got, expected) else _why(got.error, asked_for)
     if isinstance(expected, Raised):
         return f"a {type(expected.error).__name__} is due here"
     if got is None and not isinstance(expected, torch.Tensor | None):
@@ -88,7 +88,7 @@ def reason_of(got, expected, asked_for: str) -> str:
     return ""
 
 
-def _reason_for_error(error: BaseException, asked_for: str) -> str:
+def _why(error: BaseException, asked_for: str) -> str:
     known = {TookTooLong: "a loop without end, or too many steps?", NotImplementedError: NOT_BEGUN,
              MemoryError: "a tensor far larger than it need be?", Unusable: str(error)}
     missing = "; is the return missing?" if "NoneType" in str(error) else ""

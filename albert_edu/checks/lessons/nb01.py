@@ -18,11 +18,12 @@ def count_cuts(word: str, vocabulary: set[str]) -> int:
 
 def _words(draw: Draw) -> Cases:
     word = "".join(draw.numpy.permutation([*"abcdefghij"])[:8])
-    tokens = {*word, word[:4], word[4:], *(word[i : i + 3] for i in draw.integers(0, 6, 6))}
+    inner = draw.integer(1, 3)  # this letter is no token, and stands in longer ones only
+    tokens = {*word[:inner], *word[inner + 1 :], word, word[:4], word[4:], word[inner : inner + 2]}
     yield Case("counts the cuts of a word", (word, tokens), 3.0)
     yield Case("counts the 2^50 cuts of a word of 100 letters", ("on" * 50, {"o", "n", "on"}), 2.0)
     yield Case("gives 1 for the empty word", ("", tokens))
-    yield Case("gives 0 where a letter has no token", (word + "z", tokens))
+    yield Case("gives 0 where no tokens spell the word", (word, {*word[:-1], word[:4]}))
 
 
 check_count_cuts = card("01.1", count_cuts, _words, {
@@ -49,9 +50,13 @@ def wordpiece(word: str, vocabulary: set[str]) -> list[str]:
 
 def _marked(draw: Draw) -> Cases:
     word, k = "".join(draw.numpy.permutation([*"abcdefghij"])), draw.integer(3, 6)
-    inside = {"##" + part for part in (*word, word[k : k + 2], word[k - 1 : k + 1])}
-    tokens = inside | {word[:k], word[:1], word[k : k + 3]}
-    yield Case("takes the longest token that fits, from the left", (word, tokens), 3.0)
+    # Taking the long last token early, or going back for it, would give fewer tokens.
+    ends = word[k : k + 2], word[k - 1 : k + 1], word[7:], word[1:], word[1:] + "!"
+    tokens = {word[:k], word[:1], word[k:], *("##" + part for part in (*word[:8], *ends))}
+    words = [word, word[0] + word[5:], word[1:]]
+
+    yield Case("takes the longest token that fits, from the left", (words, tokens), 3.0,
+               lambda answer, words, tokens: [answer(word, tokens) for word in words])
     yield Case("gives one [UNK] for a word that cannot be finished", (word + "!", tokens), 2.0)
 
 

@@ -23,7 +23,8 @@ def _masks(draw: Draw) -> Cases:
         need(mask.dtype == torch.bool, f"the dtype is {mask.dtype}: PyTorch adds such a mask")
         return mask
 
-    padded = torch.arange(5) < draw.integers(2, 5, 3, 1)
+    # Padding may stand in front, too.
+    padded = (torch.arange(5) - torch.arange(3)[:, None]) % 5 < draw.integers(2, 5, 3, 1)
     yield Case("hides later tokens", (torch.ones(2, 4, dtype=torch.bool),), ask=ask)
     yield Case("hides later tokens and padding", (padded,), ask=ask)
 
@@ -70,10 +71,10 @@ def _blocks(draw: Draw) -> Cases:
     def ask(answer, scores, values):
         S, D = len(scores), values.shape[1]
         state = torch.zeros(S) - torch.inf, torch.zeros(S), torch.zeros(S, D)
-        for block in range(0, scores.shape[1], 3):
-            state = answer(state, scores[:, block : block + 3], values[block : block + 3])
+        for block in zip(scores.split((4, 3, 2), 1), values.split((4, 3, 2)), strict=True):
+            state = answer(state, *block)
             need(isinstance(state, tuple) and len(state) == 3, "return three tensors in a tuple")
-        return tensor(state[2] / state[1][:, None], S, D)
+        return [tensor(state[0], S), tensor(state[1], S), tensor(state[2], S, D)]
 
     scores, values = draw.randn(4, 9), draw.randn(9, 5)
     yield Case("mixes three blocks", (scores, values), ask=ask)

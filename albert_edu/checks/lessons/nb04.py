@@ -21,8 +21,10 @@ def block_order(L: int, M: int, order: str) -> list[int]:
 
 def _orders(draw: Draw) -> Cases:
     M, rounds = draw.integer(3, 6), draw.integer(4, 7)
+    sizes = [(M * rounds, M), (M, M), (rounds, 1), (44, 22)]
     for order in ("sequence", "cycle", "cycle (rev)"):
-        yield Case(f"orders the blocks: {order}", (M * rounds, M, order))
+        yield Case(f"orders the blocks: {order}", (sizes, order), 1.0,
+                   lambda answer, sizes, order: [answer(L, M, order) for L, M in sizes])
 
 
 check_block_order = card("04.1", block_order, _orders, {
@@ -45,7 +47,7 @@ def encoder_size(plan: Sequence[tuple[int, int]], H: int) -> int:
 def _plans(draw: Draw) -> Cases:
     L, H = draw.integer(5, 9), draw.integer(7, 12)
     yield Case("counts one shared layer once", ([(0, 0)] * L, H))
-    yield Case("counts the two kinds of block separately", ([(0, i) for i in range(L)], H), 2.0)
+    yield Case("counts the two kinds of block separately", ([(3, 2 * i) for i in range(L)], H), 2.0)
     yield Case("counts a block once when it comes back", ([(i % 3, i % 2) for i in range(L)], H))
 
 
@@ -69,22 +71,22 @@ def tie_gradients(layers: Sequence[nn.Module]) -> None:
 
 def _layers(draw: Draw) -> Cases:
     def tied(answer, size, gradients):
-        layers = [nn.Linear(3, 2) for _ in gradients[::2]]
+        layers = [nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)) for _ in gradients[::4]]
         weights = [weight for layer in layers for weight in layer.parameters()]
         for weight, gradient in zip(weights, gradients, strict=True):
             weight.grad = gradient
         answer(layers)
         nn.utils.clip_grad_norm_(weights, size)
-        return [weight.grad for weight in weights]
+        return [weight.grad for weight in weights] + weights
 
-    drawn = [draw.randn(*shape) for _ in range(draw.integer(3, 6)) for shape in ((2, 3), (2,))]
+    drawn = [draw.randn(*shape) for _ in range(draw.integer(3, 6)) for shape in ((3, 3), (3,)) * 2]
     yield Case("gives each weight and each bias the sum", (1e9, drawn), 2.0, tied)
     yield Case("leaves gradients that can be clipped", (0.1, drawn), 1.0, tied)
 
 
 check_tie_gradients = card("04.3", tie_gradients, _layers, {
     "taking the mean instead of the sum": "in same)\n => in same) / len(layers)\n",
-    "leaving out the biases": "(layer.parameters() for => ([layer.weight] for",
+    "leaving out the biases": "(layer.parameters() for => ([layer[0].weight, layer[1].weight] for",
     "changing nothing": "weight.grad = total.clone() => pass",
     "changing a gradient that later sums still read":
         "weight.grad = sum(other.grad for other in same)",

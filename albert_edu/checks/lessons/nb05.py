@@ -32,13 +32,16 @@ def _words(draw: Draw) -> Cases:
     def shares(answer, *inputs):
         seen = answer(*inputs)
         fate = np.where(seen == MASK, 1, 2 * (seen == ids))
+        new, V = seen[masked & (fate == 0)], inputs[-1]
         along, down = np.diff(fate) != 0, np.diff(fate, axis=0)[masked[1:] & masked[:-1]] != 0
         parts = (fate[masked] == 1, fate[masked] == 2, (fate[~masked] != 2).any(),
-                 (seen < MASK).any(), along[both & ~first], along[both & first], down)
+                 ((new < MASK) | (new >= V)).any(), new / V,
+                 (seen[:, 1:] == seen[:, :-1])[both & ~first & (fate[:, 1:] == 0)],
+                 along[both & ~first], along[both & first], down)
         return torch.tensor([part.mean() for part in parts]).double()
 
-    for name, chosen in (("gives 80% [MASK], leaves 10%, changes nothing else", slice(4)),
-                         ("throws one die for each word", slice(4, 7))):  # fmt: skip
+    for name, chosen in (("gives 80% [MASK], leaves 10%, changes nothing else", slice(6)),
+                         ("throws one die for each word", slice(6, 9))):  # fmt: skip
         yield Case(name, (draw.numpy, ids, masked, starts, 400), 1.0,
                    lambda answer, *inputs, at=chosen: shares(answer, *inputs)[at], 0.03)
 

@@ -43,10 +43,11 @@ def word_score(token_ids, segment_ids, weight):
 def _rows(draw: Draw) -> Cases:
     B, S, V = 4, 12, 30
     ids, weight = draw.integers(5, V, B, S), draw.randn(V)
-    ids[:, [0, 2, 3, 5, 7, 9, 10, 11]] = torch.tensor([CLS, 1, 4, SEP, 5, SEP, 0, 0])
-    segment_ids = ((torch.arange(S) > 5) & (torch.arange(S) < 10)).long().expand(B, S).clone()
-    words = weight.where(torch.arange(V) > 4, torch.zeros(V))
-    yield Case("subtracts second place from first", (ids, segment_ids, words), 2.0)
+    ids[:, [0, 2, 3, 8, 9, 10, 11]] = torch.tensor([CLS, 1, 4, 5, SEP, 0, 0])
+    cut, place = torch.tensor([[5], [6], [7], [5]]), torch.arange(S).expand(B, S)
+    ids[:, 4] = ids.scatter_(1, cut, SEP)[:, 1]  # a word that comes twice counts twice
+    segment_ids = ((place > cut) & (place < 10)).long()
+    yield Case("subtracts the second place", (ids, segment_ids, weight * (torch.arange(V) > 4)), 2)
     yield Case("leaves the special tokens out", (ids, segment_ids, weight))
 
 
@@ -80,12 +81,12 @@ def _segments(draw: Draw) -> Cases:
     def segment(*lengths):
         return [draw.integers(5, 90, length).tolist() for length in lengths]
 
-    yield Case("drops the end of a long B", (segment(2, 3, 2), segment(9, 5), 16))
-    yield Case("drops the start of a long A", (segment(6, 5, 7), segment(3, 2), 18))
-    yield Case("drops the end of B where both are equally long", (segment(2, 3), segment(1, 4), 7))
+    yield Case("drops the end of a long B", (segment(2, 3), segment(4, 3, 5, 6), 16))
+    yield Case("drops from what is longer now", (segment(6, 5, 7), segment(3, 2, 9), 18))
+    yield Case("drops the end of B where both are equally long", (segment(4, 1), segment(4, 1), 9))
     yield Case("drops from B where A has one sentence", (segment(9), segment(2, 3), 11))
-    yield Case("keeps a pair that just fits", (segment(4, 3), segment(3, 4), 14))
-    yield Case("refuses two sentences that are too long", (segment(9), segment(8), 16))
+    yield Case("keeps a pair that just fits", (segment(7), segment(7), 14))
+    yield Case("refuses two sentences that are too long", (segment(3, 9), segment(8, 2), 16))
 
 
 check_fit_sentences = card("06.3", fit_sentences, _segments, {

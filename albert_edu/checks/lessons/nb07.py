@@ -51,8 +51,7 @@ def _gradients(draw: Draw) -> Cases:
 
 check_clip_together = card("07.2", clip_together, _gradients, {
     "clipping each tensor by its own norm": "(limit / norm) => (limit / g.norm())",
-    "cutting off single numbers, which turns the gradient":
-        "return [g.clamp(-limit, limit) for g in gradients]",
+    "cutting off single numbers": "return [g.clamp(-limit, limit) for g in gradients]",
     "making short gradients longer": ".clamp(max=1.0) => ",
     "taking the largest of the norms": "norm = max(g.norm() for g in gradients)",
     "adding up the norms of the tensors; their squares must be added":

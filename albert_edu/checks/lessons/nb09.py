@@ -20,8 +20,7 @@ def _four_arms(draw: Draw) -> Cases:
 
 
 check_extra_cost = card("09.1", extra_cost, _four_arms, {
-    "subtracting the cost with sharing from the cost without":
-        "(d - c) - (b - a) => (b - a) - (d - c)",
+    "subtracting with sharing from without sharing": "(d - c) - (b - a) => (b - a) - (d - c)",
     "leaving out the arms without sharing": "(d - c) - (b - a) => d - c",
     "comparing the two narrow arms only": "(d - c) - (b - a) => d - b",
 }, pure=True)  # fmt: skip
@@ -71,7 +70,6 @@ def _differences(draw: Draw) -> Cases:
 
 check_sign_flip_p = card("09.3", sign_flip_p, _differences, {
     "counting one side only": "abs(total) >= observed => total >= observed",
-    "leaving out ties, so that even the observed signs do not count":
-        ">= observed - => > observed + ",
+    "leaving out ties, among them the observed signs": ">= observed - => > observed + ",
     "flipping all signs together": "flips = [[s] * len(differences) for s in (1, -1)]",
 }, pure=True)  # fmt: skip

@@ -27,8 +27,7 @@ def _bytes(draw: Draw) -> Cases:
 
 check_smallest_batch = card("10.2", smallest_batch, _bytes, {
     "stopping one batch size too early": "return B - 1",
-    "comparing with the smaller model: divide by what the separate layers need":
-        "(separate + B => (shared + B",
+    "dividing by what the shared layers need": "(separate + B => (shared + B",
     "trying one batch size only: the search needs a loop": "while => if",
     "stopping where the saving is exactly that part": ">= saving => > saving",
 })  # fmt: skip
@@ -76,9 +75,8 @@ def training_speedup(flops: float, separate: float, shared: float, workers: int,
 def _clusters(draw: Draw) -> Cases:
     for name, workers in (("is right for many workers", 64), ("is right for two", 2),
                           ("is 1 for a single worker", 1)):  # fmt: skip
-        compute, link = draw.integer(5, 15) / 10, 1e9 * draw.integer(2, 5)
-        flops, speed = compute * workers * 1e13, 1e13
-        yield Case(name, (flops, 3.4e8, 1.8e7, workers, speed, link), 1.0)
+        flops, link = workers * draw.integer(5, 15) * 1e12, 1e9 * draw.integer(2, 5)
+        yield Case(name, (flops, 3.4e8, 1.8e7, workers, 1e13, link))
 
 
 check_training_speedup = card("10.7", training_speedup, _clusters, {
@@ -86,6 +84,5 @@ check_training_speedup = card("10.7", training_speedup, _clusters, {
     "sending once instead of twice around the ring": "2 * (workers - 1) => (workers - 1)",
     "letting every worker compute the whole batch": "compute = flops / speed",
     "comparing the sending alone": "return separate / shared",
-    "turning the ratio upside down":
-        "return (compute + ring * shared) / (compute + ring * separate)",
+    "turning the ratio upside down": "ring = => separate, shared = shared, separate; ring =",
 })  # fmt: skip

@@ -48,9 +48,7 @@ def mean_of_hidden(hidden: Tensor, attention_mask: Tensor) -> Tensor:
 
 
 def _hidden(draw: Draw) -> Cases:
-    B, S, H = 4, 6, 5
-    hidden, lengths = draw.randn(B, S, H), draw.integers(2, S, B, 1)
-    mask = (torch.arange(S) < lengths).long()
+    hidden, mask = draw.randn(4, 6, 5), (torch.arange(6) < draw.integers(2, 6, 4, 1)).long()
 
     yield Case("is the mean over the tokens", (hidden, torch.ones_like(mask)))
     yield Case("leaves the padding out", (hidden, mask), 2.0)

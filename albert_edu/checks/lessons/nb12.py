@@ -14,12 +14,11 @@ def fitting_rules(printed: int, counts: dict[str, int]) -> list[str]:
 
 
 def _counts(draw: Draw) -> Cases:
-    small, large = draw.integer(20, 400), 10 * draw.integer(100, 200)
-    for name, printed, half in (("rounds to millions", small, 500_000),
-                                ("rounds 1000 and more to tens", large, 5_000_000)):  # fmt: skip
+    for name, printed, half in (("to millions", draw.integer(20, 400), 500_000),
+                                ("1000 and more to tens", 10 * draw.integer(100, 200), 5_000_000)):
         near, far = draw.integer(half // 2, half), draw.integer(half + 1, 2 * half)
         off = {"just below": -near, "too low": -far, "just above": near, "too high": far}
-        yield Case(name, (printed, {rule: printed * 10**6 + part for rule, part in off.items()}))
+        yield Case(f"rounds {name}", (printed, {k: printed * 10**6 + by for k, by in off.items()}))
 
 
 check_fitting_rules = card("12.1", fitting_rules, _counts, {
