@@ -111,7 +111,8 @@ def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     ``roughness`` is the mean absolute second difference of the angles from layer 2 on; ``added``
     is what training added to each of these numbers, since untrained layers differ already;
     ``later_angle`` is the angle after applying a shared stack twice as often again, and
-    ``later_over_last`` the same over the angle of the last trained application.
+    ``later_over_last`` the same over the angle of the last trained application, and 0 for a stack
+    that has come to rest before.
     """
     L, batch = model.config.num_layers, run.stream(text, held_out=True, batch_size=64).batch(0)
     shared = model.config.share == "all"
@@ -121,7 +122,7 @@ def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     angles, steps, before = curves["angle_degrees"], _summary(curves, L), _summary(untrained, L)
     steps["added"] = {name: steps[name] - value for name, value in before.items()}
     steps |= {"angle_degrees": angles, "l2": curves["l2"], "last_angle": angles[L - 1]}
-    later = {"later_angle": angles[-1], "later_over_last": angles[-1] / angles[L - 1]}
+    later = {"later_angle": angles[-1], "later_over_last": angles[-1] / (angles[L - 1] or np.inf)}
     return scores(model, text, run) | rounded(steps | (later if shared else {}))
 
 
