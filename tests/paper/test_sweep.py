@@ -105,9 +105,8 @@ def test_an_experiment_leaves_a_record_with_its_plan_and_provenance(tmp_path, mo
     short = dataclasses.replace(EXPERIMENTS["table5"], rows=rows, budgets={"quick": Profile((0,), SHORT)})
     monkeypatch.setitem(ALL, "table5", short)
     record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path, "auto").read_text())
-    assert record["plan"] == short.section and record["planned_runs"] == len(record["runs"]) == 2
-    found = [(run["row"], run["steps"]) for run in record["runs"]]
-    assert found == [(row, 4) for row in rows] and record["provenance"]["seeds"] == [0]
+    assert record["plan"] == short.section and record["planned_runs"] == 2 and record["provenance"]["seeds"] == [0]
+    assert [(run["row"], run["steps"]) for run in record["runs"]] == [(row, 4) for row in rows]
     with pytest.raises(ValueError, match=r"table5 has no profile 'laptop'\. The profiles it has: quick"):
         run_experiment("table5", "laptop", tmp_path, tmp_path)
 
