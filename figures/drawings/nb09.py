@@ -148,8 +148,8 @@ def outcome_of_an_interval(minimal=1.0):
         for end in (low, high):
             line(drawing, [(zero + end * unit, y - 10), (zero + end * unit, y + 10)], TARGET, 3)
         circle(drawing, zero + (low + high) / 2 * unit, y, 6, TARGET)
-        text(drawing, 358, y - 10, word, 16, anchor="start", weight="bold")
-        text(drawing, 358, y + 11, reason, SMALL, anchor="start")
+        text(drawing, 344, y - 10, word, 16, anchor="start", weight="bold")
+        text(drawing, 344, y + 11, reason, SMALL, anchor="start")
     text(drawing, 300, 394, "m is the smallest difference that matters, set before the run.", SMALL)
     return drawing
 
@@ -166,7 +166,7 @@ def which_idea_costs_what():
     changes = (
         ("E from 768 to 128, not shared", "3", ("none", 768), ("none", 128)),
         ("share attention only", "4", (128, "none"), (128, "attention")),
-        ("share the feed-forward block only", "4", (128, "none"), (128, "ffn")),
+        ("share feed-forward only", "4", (128, "none"), (128, "ffn")),
         ("share everything", "4", (128, "none"), (128, "all")),
         ("add NSP", "5", ("none",), ("NSP",)),
         ("add SOP", "5", ("none",), ("SOP",)),
@@ -191,8 +191,8 @@ def which_idea_costs_what():
         f"interval. The rows about sharing are at E = 128.")
     zero, unit, base = 494, 54, 408
     text(drawing, 16, 20, "change", anchor="start", weight="bold")
-    text(drawing, 264, 20, "Table", weight="bold")
-    text(drawing, 338, 20, "parameters", weight="bold")
+    text(drawing, 258, 20, "Table", weight="bold")
+    text(drawing, 342, 20, "parameters", weight="bold")
     text(drawing, zero, 20, "points of the average", weight="bold")
     rows = enumerate(zip(changes, points, saved, strict=True))
     for i, ((name, table, *_), gain, count) in rows:
