@@ -1,6 +1,5 @@
 """Cards of the exercises in notebook 02: GPT's mask, a bias that folds, attention in blocks."""
 
-
 import torch
 from torch import Tensor
 
@@ -46,8 +45,8 @@ def folded_bias(b_v: Tensor, W_o: Tensor, b_o: Tensor) -> Tensor:
 
 
 def _biases(draw: Draw) -> Cases:
-    biases = draw.randn(6), draw.randn(6, 6), draw.randn(6)
-    yield Case("gives the same outputs without the value bias", biases)
+    inputs = draw.randn(6), draw.randn(6, 6), draw.randn(6)
+    yield Case("gives the same outputs without the value bias", inputs)
 
 
 check_folded_bias = card("02.2", folded_bias, _biases, {
@@ -72,6 +71,7 @@ def _blocks(draw: Draw) -> Cases:
         S, D = len(scores), values.shape[1]
         state = torch.zeros(S) - torch.inf, torch.zeros(S), torch.zeros(S, D)
         for block in zip(scores.split((4, 3, 2), 1), values.split((4, 3, 2)), strict=True):
+            answer(tuple(map(torch.clone, state)), *block)  # only its arguments matter
             state = answer(state, *block)
             need(isinstance(state, tuple) and len(state) == 3, "return three tensors in a tuple")
         return [tensor(state[0], S), tensor(state[1], S), tensor(state[2], S, D)]

@@ -1,12 +1,11 @@
 """Cards of notebook 05's exercises: one die per word, a gradient in parts, a copy baseline."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from albert_edu.checks.asking import by_seed
 from albert_edu.checks.engine import Case, Cases, Draw, card
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import MASK
@@ -25,25 +24,30 @@ def replace_by_word(rng: np.random.Generator, token_ids: np.ndarray, masked: np.
 
 
 def _words(draw: Draw) -> Cases:
-    starts, ids = draw.numpy.random((400, 100)) < 0.6, draw.numpy.integers(5, 400, (400, 100))
-    masked = (draw.numpy.random(starts.size + 1) < 0.5)[np.cumsum(starts).reshape(starts.shape)]
+    starts, ids = draw.numpy.random((4000, 25)) < 0.6, draw.numpy.integers(5, 400, (4000, 25))
+    words = np.cumsum(starts).reshape(ids.shape)
+    masked = (draw.numpy.random(10**5 + 1) < 0.5)[words] & (ids % 9 > 0)
     both, first = masked[:, 1:] & masked[:, :-1], starts[:, 1:]
+    above = (masked[1:] & masked[:-1])[:, :2]  # few, so their share is held to 3 * 0.03
 
     def shares(answer, *inputs):
         seen = answer(*inputs)
         fate = np.where(seen == MASK, 1, 2 * (seen == ids))
         new, V = seen[masked & (fate == 0)], inputs[-1]
-        along, down = np.diff(fate) != 0, np.diff(fate, axis=0)[masked[1:] & masked[:-1]] != 0
+        along, down = np.diff(fate) != 0, np.diff(fate[:, :2], axis=0)[above] != 0
         parts = (fate[masked] == 1, fate[masked] == 2, (fate[~masked] != 2).any(),
                  ((new < MASK) | (new >= V)).any(), new / V,
                  (seen[:, 1:] == seen[:, :-1])[both & ~first & (fate[:, 1:] == 0)],
-                 along[both & ~first], along[both & first], down)
+                 along[both & ~first], along[both & first], down / 3)
         return torch.tensor([part.mean() for part in parts]).double()
 
-    for name, chosen in (("gives 80% [MASK], leaves 10%, changes nothing else", slice(6)),
-                         ("throws one die for each word", slice(6, 9))):  # fmt: skip
-        yield Case(name, (draw.numpy, ids, masked, starts, 400), 1.0,
+    for name, V, chosen in (("gives 80% [MASK], leaves 10%, changes nothing else", 400, slice(6)),
+                            ("draws no id but 5 where V is 6", 6, slice(6)),
+                            ("throws one die for each word", 400, slice(6, 9))):  # fmt: skip
+        yield Case(name, (draw.numpy, ids, masked, starts, V), 1.0,
                    lambda answer, *inputs, at=chosen: shares(answer, *inputs)[at], 0.03)
+    yield Case("takes its chance from `rng`", (), 1.0, lambda answer: by_seed(lambda seed: answer(
+        np.random.default_rng(seed), ids.copy(), masked.copy(), starts.copy(), 400)))
 
 
 check_replace_by_word = card("05.1", replace_by_word, _words, {
@@ -55,7 +59,7 @@ check_replace_by_word = card("05.1", replace_by_word, _words, {
 })  # fmt: skip
 
 
-def gradient_in_parts(head: torch.nn.Linear, parts: Sequence[tuple]) -> Tensor:
+def gradient_in_parts(head: torch.nn.Linear, parts: list[tuple]) -> Tensor:
     """``gradient_in_parts(head, parts) -> gradient[V,H]`` of the MLM loss of the whole batch with
     respect to ``head.weight``, one part after another. ``head(hidden[N,H])`` gives logits[N,V].
     ``parts`` is a list of (hidden[N,H], labels[N]); label -100 means nothing to predict."""
@@ -72,10 +76,6 @@ def _parts(draw: Draw) -> Cases:
     for (_, labels), used in zip(parts, (1, 5, 3), strict=True):
         labels[used:] = IGNORE
 
-    def twice(answer, head, parts):
-        answer(head, parts)
-        return answer(head, parts)
-
     def order(answer, head, parts):
         events = []
         head.register_forward_hook(lambda *_: events.append("forward"))
@@ -84,7 +84,8 @@ def _parts(draw: Draw) -> Cases:
         return events
 
     inputs = torch.nn.Linear(4, 7), parts
-    yield Case("is the gradient of the global mean, also when called again", inputs, 2.0, twice)
+    yield Case("is the gradient of the global mean, also when called again", inputs, 2.0,
+               lambda answer, *inputs: [answer(*inputs) for _ in range(2)])
     yield Case("runs forward and backward for one part after another", inputs, 1.0, order)
 
 

@@ -64,13 +64,9 @@ def equilibrium(f: Callable, x: Tensor, tolerance: float, limit: int) -> Tensor 
 def _maps(draw: Draw) -> Cases:
     x, turn = draw.randn(4, 2), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
     rates = torch.tensor([[0.2], [0.95], [0.95], [0.95]])
-
-    def circle(z, x):
-        return z @ turn if z.any() else x  # on a circle, no length changes
-
     for name, f, limit in (
         ("waits for the slowest token", lambda z, x: rates * z + x, 500),
-        ("never rests on a circle", circle, 500),
+        ("never rests on a circle", lambda z, x: z @ turn if z.any() else x, 500),  # same length
         ("gives up after the limit", lambda z, x: z / 2 + x, 5),
         ("goes as far as the limit", lambda z, x: x, 2),
     ):

@@ -19,9 +19,9 @@ def smallest_batch(separate: int, shared: int, activations: int, saving: float) 
 
 def _bytes(draw: Draw) -> Cases:
     shared, activations = draw.integer(2, 9) * 10**8, draw.integer(3, 9) * 10**8
-    for name, saving in (("finds where the saving falls below 5%", 0.05),
-                         ("finds where it falls below 30%", 0.3)):  # fmt: skip
-        yield Case(name, (53 * 10**8 + shared, shared, activations, saving))
+    for saving in (0.05, 0.3):
+        inputs = 53 * 10**8 + shared, shared, activations, saving
+        yield Case(f"finds where the saving falls below {saving:.0%}", inputs)
     yield Case("wants less, not as much", (6 * 10**8, 2 * 10**8, 10**8, 0.25))
 
 
@@ -73,10 +73,10 @@ def training_speedup(flops: float, separate: float, shared: float, workers: int,
 
 
 def _clusters(draw: Draw) -> Cases:
-    for name, workers in (("is right for many workers", 64), ("is right for two", 2),
-                          ("is 1 for a single worker", 1)):  # fmt: skip
+    for workers in (64, 2, 1):
         flops, link = workers * draw.integer(5, 15) * 1e12, 1e9 * draw.integer(2, 5)
-        yield Case(name, (flops, 3.4e8, 1.8e7, workers, 1e13, link))
+        yield Case(f"is right for {workers} worker{'s' * (workers > 1)}",
+                   (flops, 3.4e8, 1.8e7, workers, 1e13, link))
 
 
 check_training_speedup = card("10.7", training_speedup, _clusters, {

@@ -24,11 +24,10 @@ def _spans(draw: Draw) -> Cases:
     start, end, first = draw.randn(B, S), draw.randn(B, S), draw.integers(3, 5, B)
     last = first + draw.integers(1, 3, B)
     everyone, context = torch.ones(B, S).bool(), (torch.arange(S) > 2).expand(B, S)
-    some = torch.arange(B) < 3
-    inputs = start, end, context, first.where(some, -100), last.where(some, -100)
+    some = [label.where(torch.arange(B) < 3, -100) for label in (first, last)]
     yield Case("is the mean of the two losses", (start, end, everyone, first, last), 2.0)
     yield Case("lets only the context answer", (start, end, context, first, last))
-    yield Case("leaves out questions without an answer", inputs)
+    yield Case("leaves out questions without an answer", (start, end, context, *some))
 
 
 check_span_loss = card("11.1", span_loss, _spans, {
