@@ -158,7 +158,7 @@ def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str
         ours = mean([cell(run, experiment.column) for run in of_row])
         parameters = f"{of_row[0]['parameters']:,}" if "parameters" in of_row[0] else ""
         seconds = [run.get("training_seconds", run.get("seconds")) for run in of_row]
-        time = f"{sum(seconds) / len(seconds):.0f}" if None not in seconds else ""
+        time = f"{sorted(seconds)[len(seconds) // 2]:.0f}" if None not in seconds else ""
         paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else ""
         if row in experiment.published:
             table, *cell_of = reference = experiment.published[row]

@@ -19,7 +19,7 @@ def smallest_batch(separate: int, shared: int, activations: int, saving: float) 
 
 def _bytes(draw: Draw) -> Cases:
     shared, activations = draw.integer(2, 9) * 10**8, draw.integer(3, 9) * 10**8
-    for saving in (0.05, 0.3):
+    for saving in (0.05, 0.3, 0.95):
         inputs = 53 * 10**8 + shared, shared, activations, saving
         yield Case(f"finds where the saving falls below {saving:.0%}", inputs)
     yield Case("wants less, not as much", (6 * 10**8, 2 * 10**8, 10**8, 0.25))

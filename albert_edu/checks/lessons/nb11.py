@@ -25,8 +25,8 @@ def _spans(draw: Draw) -> Cases:
     last = first + draw.integers(1, 3, B)
     everyone, context = torch.ones(B, S).bool(), (torch.arange(S) > 2).expand(B, S)
     some = [label.where(torch.arange(B) < 3, -100) for label in (first, last)]
-    yield Case("is the mean of the two losses", (start, end, everyone, first, last), 2.0)
-    yield Case("lets only the context answer", (start, end, context, first, last))
+    yield Case("is the mean of the two losses", (start, end, everyone, first - 3, last - 3), 2.0)
+    yield Case("lets only the context answer", (start - 500, end - 500, context, first, last))
     yield Case("leaves out questions without an answer", (start, end, context, *some))
 
 

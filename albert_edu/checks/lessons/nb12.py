@@ -14,8 +14,8 @@ def fitting_rules(printed: int, counts: dict[str, int]) -> list[str]:
 
 
 def _counts(draw: Draw) -> Cases:
-    for name, printed, half in (("to millions", draw.integer(20, 400), 500_000),
-                                ("1000 and more to tens", 10 * draw.integer(100, 200), 5_000_000)):
+    for name, printed, half in (("to millions", 10 * draw.integer(2, 40), 500_000),
+                                ("1000 and more to tens", 1000, 5_000_000)):
         near, far = draw.integer(half // 2, half), draw.integer(half + 1, 2 * half)
         off = {"just below": -near, "too low": -far, "just above": near, "too high": far}
         yield Case(f"rounds {name}", (printed, {k: printed * 10**6 + by for k, by in off.items()}))
@@ -72,7 +72,8 @@ def most_of_the_drop(none: list[float], ffn: list[float], all_shared: list[float
 def _losses(draw: Draw) -> Cases:
     for name, ffn, all_shared in (("agrees above half of the drop", 0.16, 0.2),
                                   ("opposes below half, although the FFN costs", 0.05, 0.2),
-                                  ("is void where nothing is lost", 0.16, 0.0),
+                                  ("is void where nothing is lost", 0.0, 0.0),
+                                  ("is void where sharing helps", 0.16, -0.2),
                                   ("is undecided at half of the drop", 0.1, 0.2)):  # fmt: skip
         none = [3 + 0.2 * luck for luck in draw.randn(6).tolist()]
         noise = (0.005, -0.004, 0.008, -0.008, 0.004, -0.004)
