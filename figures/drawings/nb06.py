@@ -49,19 +49,19 @@ def building_a_pair():
     text(drawing, 179, 128, "cut between two sentences", SMALL)
     line(drawing, [(179, 30), (179, 116)], INK, 1.5)
     line(drawing, [(300, 150), (300, 476)], PALE, 2)
-    for x, task, question in ((16, "SOP", "sentence-order prediction"),
+    for x, task, question in ((8, "SOP", "sentence-order prediction"),
                               (316, "NSP", "next-sentence prediction")):
         text(drawing, x, 164, task, LARGE, anchor="start", weight="bold")
         text(drawing, x + 46, 165, question, SMALL, anchor="start")
         for y, label in ((190, IN_ORDER), (338, OTHER)):
             first, second = PAIRS[task, label]
-            for place, segment in ((x, first), (x + 138, second)):
-                box(drawing, place, y, 130, 58, COLOURS[segment], "\n".join(segment), SMALL)
+            for place, segment in ((x, first), (x + 140, second)):
+                box(drawing, place, y, 136, 58, COLOURS[segment], "\n".join(segment), SMALL)
             words = {IN_ORDER: "in order", OTHER: "swapped" if task == "SOP" else "random segment"}
-            box(drawing, x + 34, y + 78, 200, 32, TARGET, f"label {label}: {words[label]}")
-            brace(drawing, (x, y + 62), (x + 268, y + 62), depth=12)
-    text(drawing, 150, 466, "same words, other order", SMALL)
-    text(drawing, 450, 466, "other words", SMALL)
+            box(drawing, x + 30, y + 78, 216, 32, TARGET, f"label {label}: {words[label]}")
+            brace(drawing, (x, y + 62), (x + 276, y + 62), depth=12)
+    text(drawing, 146, 466, "same words, other order", SMALL)
+    text(drawing, 454, 466, "other words", SMALL)
     return drawing
 
 

@@ -5,9 +5,9 @@ from figures.drawings.palette import GREY, INK, PALE, SMALL, TARGET
 from figures.drawings.style import box, canvas, line, text
 
 TABLE = TABLES["5"]
-WIDTHS = (48, 50, 50, 50, 78, 78, 52, 52, 52, 52)
+WIDTHS = (58, 50, 50, 50, 78, 78, 50, 50, 50, 50)
 HEADS = ("trained\nwith", "MLM\nacc", "NSP\nacc", "SOP\nacc", "SQuAD\n1.1", "SQuAD\n2.0", "MNLI",
-         "SST-2", "RACE", "average")
+         "SST-2", "RACE", "Avg")
 OWN, OTHER = 0.5, 0.0                                 # strengths of the fill
 QUESTIONS = (
     (GREY, 0.25, "1", "Does the extra loss disturb MLM?", "MLM acc"),
@@ -28,7 +28,7 @@ def table5_map():
     drawing = canvas(
         372, "Table 5 of the paper, and which of its cells answers which question",
         f"Table 5 of the paper with three rows and nine columns of numbers. Columns: "
-        f"{', '.join(TABLE.columns[1:])}. {rows}. The cells are marked with the numbers of four "
+        f"{', '.join(TABLE.columns[1:])}. {rows}. Fills and frames mark the cells of four "
         f"questions. Question 1, does the extra loss disturb MLM: the column MLM acc. Question 2, "
         f"does a model learn the task that it trains on: NSP on NSP and SOP on SOP, filled in "
         f"dark. Question 3, does a model also solve the task that it never saw: NSP on SOP and "
