@@ -38,9 +38,8 @@ def made(kind: Callable, *sizes) -> torch.nn.Module:
     matrix: a transposed one gets the transposed numbers, a square one symmetric numbers.
     """
     module = kind(*sizes)
-    kind = type(module).__name__
     need(isinstance(module, torch.nn.Module),
-         f"you return {kind}: write a class with nn.Module as its base")
+         f"you return {type(module).__name__}: write a class with nn.Module as its base")
     with torch.no_grad():
         for weight in module.parameters():
             weight.copy_(numbers_of(weight.shape))

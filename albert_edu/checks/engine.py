@@ -100,14 +100,15 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
         mistakes = {} if all(held) else mistakes_of(seed)
         alike = {name: list(map(same, outcomes, values, atols))
                  for name, values in mistakes.items()}
-        if not any(ok and not _is_nothing(value) for ok, value in zip(held, right, strict=True)):
+        if all(isinstance(x, Raised | None) for x, ok in zip(right, held, strict=True) if ok):
             held = [False] * len(held)  # who always returns None or raises an error has no point
         for i, case in enumerate(questions):
             texts = ()
             if not held[i]:
                 got, named = outcomes[i], nearest(i, alike, held, outcomes)
                 own = case.ask is not Case._field_defaults["ask"]
-                texts = (brief(right[i]), brief(got), named or reason_of(got, right[i], asked_for),
+                reason = named or reason_of(got, right[i], asked_for, any(x is None for x in right))
+                texts = (brief(right[i]), brief(got), reason,
                          given(case.inputs, case.ask if own else reference, int(own)),
                          "" if named else differs(got, right[i], case.inputs, case.atol))
             report.properties.append(Property(case.name, held[i], case.weight, *texts))
@@ -188,6 +189,3 @@ def _ends(outcome) -> bool:
     ends = (TookTooLong, MemoryError, NotImplementedError)
     return isinstance(outcome, Raised) and isinstance(outcome.error, ends)
 
-
-def _is_nothing(value) -> bool:
-    return value is None or isinstance(value, Raised)

@@ -72,14 +72,16 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
     return text
 
 
-def reason_of(got, expected, asked_for: str) -> str:
+def reason_of(got, expected, asked_for: str, none_may_be_right: bool) -> str:
     """Why a result cannot be compared at all: an error, a missing one, None, no tensor."""
+    if same(got, expected):
+        return "right, but nothing else is"
     if isinstance(got, Raised):
-        return "right, but nothing else is" if same(got, expected) else _why(got.error, asked_for)
+        return _why(got.error, asked_for)
     if isinstance(expected, Raised):
         return f"a {type(expected.error).__name__} is due here"
-    if got is None and not isinstance(expected, torch.Tensor | None):
-        return "you return None; is the return missing?"
+    if got is None:
+        return "you return None" + ("" if none_may_be_right else "; is the return missing?")
     if isinstance(expected, torch.Tensor):
         try:
             tensor(got)
@@ -99,12 +101,10 @@ def _where(error: BaseException) -> str:
     """The last line of the answer's own code on the way to the error, never ours."""
     ours = os.path.dirname(os.path.dirname(__file__))
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith((ours, "<frozen")) and not _installed(frame.filename):
+        installed = "site-packages" in frame.filename or frame.filename.endswith(".pyx")
+        if not frame.filename.startswith((ours, "<frozen")) and not installed:
             return f"in {frame.name}, line {frame.lineno}: {frame.line}"
     if isinstance(error, TypeError) and "positional argument" in str(error):
         return "it cannot be called like this; look at the arguments in the exercise"
     return ""
 
-
-def _installed(filename: str) -> bool:
-    return "site-packages" in filename or filename.endswith(".pyx")

@@ -74,7 +74,7 @@ def _losses(draw: Draw) -> Cases:
                                   ("opposes below half, although the FFN costs", 0.05, 0.2),
                                   ("is void where nothing is lost", 0.0, 0.0),
                                   ("is void where sharing helps", 0.16, -0.2),
-                                  ("is undecided at half of the drop", 0.1, 0.2)):  # fmt: skip
+                                  ("is undecided at half of the drop", 0.103, 0.2)):  # fmt: skip
         none = [3 + 0.2 * luck for luck in draw.randn(6).tolist()]
         noise = (0.005, -0.004, 0.008, -0.008, 0.004, -0.004)
         yield Case(name, (none, *([z + cost + x for z, x in zip(none, noise, strict=True)]
