@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from albert_edu.analysis.plots import save
 from albert_edu.config import AlbertConfig
 from albert_edu.paper.claims import Comparison, Mean, cell, mean
-from albert_edu.paper.outcomes import compare, margin
+from albert_edu.paper.outcomes import compare, is_stuck, margin
 from albert_edu.paper.pictures import difference_picture, layer_curves, pair_picture, printed
 from albert_edu.paper.plan import Experiment
 from albert_edu.paper.published import TABLES
@@ -53,10 +53,9 @@ def pictures(report: Report) -> Iterator[tuple[str, tuple[Figure, str]]]:
     for entry in report.entries:
         if _is_drawn(entry, report):
             yield f"{entry.name}_differences", difference_picture(entry, report)
-        for profile, record in entry.records.items():
-            if entry.experiment.curve and not why_unfinished(record):
-                curves = layer_curves(entry.experiment, record["runs"])
-                yield f"{entry.name}_{profile}_layers", curves
+        for profile, kept in entry.records.items():
+            if entry.experiment.curve and not why_unfinished(kept):
+                yield f"{entry.name}_{profile}_layers", layer_curves(entry.experiment, kept["runs"])
 
 
 def _is_drawn(entry: Entry, report: Report) -> bool:
@@ -151,19 +150,20 @@ def _span(values: Sequence[int]) -> str:
     return " to ".join(f"{value:,}" for value in sorted({min(values), max(values)}))
 
 
-def _numbers(experiment: Experiment, runs: Sequence[dict]) -> Iterator[tuple[str, ...]]:
+def _numbers(entry: Entry, runs: Sequence[dict]) -> Iterator[tuple[str, ...]]:
     """A row of the table: paper, ours, parameters and training seconds where there are any."""
     for row in dict.fromkeys(run["row"] for run in runs):
         of_row = [run for run in runs if run["row"] == row]
-        ours = mean([cell(run, experiment.column) for run in of_row])
+        ours = shown(mean([cell(run, entry.experiment.column) for run in of_row]))
+        stuck = sum(is_stuck(run, entry.questions[0]) for run in of_row)
         parameters = f"{of_row[0]['parameters']:,}" if "parameters" in of_row[0] else ""
         seconds = [run.get("training_seconds", run.get("seconds")) for run in of_row]
         time = f"{sorted(seconds)[len(seconds) // 2]:.0f}" if None not in seconds else ""
         paper = f"{of_row[0]['printed']}M" if "printed" in of_row[0] else ""
-        if row in experiment.published:
-            table, *cell_of = reference = experiment.published[row]
+        if row in entry.experiment.published:
+            table, *cell_of = reference = entry.experiment.published[row]
             paper = f"{printed(reference)} ({TABLES[table].name}, {', '.join(map(str, cell_of))})"
-        yield row, paper, shown(ours), parameters, time
+        yield row, paper, f"{ours}, {stuck} stuck" if stuck else ours, parameters, time
 
 
 def shown(mean: Mean, unit: str = "") -> str:

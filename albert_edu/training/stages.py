@@ -55,14 +55,14 @@ def train_stages(
     """
     torch.manual_seed(settings(stages[0]).seed)
     model, history, seconds, steps = warm_start, None, 0.0, 0
-    for stage in stages:
+    for number, stage in enumerate(stages, 1):
         origin = fingerprint(model.state_dict()) if model else "scratch"
         deep = config.replace(num_layers=stage.num_layers)
         model = stack_layers(model, stage.num_layers) if model else AlbertForPretraining(deep)
         place = Path(folder) if folder else None
         if place and len(stages) > 1:
             length = stage.sequence_length or config.max_positions
-            place /= f"layers-{stage.num_layers:02d}-length-{length:03d}"
+            place /= f"stage-{number}-layers-{stage.num_layers:02d}-length-{length:03d}"
         batches = stream(stage, skip + steps)
         measured = pretrain(
             model, batches, settings(stage), place and place / "checkpoints", device,

@@ -96,9 +96,9 @@ def test_a_run_that_was_interrupted_in_any_stage_ends_with_the_same_bits_and_rec
     assert same_bits(whole.model, again.model)
     assert timeless(again.history.records) == timeless(whole.history.records)
     assert len(train.batches) == 9 - calls, "finished steps are not repeated"
-    shapes = [(stage.num_layers, stage.sequence_length or 32) for stage in STAGES]
-    folders = [f"layers-{layers:02d}-length-{length:03d}" for layers, length in shapes]
+    folders = [f"stage-{i}-layers-{s.num_layers:02d}-length-{s.sequence_length or 32:03d}" for i, s in enumerate(STAGES, 1)]
     for folder, stage in zip(folders, STAGES, strict=True):
         last = (tmp_path / folder / "metrics.jsonl").read_text().splitlines()[-1]
         assert json.loads(last)["step"] == stage.steps
     assert batches_read(tmp_path / folders[-1]) == 9 and batches_read(tmp_path) == 0
+    train(stages=STAGES[2:] * 2, folder=tmp_path / "two of one shape")
