@@ -43,7 +43,7 @@ def gradient_accumulation():
     box(drawing, 120, 324, 360, 44, TARGET, f"divide once: {total} / {count} = {total / count:.2f}",
         16, "bold", strength=0.4)
     fractions = " + ".join(f"{a}/{b}" for a, b in zip(LOSS_SUMS, MASKED, strict=True))
-    text(drawing, 300, 402, "This is the loss of the whole batch, so its gradient is the same.")
+    text(drawing, 300, 402, "Gradients add up in the same way: first the sums, then one division.")
     text(drawing, 300, 440, f"Not the mean of the means: ({fractions}) / {parts} = "
          f"{sum(means) / parts:.2f}", SMALL)
     return drawing
