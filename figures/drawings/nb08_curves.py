@@ -54,7 +54,7 @@ def figure1_redrawn():
         text(drawing, x0 + wide, base - 0.33 * high, "ALBERT-large", SMALL, anchor="end")
         text(drawing, x0 + wide, base - 0.09 * high, "not 0 at the last layer", SMALL, anchor="end")
     box(drawing, 60, 316, 480, 40, GREY,
-        "Redrawn from the description, not the original's data.", 16, "bold")
+        "Redrawn from the description, not the original's data.", 14, "bold")
     return drawing
 
 
