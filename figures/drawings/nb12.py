@@ -35,7 +35,7 @@ def scope_and_outcome():
             if x == x0:
                 text(drawing, 16, y0 + (i + 0.5) * row - 2, scope, SMALL, anchor="start")
         x += width
-    text(drawing, 300, 340, "Elsewhere we say only the two words, for example:")
+    text(drawing, 300, 340, "Elsewhere we only name scope and outcome, for example:")
     text(drawing, 300, 364, "“small-scale analogue, undecided”: our small runs cannot tell.")
     void = "void: the runs can show nothing, for example if the control failed"
     text(drawing, 300, 388, void, SMALL)
@@ -77,10 +77,10 @@ def from_claim_to_outcome():
     """If all decisions are written down before the run, the run alone decides the outcome."""
     before = (("claim", "a sentence of the paper"),
               ("criterion", "loss (all shared) − loss (none) > 0"),
-              ("minimal effect m", "smaller differences do not matter"),
+              ("minimal effect m", "smaller ones do not matter"),
               ("control", "shows that the models have learnt"), ("seeds", "how many, fixed now"))
     after = ("differences,\none per seed", "95% interval\nof their mean",
-             "outcome:\none of five words")
+             "outcome:\none of five")
     listed = "; ".join(f"{name}: {words}" for name, words in before)
     drawing = canvas(
         430, "From a claim of the paper to an outcome",
