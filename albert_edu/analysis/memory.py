@@ -34,7 +34,7 @@ def rerun(block: nn.Module, x: Tensor, back: Tensor) -> tuple[Tensor, Tensor, tu
     """
     with torch.enable_grad():
         x = x.detach().requires_grad_()
-        # A view, because FlopCounterMode cannot hook a leaf that enters a module here.
+        # FlopCounterMode cannot hook a module whose input is a leaf; a view is none.
         output = block(x.view_as(x))
     gradient, *of_weights = torch.autograd.grad(output, (x, *block.parameters()), back)
     return output.detach(), gradient, tuple(of_weights)
