@@ -175,7 +175,7 @@ def rows_looked_up():
         f"table; the ids run from left to right and from top to bottom. A batch of {B} sequences "
         f"of {S} positions looks up {len(rows):,} rows, {len(rows) / V:.0%} of the table, and "
         "these "
-        f"squares are dark. Almost all squares in the first three lines are dark, because frequent "
+        f"squares are dark. Almost all squares in the first two lines are dark, because frequent "
         f"tokens have small ids; further down dark squares become rare.")
     lines = V // columns
     drawing.append(svg.Rectangle(left, top, columns * size - 1, lines * size - 1,
