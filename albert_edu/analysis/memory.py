@@ -34,7 +34,7 @@ def rerun(block: nn.Module, x: Tensor, back: Tensor) -> tuple[Tensor, Tensor, tu
     """
     with torch.enable_grad():
         x = x.detach().requires_grad_()
-        # FlopCounterMode cannot hook a module whose input is a leaf; a view is none.
+        # FlopCounterMode cannot hook a module whose input is a leaf; a view is no leaf.
         output = block(x.view_as(x))
     gradient, *of_weights = torch.autograd.grad(output, (x, *block.parameters()), back)
     return output.detach(), gradient, tuple(of_weights)

@@ -101,8 +101,8 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
     for word, by in (("factor", a / b), ("shift", a.double() - b.double())):
         for axis in range(a.ndim):
             first = by.narrow(axis, 0, 1)
-            varies = a.shape[axis] > 2 and first.all() and first.std() > 1e-3  # not one for all
-            if varies and same(by, first.expand_as(by)):
+            several = a.shape[axis] > 2 and first.all() and first.max() - first.min() > 1e-3
+            if several and same(by, first.expand_as(by)):  # a single one is told above
                 return f"right up to a {word} that is the same along dimension {axis}"
     alone = [f", all at index {places[0, axis]} of dimension {axis}" for axis in range(a.ndim)
              if 1 < len(places) and len(places[:, axis].unique()) == 1 < a.shape[axis]]
