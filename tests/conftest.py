@@ -24,9 +24,6 @@ import hypothesis
 import pytest
 import torch
 
-from albert_edu.config import AlbertConfig
-from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 
 hypothesis.settings.register_profile("course", max_examples=25, deadline=None, derandomize=True)
@@ -55,16 +52,6 @@ def text() -> PreparedText:
 @pytest.fixture(scope="session")
 def story_text() -> PreparedText:
     return prepare("stories")
-
-
-@pytest.fixture
-def tiny_model() -> AlbertForPretraining:
-    return AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=200))
-
-
-@pytest.fixture
-def story_stream(story_text) -> PretrainingStream:
-    return PretrainingStream(story_text.train, story_text.tokenizer, "sop", 8, 64)
 
 
 def pytest_terminal_summary(terminalreporter):

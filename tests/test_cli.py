@@ -6,13 +6,10 @@ import subprocess
 import sys
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from albert_edu import doctor, folder, notebooks
 from albert_edu.cli import main
 from albert_edu.model.folders import model_folder
-from albert_edu.paper.page import write_report
 
 QUICK = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "4", "--sequence-length", "32", "--evaluate-every", "0"]
 
@@ -31,14 +28,6 @@ def test_pretrain_leaves_a_model_that_transformers_loads_and_metrics_line_by_lin
     assert "unigram baseline: MLM loss" in capsys.readouterr().out
 
 
-def test_the_same_command_again_goes_on_and_changes_nothing_once_finished(tmp_path):
-    pretrain(tmp_path)
-    before = load_file(tmp_path / "model.safetensors")
-    assert pretrain(tmp_path) == 0
-    after = load_file(tmp_path / "model.safetensors")
-    assert all(torch.equal(before[name], after[name]) for name in before)
-
-
 def test_somebodys_finished_model_is_not_overwritten_unless_asked_for(tmp_path, capsys):
     pretrain(tmp_path)
     shutil.rmtree(tmp_path / "checkpoints")
@@ -47,12 +36,6 @@ def test_somebodys_finished_model_is_not_overwritten_unless_asked_for(tmp_path, 
     assert (tmp_path / "model.safetensors").read_bytes() == before
     assert pretrain(tmp_path, "--seed", "1", "--overwrite") == 0
     assert (tmp_path / "model.safetensors").read_bytes() != before
-
-
-def test_another_setting_in_the_same_folder_is_refused_by_name(tmp_path, capsys):
-    pretrain(tmp_path)
-    assert pretrain(tmp_path, "--learning-rate", "0.5") == 2
-    assert "learning_rate was 0.001, is 0.5" in capsys.readouterr().err
 
 
 def test_a_deeper_model_starts_from_a_trained_one(tmp_path):
@@ -81,19 +64,6 @@ def test_a_run_that_started_from_other_weights_is_not_gone_on_with(tmp_path, cap
         warm = ["--warm-start", str(tmp_path / start), "--out", str(tmp_path / "three")]
         assert main(["pretrain", "--corpus", "stories", *QUICK, *warm]) == code
     assert "belongs to another run: origin was" in capsys.readouterr().err
-
-
-def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_same(tmp_path):
-    assert pretrain(tmp_path, "--share", "ffn") == 0
-    assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert_edu"
-
-
-def test_a_folder_of_text_is_a_corpus(tmp_path):
-    for number in range(6):
-        (tmp_path / f"{number}.txt").write_text("A tale begins here. It goes on for a while. Then it ends. " * 8)
-    out = tmp_path / "out"
-    arguments = ["pretrain", "--corpus", str(tmp_path), "--vocab-size", "24", *QUICK, "--sequence-length", "64", "--out", str(out)]
-    assert main(arguments) == 0 and (out / "spiece.model").exists()
 
 
 def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(tmp_path):
@@ -177,10 +147,3 @@ def test_without_a_clone_a_command_says_that_it_needs_one_and_writes_nothing(com
     assert main(command.split()) == 2
     assert "course's folder" in (error := capsys.readouterr().err) or "grade a folder first" in error
     assert len(error.splitlines()) == 1 and [path.name for path in tmp_path.rglob("*")] == ["empty"]
-
-
-def test_the_claims_page_leaves_a_readme_of_somebody_else_alone(tmp_path):
-    assert main(["reproduce", "--experiment", "counts", "--runs", str(tmp_path)]) == 0
-    readme = tmp_path / "README.md"
-    readme.write_text("a project of its own")
-    assert write_report(tmp_path, readme).exists() and readme.read_text() == "a project of its own"

@@ -15,6 +15,7 @@ from math import inf, nan
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
@@ -65,16 +66,18 @@ SETTINGS = {
     },
     partial(unchecked("training/finetune").FinetuneSettings, steps=10): {"steps": (0,), "batch_size": (0,), "dropout": (1.0,)},
     partial(STREAM, None, None): {
-        "negatives": ("friends",), "batch_size": (0, 1), "sequence_length": (0,), "seed": (-1,),
-        "skip": (-1,), "max_ngram": (0,), "mask_rate": (2.0, -1.0, 0.0, nan), "short_probability": (7.0, nan),
+        "negatives": ("friends",), "batch_size": (0, 1, 10**6 + 1), "sequence_length": (0, 10**5 + 1), "seed": (-1, 2**40 + 1),
+        "skip": (-1,), "max_ngram": (0,), "mask_rate": (2.0, -1.0, 0.0, 9e-7, nan), "short_probability": (7.0, nan),
     },
-    stories: {"num_documents": (0,), "num_scripts": (0, 10**8), "topic_strength": (1.1, nan), "order_strength": (-0.1,)},
+    stories: {"num_documents": (0, 10**6 + 1), "num_scripts": (0, 10**8), "topic_strength": (1.1, nan), "order_strength": (-0.1,),
+              "topic_nouns": (-1,), "seed": (-1, 2**32 + 1)},
     partial(unchecked("training/lamb").Lamb, [], lr=0.1): {"lr": (-0.1, nan, "x"), "eps": (-1.0,), "weight_decay": (-1.0,)},
     partial(unchecked("text/documents").hold_out, None): {"fraction": (-0.1, nan, None)},
-    partial(unchecked("text/prepare").prepare, "stories"): {"held_out": ("x",), "seed": (-1, 1.5, None), "vocab_size": ("9",)},
-    unchecked("text/tasks").sentiment: {"level": ("word",), "examples": (0, -1, 2.5), "seed": (-1,)},
-    unchecked("text/tasks").story_gap: {"examples": (0, 2.5), "seed": (-1,)},
-    partial(STREAM.batch, None): {"step": (-1, 1.5)},
+    partial(unchecked("text/prepare").prepare, "stories"): {
+        "held_out": ("x", 1.1), "seed": (-1, 1.5, None, 2**32 + 1), "vocab_size": ("9", 65_537)},
+    unchecked("text/tasks").sentiment: {"level": ("word",), "examples": (7, 2.5, 10**6 + 1), "seed": (-1, 2**32 + 1)},
+    unchecked("text/tasks").story_gap: {"examples": (7, 2.5, 10**6 + 1), "seed": (-1, 2**32 + 1)},
+    partial(STREAM.batch, None): {"step": (-1, 1.5, 2**40 + 1)},
     partial(unchecked("training/task_model").make_ready, SHAPED, None, "story-gap"): {"sequence_length": (0, 7, 33, "8", True)},
     unchecked("text/documents").split_sentences: {"text": (None, 3, b"text")},
     partial(unchecked("text/tokenizer").AlbertTokenizer.encode, None): {"text": (None, 3)},
@@ -156,8 +159,8 @@ MODELS = {  # what the error says: what is done to the folder
     "lacks tensors of the encoder, for example albert.": tensors(lambda read: {f"module.{name}": read[name] for name in read}),
 }  # fmt: skip
 TASK_MODELS = {
-    "none of ForSequenceClassification": fields(architectures=["AlbertModel"]), "KeyError": fields(id2label={"a": "b"}),
-    "config.json is damaged": fields(id2label=3), "hidden_dropout": fields(classifier_dropout_prob=nan),
+    "none of ForSequenceClassification": fields(architectures=["AlbertModel"]), "config.json is damaged": fields(id2label=3),
+    "^id2label in /.*KeyError": fields(id2label={"a": "b"}), "hidden_dropout": fields(classifier_dropout_prob=nan),
 }  # fmt: skip
 
 
@@ -249,12 +252,18 @@ def test_text_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch, mess
     assert_refused(tmp_path / "text", message, lambda: prepare(tmp_path / "text", 24))
 
 
+def array(name: str, change):
+    return lambda folder: np.save(folder / "train" / f"{name}.npy", change(np.load(folder / "train" / f"{name}.npy")))
+
+
 COPIES = {  # of prepared text
     "tokens.npy is damaged": lambda f: os.truncate(f / "train" / "tokens.npy", 140),
     "tokens.npy is not a": pipe("train/tokens.npy"), "has no spiece": lambda f: (f / "spiece.model").unlink(),
     "train is .*TypeError": put("train/unknown.json", "3"), "not a whole SentencePiece": put("spiece.model", "x"),
     "has another tokenizer than it was": lambda f: load_pretrained("laptop")[1].save(f),
     "offsets of the corpus end": lambda f: shutil.copy(f / "train" / "sentences.npy", f / "train" / "documents.npy"),
+    "another type": array("topics", lambda a: a.astype(np.int32)), "run backwards": array("documents", lambda a: np.r_[1, a[1:]]),
+    "run back": array("sentences", lambda a: np.r_[a[0], a[2], a[1], a[3:]]),
 }  # fmt: skip
 
 
@@ -285,6 +294,7 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "is empty: give a name": "pretrain --corpus stories --out EMPTY", "minutes must be": "reproduce --minutes nan",
     "is no folder, no shipped model": "inspect nowhere", "top must be from 1": "fill [MASK] --top 0",
     "there is no .MASK. in": "fill hello", "there is no folder": "assignments grade OUT", "no notebook starts": "start 77",
+    "should hold STUDENT/NOTEBOOK": "assignments grade .", "must be above 0": "assignments grade . --seconds 0",
 }  # fmt: skip
 
 

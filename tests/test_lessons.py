@@ -69,12 +69,6 @@ def test_a_lesson_uses_the_words_of_the_field(path):
 
 
 @pytest.mark.parametrize("path", ROAD, ids=name)
-def test_no_code_line_needs_a_scroll_bar(path):
-    for cell in source_of(path, "code"):
-        assert all(len(line) <= 88 for line in cell.splitlines()), cell
-
-
-@pytest.mark.parametrize("path", ROAD, ids=name)
 def test_every_exercise_has_hints_an_error_a_solution_and_a_check_that_it_passes(path):
     """The solution sees what the notebook imports, defines and names; the check is the cell's own."""
     notebook = nbformat.read(path, as_version=4)

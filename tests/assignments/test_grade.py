@@ -117,15 +117,6 @@ def test_a_process_that_ends_while_it_grades_is_a_problem_of_one_submission(tmp_
     assert "ended" in grade.grade_one(tmp_path, "ann", NAME, "plain", LIMITS)
 
 
-@pytest.mark.parametrize("arguments", [["grade", "no/such/folder"], ["grade", "."],
-                                       ["report", "--out", "no/such/folder"],
-                                       ["grade", ".", "--seconds", "0"]])
-def test_bad_input_is_told_in_a_sentence_with_exit_code_2(arguments, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["assignments", *arguments]) == 2
-    assert "Error: " in capsys.readouterr().err
-
-
 def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is_named(tmp_path, monkeypatch, capsys):
     folder, course = tmp_path / "in", tmp_path / "out"
     for student in ("ann", "bob"):

@@ -86,17 +86,11 @@ def test_exercises_have_headers_hints_help_and_the_points_of_their_tests(path):
     assert row in (NOTEBOOKS / "README.md").read_text(), "the instructors' page lists it"
 
 
-@pytest.mark.parametrize("source, mark, words", [
-    ("### BEGIN SOLUTION\npass", {"solution": True}, "no end solution"),
-    ("### BEGIN SOLUTION\npass\n### END SOLUTION", {"solution": False}, "non-solution cell"),
-    ("### BEGIN HIDDEN TESTS\npass\n### END HIDDEN TESTS", {"solution": False}, "idden test"),
-])
-def test_a_source_that_nbgrader_refuses_is_named(source, mark, words, tmp_path):
-    usual = {"grade": False, "locked": False, "task": False, "grade_id": "a"}
-    usual["schema_version"] = 3
-    cell = nbformat.v4.new_code_cell(source, metadata={"nbgrader": usual | mark})
+def test_a_source_that_nbgrader_refuses_is_named(tmp_path):
+    mark = {"grade": False, "locked": False, "task": False, "grade_id": "a", "solution": True, "schema_version": 3}
+    cell = nbformat.v4.new_code_cell("### BEGIN SOLUTION\npass", metadata={"nbgrader": mark})
     kernel = {"name": "python3", "display_name": "Python", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
     nbformat.write(notebook, tmp_path / "01_wrong.ipynb")
-    with pytest.raises(RuntimeError, match=f"01_wrong.ipynb: .*{words}"):
+    with pytest.raises(RuntimeError, match=r"01_wrong\.ipynb: .*no end solution"):
         release(tmp_path / "01_wrong.ipynb")

@@ -17,9 +17,7 @@ from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 
 from albert_edu import cli
-from albert_edu.config import AlbertConfig
 from albert_edu.model import folders
-from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.folders import model_folder
 from albert_edu.model.formats import InterchangeError, tensor_names
 from albert_edu.model.interchange import load_pretrained, save_pretrained
@@ -28,9 +26,8 @@ from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.task_files import SpanExample, encode_spans
 from albert_edu.text.tasks import Example, encode_pairs
 from albert_edu.text.tokenizer import TokenizerError
-from tests.support import same_bits
+from tests.support import same_bits, tiny
 
-SHAPE = dict(vocab_size=50, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16)
 SIZES = dict(vocab_size=50, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
              max_position_embeddings=16)  # fmt: skip
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "four", "score", "and", "seven", "year", "##s", "ago", "."]
@@ -39,8 +36,7 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "four", "score", "and", "
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("written")
-    torch.manual_seed(0)
-    save_pretrained(AlbertForPretraining(AlbertConfig(**SHAPE)), None, folder)
+    save_pretrained(tiny(), None, folder)
     return folder
 
 
@@ -282,7 +278,7 @@ def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, expe
 
 
 def test_unknown_fields_of_our_own_format_are_named(tmp_path):
-    save_pretrained(AlbertForPretraining(AlbertConfig(**SHAPE, share="ffn")), None, tmp_path, native=True)
+    save_pretrained(tiny(share="ffn"), None, tmp_path, native=True)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"experts": 8}))
     with pytest.raises(InterchangeError, match=r"config\.json describes no model.*'experts'"):

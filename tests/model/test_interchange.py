@@ -15,11 +15,11 @@ from safetensors.torch import load_file, save_file
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError, from_transformers, tensor_names, to_transformers, why_not_expressible
-from albert_edu.model.interchange import load_pretrained, save_pretrained
+from albert_edu.model.interchange import load_pretrained, load_with_tokenizer, save_pretrained
 from albert_edu.model.sharing import layer_plan
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenizer import AlbertTokenizer
-from tests.support import same_bits
+from tests.support import randomised, same_bits
 
 V = 150
 SHAPE = dict(vocab_size=V, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16)
@@ -40,10 +40,7 @@ def sentences() -> list[str]:
 
 def model_of(**changes) -> AlbertForPretraining:
     """A model whose every parameter is random, biases and norms too."""
-    model = AlbertForPretraining(AlbertConfig(**(SHAPE | changes)))
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter)
-    return model
+    return randomised(AlbertForPretraining(AlbertConfig(**(SHAPE | changes))))
 
 
 def their_albert(kind: str = "AlbertForPreTraining", **changes):
@@ -81,7 +78,7 @@ def folder(tmp_path, tokenizer) -> Path:
 def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(changes, tokenizer, tmp_path):
     model, folder = model_of(**changes), tmp_path / "deep" / "er"
     save_pretrained(model, tokenizer, str(folder))
-    loaded, its_tokenizer = load_pretrained(str(folder))
+    loaded, its_tokenizer = load_with_tokenizer(str(folder))
     assert loaded.config == model.config and same_bits(loaded, model)
     assert loaded.masked_token_head.decoder.weight is loaded.albert.embeddings.word.weight
     assert its_tokenizer.model_proto == tokenizer.model_proto
@@ -129,8 +126,19 @@ def test_transformers_tokenizer_reads_our_folder_with_the_same_ids(folder, token
     theirs = transformers.AlbertTokenizer.from_pretrained(folder)
     assert theirs.get_vocab() == {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
     assert [getattr(theirs, f"{name}_token_id") for name in ("pad", "unk", "cls", "sep", "mask")] == [0, 1, 2, 3, 4]
+    assert theirs.model_max_length == 16 and [*theirs("")] == ["input_ids", "token_type_ids", "attention_mask"]
     for sentence in sentences:
         assert theirs.encode(sentence, add_special_tokens=False) == tokenizer.encode(sentence)
+
+
+@pytest.mark.parametrize("kept", [{"do_lower_case": False}, {"keep_accents": True}])
+def test_a_tokenizer_that_keeps_what_ours_drops_is_read_with_a_warning(folder, kept):
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | kept))
+    with pytest.warns(UserWarning, match="keeps capitals or accents; here they are lost"):
+        load_pretrained(folder)
+    file.unlink()
+    load_pretrained(folder)
 
 
 def test_what_we_save_after_reading_theirs_is_theirs_again(tmp_path):
@@ -261,7 +269,8 @@ def test_what_transformers_cannot_express_is_refused_saying_why_and_kept_exactly
 
 def test_native_is_a_fallback_and_leaves_an_expressible_model_in_transformers_format(tmp_path):
     save_pretrained(model_of(), None, tmp_path, native=True)
-    assert load_pretrained(tmp_path)[1] is None, "there is no tokenizer"
+    with pytest.raises(ValueError, match="has no tokenizer"):
+        load_with_tokenizer(tmp_path)
     assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert"
 
 

@@ -1,5 +1,6 @@
 """Fine-tuned models come back from their folder, and transformers gets the same numbers from it."""
 
+import dataclasses
 import json
 import re
 from functools import partial
@@ -11,7 +12,7 @@ import transformers
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.model.formats import InterchangeError
-from albert_edu.model.interchange import load_task_model, save_pretrained, save_task_model
+from albert_edu.model.interchange import load_task_model, save_task_model
 from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan, AlbertForTokens
 from albert_edu.text.stories import stories
 from albert_edu.text.tasks import TaskData
@@ -31,6 +32,12 @@ def encoder(**changes) -> Albert:
     return Albert(AlbertConfig(**(shape | changes)))
 
 
+def their_model(kind: str, **settings):
+    sizes = dict(vocab_size=V, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
+                 max_position_embeddings=16) | ({"embedding_size": 8} if kind.startswith("Albert") else {})  # fmt: skip
+    return getattr(transformers, kind)(getattr(transformers, kind).config_class(**sizes, **settings))
+
+
 def batch_of(*shape: int) -> TaskData:
     """Two segments and padding."""
     mask = (torch.arange(S) < torch.randint(8, S + 1, (*shape, 1))).long()
@@ -48,9 +55,15 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
     in_ours_alone = r"no_answer\.|\w+\.pooler\." if kind == "QuestionAnswering" else "-"  # the score of "no answer"
     assert all(re.match(in_ours_alone, name) for name in report.pop("unexpected_keys")) and not any(report.values())
     batch = batch_of(2, 3) if kind == "MultipleChoice" else batch_of(2)
+    labels = torch.tensor([0, 2])
+    if kind == "TokenClassification":
+        labels = torch.randint(3, (2, S)).where(batch.attention_mask.bool(), -100)
+    batch = dataclasses.replace(batch, labels=labels)
     arguments = dict(input_ids=batch.token_ids, token_type_ids=batch.segment_ids, attention_mask=batch.attention_mask)
-    output = theirs.eval()(**arguments)
+    output = theirs.eval()(**arguments, **({} if kind == "QuestionAnswering" else {"labels": labels}))
     if kind != "QuestionAnswering":
+        loss = ours.loss(batch.rows(slice(None)))  # rows() cuts the padding
+        torch.testing.assert_close(loss.double(), output.loss, atol=1e-6, rtol=1e-6)
         return torch.testing.assert_close(output.logits, ours(batch), atol=1e-10, rtol=1e-10)
     for logits, mine in zip((output.start_logits, output.end_logits), ours(batch), strict=False):
         context = mine.isfinite()  # only tokens of the context can answer
@@ -75,11 +88,13 @@ def test_a_saved_task_model_comes_back_with_tokenizer_labels_and_dropout(kind, c
 
 
 def test_transformers_knows_the_names_of_the_classes_and_that_one_output_is_a_regression(tmp_path):
-    save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path, ["bad", "fair", "good"])
+    save_task_model(HEADS["SequenceClassification"](encoder()), None, str(tmp_path), ["bad", "fair", "good"])
     config = transformers.AutoConfig.from_pretrained(tmp_path)
     assert config.id2label == {0: "bad", 1: "fair", 2: "good"} and config.num_labels == 3
+    assert config.label2id == {"bad": 0, "fair": 1, "good": 2} and config.problem_type == "single_label_classification"
     save_task_model(AlbertForClassification(encoder(), 1), None, tmp_path)
-    assert transformers.AutoConfig.from_pretrained(tmp_path).problem_type == "regression"
+    config = transformers.AutoConfig.from_pretrained(tmp_path)
+    assert config.problem_type == "regression" and config.id2label == {0: "LABEL_0"}
 
 
 def test_a_wrong_number_of_label_names_is_refused(tmp_path):
@@ -88,22 +103,25 @@ def test_a_wrong_number_of_label_names_is_refused(tmp_path):
 
 
 @pytest.mark.filterwarnings("error")  # transformers' token classes have no pooler, and ours misses none
-@pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification"])
-def test_a_classifier_that_transformers_fine_tuned_is_read(kind, tmp_path):
-    sizes = dict(vocab_size=V, hidden_size=16, embedding_size=8, num_hidden_layers=2, num_attention_heads=2,
-                 intermediate_size=64, max_position_embeddings=16)  # fmt: skip
-    theirs = getattr(transformers, f"AlbertFor{kind}")(transformers.AlbertConfig(**sizes, num_labels=4)).eval().double()
+@pytest.mark.parametrize(("kind", "dropout"), [
+    ("AlbertForSequenceClassification", "classifier_dropout_prob"), ("AlbertForTokenClassification", "classifier_dropout_prob"),
+    ("BertForSequenceClassification", "classifier_dropout"), ("BertForTokenClassification", "classifier_dropout"),
+])  # fmt: skip
+@pytest.mark.parametrize("outputs", [2, 4])
+def test_a_classifier_that_transformers_fine_tuned_is_read(kind, dropout, outputs, tmp_path):
+    theirs = their_model(kind, num_labels=outputs, **({dropout: 0.3} if outputs == 4 else {})).eval().double()
     theirs.save_pretrained(tmp_path)
-    ours, _, labels = load_task_model(tmp_path)
+    told = 0.3 if outputs == 4 else getattr(theirs.config, dropout) or 0.0
+    ours, _, labels = load_task_model(str(tmp_path))
     batch = batch_of(2)
     logits = theirs(batch.token_ids, batch.attention_mask, batch.segment_ids).logits
     torch.testing.assert_close(ours.eval().double()(batch), logits, atol=1e-10, rtol=1e-10)
-    assert len(labels) == 4
+    assert labels == [f"LABEL_{i}" for i in range(outputs)] and ours.dropout.p == told
 
 
-def test_a_folder_without_a_task_head_is_refused_naming_what_it_holds(tiny_model, tmp_path):
-    save_pretrained(tiny_model, None, tmp_path)
-    with pytest.raises(InterchangeError, match=r"AlbertForPreTraining.*none of ForSequenceClassification"):
+def test_an_answering_model_of_transformers_has_no_score_for_no_answer_yet(tmp_path):
+    their_model("AlbertForQuestionAnswering").save_pretrained(tmp_path)
+    with pytest.warns(UserWarning, match=r"has no albert\.pooler\.bias, .*, head\.none\.weight: these start untrained"):
         load_task_model(tmp_path)
 
 

@@ -5,11 +5,9 @@ import dataclasses
 import pytest
 import torch
 import torch.nn.functional as F
-import transformers
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import TASKS, save_pretrained
 from albert_edu.model.task_heads import LONGEST_ANSWER, AlbertForChoice, AlbertForClassification, AlbertForSpan, AlbertForTokens
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import TaskData
@@ -27,21 +25,6 @@ def data(*shape: int, labels) -> TaskData:
     return TaskData(torch.randint(1, V, (*shape, S)) * mask, (torch.arange(S) >= 4).long() * mask, mask, torch.as_tensor(labels))
 
 
-@pytest.mark.parametrize("kind", ["SequenceClassification", "TokenClassification", "MultipleChoice"])
-def test_logits_and_losses_are_those_of_transformers(pretrained, tmp_path, kind):
-    save_pretrained(pretrained, None, tmp_path)
-    ours = TASKS[f"For{kind}"](pretrained.albert, *([] if kind == "MultipleChoice" else [3]))
-    theirs = getattr(transformers, f"AlbertFor{kind}").from_pretrained(tmp_path, num_labels=3)
-    theirs.classifier.load_state_dict(ours.head.state_dict())
-    batch = data(*BATCHES[type(ours)], labels=[0, 1, 2])
-    if kind == "TokenClassification":
-        batch = dataclasses.replace(batch, labels=torch.randint(3, (B, S)).where(batch.attention_mask.bool(), IGNORE))
-    arguments = dict(input_ids=batch.token_ids, token_type_ids=batch.segment_ids, attention_mask=batch.attention_mask)
-    output = theirs.eval()(**arguments, labels=batch.labels)
-    torch.testing.assert_close(ours.eval()(batch), output.logits)
-    torch.testing.assert_close(ours.loss(batch.rows(slice(None))), output.loss)  # rows() cuts the padding
-
-
 def test_one_label_is_a_regression(pretrained):
     model = AlbertForClassification(pretrained.albert, 1).eval()
     batch = data(B, labels=[0.5, 2.0, 5.0])
@@ -55,7 +38,6 @@ def test_only_the_context_can_answer_and_answers_are_in_order(pretrained):
     first, last = model.predict(batch)[:, :2].T
     final_separator = batch.attention_mask.sum(1) - 1
     assert (first >= 4).all() and (first <= last).all() and (last < final_separator).all()
-    assert (last - first < LONGEST_ANSWER).all()
     assert torch.equal(model.predict(batch.rows(slice(0, 1)))[:, :2], model.predict(batch)[:1, :2])
 
 
@@ -106,6 +88,8 @@ def test_the_class_or_choice_of_the_highest_score_is_predicted(pretrained):
         assert {len(row) for row in scores} == {C if len(shape) > 1 else 3}
         assert model.predict(batch).tolist() == [row.index(max(row)) for row in scores]
         torch.testing.assert_close(model.loss(batch), -torch.tensor(scores).log_softmax(-1)[:, 0].mean())  # all labels are 0
+    model, batch = AlbertForTokens(pretrained.albert, 3).eval(), data(8, labels=[0] * 8)
+    assert model.predict(batch).tolist() == [[token.index(max(token)) for token in row] for row in model(batch).tolist()]
 
 
 def test_the_loss_of_a_span_by_hand(pretrained):
@@ -133,5 +117,7 @@ def test_the_predicted_span_is_the_best_that_a_slow_search_finds(pretrained):
         spans = [(i, j) for i in range(50) for j in range(i, min(i + LONGEST_ANSWER, 50))]
         expected.append(list(max(spans, key=lambda span, first=first, last=last: first[span[0]] + last[span[1]])))
     span, score, no_answer = model.predict(data(1, labels=[0])).split((2, 1, 1), 1)
-    assert torch.equal(no_answer[:, 0], none) and (score < 0).all()
+    best = [start[b].log_softmax(-1)[i] + end[b].log_softmax(-1)[j] for b, (i, j) in enumerate(expected)]
+    torch.testing.assert_close(score[:, 0], torch.stack(best) + F.logsigmoid(-none))
+    assert torch.equal(no_answer[:, 0], none)
     assert span.tolist() == expected and expected[1] == [3, 32] and LONGEST_ANSWER == 30

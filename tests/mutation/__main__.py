@@ -15,6 +15,7 @@ import importlib.machinery
 import inspect
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -34,7 +35,7 @@ from tests.mutation.record import RESULTS, TESTS, write_record
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = 1.0  # core seconds; a slower test is not tried, so what it alone would notice survives
-PLAIN = (bool, int, float, str, tuple, list, dict, frozenset)
+PLAIN = (bool, int, float, str, tuple, list, dict, frozenset, type(None), re.Pattern)
 
 
 def in_child(work, *arguments):
@@ -112,17 +113,25 @@ def functions(namespace: dict, path: str) -> dict[str, FunctionType]:
     return found
 
 
-def install(module, code) -> None:
+def made_from(path: str) -> list[FunctionType]:
+    """Every function that was made from a file, those of modules loaded a second time included."""
+    gc.unfreeze()  # what is frozen is not listed
+    every = (thing for thing in gc.get_objects() if isinstance(thing, FunctionType))
+    return [function for function in every if function.__code__.co_filename == path]
+
+
+def install(module, code, live: list[FunctionType]) -> None:
     """Give the functions, constants and class attributes of a live module what ``code`` says.
 
-    Every reference to them stays.
+    Every reference to them stays. ``live`` is what ``made_from`` found.
     """
     fresh = {"__name__": module.__name__, "__file__": module.__file__}
     exec(code, fresh)
     new = functions(fresh, module.__file__)
-    for name, function in functions(vars(module), module.__file__).items():
-        function.__code__, function.__defaults__ = new[name].__code__, new[name].__defaults__
-        function.__kwdefaults__ = new[name].__kwdefaults__
+    for function in live:
+        if made := new.get(function.__qualname__):  # others are made anew by those that hold them
+            function.__code__, function.__defaults__ = made.__code__, made.__defaults__
+            function.__kwdefaults__ = made.__kwdefaults__
     for name, value in fresh.items():
         old = vars(module).get(name)
         if isinstance(value, PLAIN) and name[:2] != "__" and repr(value) != repr(old):
@@ -133,16 +142,21 @@ def install(module, code) -> None:
             for user in users:  # defaults of arguments were taken from the old value
                 if user is not module and user.__name__.startswith("albert_edu."):
                     source = Path(user.__file__).read_text()
-                    install(user, compile(source, user.__file__, "exec"))
+                    install(user, compile(source, user.__file__, "exec"), made_from(user.__file__))
         elif isinstance(old, type) and getattr(value, "__module__", "") == module.__name__:
             if hasattr(old, "_field_defaults"):  # a NamedTuple's
                 old.__new__.__defaults__ = value.__new__.__defaults__
+            elif hasattr(old, "__dataclass_fields__"):
+                made, init = value.__init__, inspect.unwrap(old.__init__)
+                init.__defaults__, init.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
             for attribute, setting in vars(value).items():
                 if isinstance(setting, PLAIN) and attribute[:1] != "_":
                     setattr(old, attribute, setting)
 
 
-def trial(tree: ast.Module, mutant: Mutant, module, items: list, seconds: list[float]) -> str:
+def trial(
+    tree: ast.Module, mutant: Mutant, module, live: list, items: list, seconds: list[float]
+) -> str:
     """The name of the test that notices the mutant, "" where none does.
 
     "import" where the module cannot be read any more.
@@ -150,7 +164,7 @@ def trial(tree: ast.Module, mutant: Mutant, module, items: list, seconds: list[f
     mutant.apply()
     try:
         code = compile(ast.fix_missing_locations(tree), module.__file__, "exec")
-        install(module, code)
+        install(module, code, live)
     except Exception:
         return "import"
     loader = importlib.machinery.SourceFileLoader  # for tests that load the file once more
@@ -192,6 +206,7 @@ class Mutation:
         # Here and not in a fork: what torch imports late is then there for all.
         ran = survey(items, module.__file__)
         quick = [item for item in items if ran.get(item.nodeid, (SLOW, ()))[0] < SLOW]
+        live = made_from(module.__file__)
         gc.freeze()
         tree = ast.parse(Path(module.__file__).read_text())
         began, recent, alive = seconds_of_forks(), [], {}
@@ -205,7 +220,7 @@ class Mutation:
             reaching = [item for item in quick if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
             reaching.sort(key=lambda item: (item.nodeid not in recent[-3:], ran[item.nodeid][0]))
             seconds = [ran[item.nodeid][0] for item in reaching]
-            by = in_child(trial, tree, mutant, module, reaching, seconds) if reaching else ""
+            by = in_child(trial, tree, mutant, module, live, reaching, seconds) if reaching else ""
             recent.append(by)
             if by == "":
                 alive[mutant.key] = getattr(mutant.old, "lineno", None) or mutant.parent.lineno

@@ -221,3 +221,5 @@ def test_the_report_is_written_without_any_record(tmp_path):
     assert page.count("not run") >= len(REPORT.questions) and "old" not in readme.read_text()
     before, rest = readme.read_text().split(MARKERS[0])
     assert (before, rest.split(MARKERS[1])[1]) == ("before\n", "\nafter\n")
+    readme.write_text("a project of its own")
+    assert write_report(tmp_path / "figures", readme).exists() and readme.read_text() == "a project of its own"

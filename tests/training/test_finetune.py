@@ -24,6 +24,7 @@ from albert_edu.training.checkpoint import CheckpointError
 from albert_edu.training.finetune import FinetuneSettings, answers_to, batch_rows, finetune, task_scores
 from albert_edu.training.metrics import f1, label_scores, majority_scores, pearson, score_report, spearman, squad_scores
 from albert_edu.training.task_model import make_ready
+from tests.support import same_bits, weights
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +78,6 @@ def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
 def test_wrong_settings_and_a_loss_that_explodes_are_refused(model, topics, wrong):
     with pytest.raises((ValueError, RuntimeError), match=r"batch_size|dropout|warmup_steps|not finite"):
         finetune(model, *topics, FinetuneSettings(**{"steps": 4} | wrong))
-
-
-def weights(model) -> list[torch.Tensor]:
-    return [parameter.detach().clone() for parameter in model.parameters()]
-
-
-def same_bits(one, other) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 @pytest.mark.parametrize("frozen", [False, True])
