@@ -163,11 +163,18 @@ def hand_in(folder: Path, port: int) -> None:
         "imports": submission({"layer_plan": "from albert_edu.model.sharing import layer_plan"}),
         "wrong_name": submission(SOLVED), "clear\x1b[2J": submission(SOLVED),
     }
+    bare = submission(SOLVED)
+    for cell in bare.cells:
+        cell.metadata = {}
+    written["bare"] = bare
     for student, notebook in written.items():
         (folder / student).mkdir(parents=True)
         nbformat.write(notebook, folder / student / f"{NAME}.ipynb")
     wrong = folder / "wrong_name" / f"{NAME}.ipynb"
     wrong.rename(wrong.with_stem(f"{NAME} (2) final"))
+    for student, text in (("not_json", "my dog ate it"), ("deep", "[" * 100_000)):
+        (folder / student).mkdir()
+        (folder / student / f"{NAME}.ipynb").write_text(text)
     (folder / "nothing").mkdir()
     (folder / "links").mkdir()
     os.symlink(folder / "perfect" / f"{NAME}.ipynb", folder / "links" / f"{NAME}.ipynb")
@@ -177,4 +184,4 @@ DESERVED = {
     "perfect": 20, "other_style": 20, "empty": 0, "half_done": 10, "never_ends": 15,
     "memory_hog": 15, "tampers": 4, "spies": 10, "imports": 4,
 }
-NOT_GRADED = {"resists", "dies", "wrong_name", "clear\x1b[2J", "links"}
+NOT_GRADED = {"resists", "dies", "wrong_name", "clear\x1b[2J", "bare", "not_json", "deep", "links"}
