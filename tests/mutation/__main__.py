@@ -31,7 +31,7 @@ from types import FunctionType
 import pytest
 
 from tests.mutation.mutants import Mutant, mutants
-from tests.mutation.record import RESULTS, TESTS, write_record
+from tests.mutation.record import RESULTS, TESTS, state, write_record
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = 1.0  # core seconds; a slower test is not tried, so what it alone would notice survives
@@ -232,7 +232,8 @@ class Mutation:
         spent = last["seconds"] + seconds_of_forks() - began
         spent += sum(taken for taken, _ in ran.values())
         results[name] = {"commit": commit.stdout.strip(), "date": str(date.today()),
-                         "seconds": round(spent), "mutants": len(every), "survivors": alive}
+                         "state": state(name), "seconds": round(spent), "mutants": len(every),
+                         "survivors": alive}
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         killed = len(every) - len(alive)
         print(f"{name}: {killed} of {len(every)} killed, {spent:.0f} s", flush=True)

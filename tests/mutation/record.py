@@ -1,5 +1,6 @@
 """Which tests answer for which module, and README.md from the results and the reasons."""
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
@@ -44,6 +45,11 @@ def scores(mutants: int, killed: int, equivalent: int) -> str:
     return f"{mutants} | {killed} | {equivalent} | {score:.1f}% | {of_all:.1f}%"
 
 
+def state(name: str) -> str:
+    """Ten digits that change with the file of a module."""
+    return hashlib.sha256((HERE.parents[1] / "albert_edu" / f"{name}.py").read_bytes()).hexdigest()[:10]
+
+
 def write_record() -> None:
     (HERE / "README.md").write_text(record())
 
@@ -71,7 +77,9 @@ def record() -> str:
                "equivalent": sum(reason.startswith("Equivalent") for reason in told)}  # fmt: skip
         sums.update(own)
         table.append(f"| `{name}.py` | {scores(**own)} | {', '.join(files)} | "
-                     f"{result['date']}, on {result['commit']} | {result['seconds']} |")
+                     f"{result['date']}, on {result['commit']}"
+                     f"{'' if result['state'] == state(name) else ', **changed since**'} | "
+                     f"{result['seconds']} |")
         for key, line in alive.items():
             where, change = key.split(": ", 1)
             place = f"`{where}`" if where else "outside functions"
@@ -81,3 +89,7 @@ def record() -> str:
         table.append(f"| together | {scores(**sums)} | | | |")
     survivors = "\n".join(lines) or "None."
     return head + "\n".join(table) + f"\n\n## The survivors\n\n{survivors}\n{tail}"
+
+
+if __name__ == "__main__":
+    write_record()

@@ -5,7 +5,6 @@ import io
 import json
 import re
 import string
-import warnings
 
 import numpy as np
 import pytest
@@ -74,12 +73,6 @@ def sentencepiece_model(lines: list[str], vocab_size: int, **options) -> bytes:
 def test_normalisation_is_the_originals(raw, clean):
     assert normalise(raw) == clean
     assert normalise(clean) == clean
-
-
-def test_the_five_special_pieces_come_first_in_a_fixed_order(small, text):
-    for tokenizer in (small, text.tokenizer):
-        assert tokenizer.pieces(range(5)) == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
-    assert (PAD, UNK, CLS, SEP, MASK) == (0, 1, 2, 3, 4)
 
 
 def test_training_twice_gives_the_same_bytes_on_one_thread(small):
@@ -256,9 +249,3 @@ def test_the_settings_beside_the_model_name_transformers_class_and_say_what_it_t
     known = inspect.signature(TransformersTokenizer).parameters
     assert settings.pop("tokenizer_class") == "AlbertTokenizer" and settings.pop("remove_space")  # read by version 4 alone
     assert settings == {name: known[name].default for name in settings}
-
-
-def test_loading_ours_into_transformers_warns_of_nothing(small, tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert loaded_by_transformers(small, tmp_path).vocab_size == len(small)
