@@ -38,6 +38,17 @@ def test_somebodys_finished_model_is_not_overwritten_unless_asked_for(tmp_path, 
     assert (tmp_path / "model.safetensors").read_bytes() != before
 
 
+def test_another_setting_in_the_same_folder_is_refused_by_name(tmp_path, capsys):
+    pretrain(tmp_path)
+    assert pretrain(tmp_path, "--learning-rate", "0.5") == 2
+    assert "learning_rate was 0.001, is 0.5" in capsys.readouterr().err
+
+
+def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_same(tmp_path):
+    assert pretrain(tmp_path, "--share", "ffn") == 0
+    assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert_edu"
+
+
 def test_a_deeper_model_starts_from_a_trained_one(tmp_path):
     pretrain(tmp_path / "two")
     warm = ["pretrain", "--corpus", "stories", *QUICK, "--warm-start", str(tmp_path / "two"), "--out", str(tmp_path / "four")]
