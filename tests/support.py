@@ -36,7 +36,7 @@ def same_bits(one: nn.Module | dict, other: nn.Module | dict) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
-def here(jobs, processes, done=lambda result: None):
+def run_here(jobs, processes, done=lambda result: None):
     """Do the jobs in this process: those of a pool would not see the patches."""
     for job, arguments in jobs:
         done(job(*arguments))

@@ -30,8 +30,9 @@ def test_pretrain_leaves_a_model_that_transformers_loads_and_metrics_line_by_lin
 
 def test_somebodys_finished_model_is_not_overwritten_unless_asked_for(tmp_path, capsys):
     pretrain(tmp_path)
-    shutil.rmtree(tmp_path / "checkpoints")
     before = (tmp_path / "model.safetensors").read_bytes()
+    assert pretrain(tmp_path) == 0 and (tmp_path / "model.safetensors").read_bytes() == before  # the same command again
+    shutil.rmtree(tmp_path / "checkpoints")
     assert pretrain(tmp_path, "--seed", "1") == 2 and "holds a finished model" in capsys.readouterr().err
     assert (tmp_path / "model.safetensors").read_bytes() == before
     assert pretrain(tmp_path, "--seed", "1", "--overwrite") == 0

@@ -41,6 +41,7 @@ TESTS = {  # for each module the test files that answer for it
 
 
 def scores(mutants: int, killed: int, equivalent: int) -> str:
+    """Five cells of the table: the counts, and the score without and with equivalent mutants."""
     score, of_all = 100 * killed / (mutants - equivalent), 100 * killed / mutants
     return f"{mutants} | {killed} | {equivalent} | {score:.1f}% | {of_all:.1f}%"
 
@@ -74,7 +75,7 @@ def record() -> str:
         alive, count = result["survivors"], result["mutants"]
         told = [reasons.get(f"{name}: {key}", "") for key in alive]
         own = {"mutants": count, "killed": count - len(alive),
-               "equivalent": sum(reason.startswith("Equivalent") for reason in told)}  # fmt: skip
+               "equivalent": sum(reason.startswith("Equivalent:") for reason in told)}  # fmt: skip
         sums.update(own)
         table.append(f"| `{name}.py` | {scores(**own)} | {', '.join(files)} | "
                      f"{result['date']}, on {result['commit']}"

@@ -10,7 +10,7 @@ from albert_edu.paper import measures
 from albert_edu.paper.claims import cell, comparison
 from albert_edu.paper.experiments import run_experiment
 from albert_edu.paper.plan import ALL, EXPERIMENTS, PLANNED, Experiment, Profile
-from tests.support import here
+from tests.support import run_here
 
 ROWS = {"shallow": {"H": 32, "L": 1, "E": 32}, "deep": {"H": 32, "L": 2, "E": 32, "chain": [1], "rate_of": "shallow"}}
 
@@ -100,7 +100,7 @@ def test_what_is_planned_for_a_card_runs_at_toy_size_on_a_core(name, tmp_path, m
         then = {"then": {**changes["then"], "steps": 2}} if "then" in changes else {}
         return {name: value for name, value in changes.items() if name != "steps"} | small | chain | then
 
-    monkeypatch.setattr("albert_edu.paper.sweep.run_all", here)
+    monkeypatch.setattr("albert_edu.paper.sweep.run_all", run_here)
     monkeypatch.setattr(measures, "MEASURED", 1)
     experiment = PLANNED[name]
     rows = {row: toy(changes) for row, changes in experiment.rows.items()}

@@ -14,7 +14,7 @@ from albert_edu.paper import pair, reproduce
 from albert_edu.paper.pair import MEMBERS, pair_jobs
 from albert_edu.paper.plan import PROFILES
 from albert_edu.paper.sweep import Run
-from tests.support import here
+from tests.support import run_here
 
 TINY = Run("tiny", 4, config=(("num_layers", 2),), grown=((1, 4, 1e-2, 24),), learning_rate=5e-3, batch_size=4,
            sequence_length=48)  # fmt: skip
@@ -27,7 +27,7 @@ def reproduced(tmp_path_factory):
         patch.setitem(pair.PAIRS, "quick", TINY)
         short = {name: replace(run, steps=4, batch_size=4) for name, run in reproduce.ORDER_RUNS.items()}
         patch.setattr(reproduce, "ORDER_RUNS", short)
-        patch.setattr(reproduce, "run_all", here)  # one process: those of a pool would not see the patches
+        patch.setattr(reproduce, "run_all", run_here)  # one process: those of a pool would not see the patches
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
         before = (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns
@@ -85,7 +85,7 @@ def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
 def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
     wrong = replace(TINY, preset="albert-no-such-size")
     with pytest.raises(RuntimeError, match=r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-"):
-        here(pair_jobs(wrong, tmp_path, None), 1)
+        run_here(pair_jobs(wrong, tmp_path, None), 1)
 
 
 def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(monkeypatch, capsys):

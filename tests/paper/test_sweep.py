@@ -15,7 +15,7 @@ from albert_edu.paper.plan import ALL, EXPERIMENTS, Experiment, Profile
 from albert_edu.paper.sweep import Run, Trained, sweep
 from albert_edu.training import stages
 from albert_edu.training.pretrain import NonFiniteLoss
-from tests.support import here
+from tests.support import run_here
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ def weight_norm(model, text, run) -> dict:
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """Processes of their own cost seconds each; one test below uses them."""
-    monkeypatch.setattr(module, "run_all", here)
+    monkeypatch.setattr(module, "run_all", run_here)
     monkeypatch.setattr(measures, "MEASURED", 2)
 
 

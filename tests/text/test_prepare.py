@@ -226,7 +226,7 @@ def test_the_table_comes_before_the_first_step(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
     (tmp_path / "a.txt").write_text(" ".join(f"The barn was {n} years old." for n in range(80)))
     options = "--steps 1 --batch-size 2 --sequence-length 64 --vocab-size 30".split()
-    run = ["pretrain", "--corpus", str(tmp_path / "a.txt"), "--out", str(tmp_path / "out"), *options]
+    run = ["pretrain", "--corpus", str(tmp_path), "--out", str(tmp_path / "out"), *options]
     monkeypatch.setattr("albert_edu.training.stages.pretrain", lambda *rest: pytest.fail("a step"))
     with pytest.raises(pytest.fail.Exception):
         cli.main(run)
