@@ -38,7 +38,7 @@ def pipeline():
               ("figure", "notebooks 08–12", xs[0], 1, GREY, width + 148))
     for name, notebook, x, row, colour, wide in frames:
         box(drawing, x, tops[row], wide, tall, colour, strength=0.08)
-        text(drawing, x + wide / 2, tops[row] + 20, name, 16, weight="bold")
+        text(drawing, x + wide / 2, tops[row] + 20, name, 15, weight="bold")
         text(drawing, x + wide / 2, tops[row] + tall - 17, notebook, SMALL)
     for i in range(3):
         arrow(drawing, [(xs[i] + width, 76), (xs[i + 1], 76)], INK)
