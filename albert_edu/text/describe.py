@@ -7,22 +7,15 @@ from albert_edu.text.tokenized import TokenizedCorpus
 
 LENGTHS = (32, 64, 128, 256, 512)  # sequence lengths that the table may recommend
 ENOUGH = 0.95  # share of the tokens that should fit into some pair
-PART_SENTENCES = 1 << 20  # how many sentences are looked at together, to save memory
 UNEVEN = (0.02, 0.3)  # a held-out part outside of these shares of the tokens is pointed out
 
 
 def coverage(corpus: TokenizedCorpus, sequence_length: int) -> float:
     """Return the share of the tokens that occur in some pair of ``sequence_length`` tokens."""
-    documents = len(corpus.topics)
-    step = 1 + documents * PART_SENTENCES // len(corpus.sentences)
-    covered = 0.0
-    for first in range(0, documents, step):
-        try:
-            part = corpus.part(first, min(first + step, documents))
-            covered += PairSampler(part, "none", sequence_length).coverage * len(part.tokens)
-        except CorpusError:  # no token of these documents occurs in a pair
-            continue
-    return covered / len(corpus.tokens)
+    try:
+        return PairSampler(corpus, "none", sequence_length).coverage
+    except CorpusError:  # no two neighbouring sentences fit
+        return 0.0
 
 
 def describe_text(text: PreparedText, sequence_length: int) -> str:

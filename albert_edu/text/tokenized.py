@@ -138,17 +138,6 @@ class TokenizedCorpus:
                     raise ValueError("offsets run backwards")
         return corpus
 
-    def part(self, first: int, end: int) -> "TokenizedCorpus":
-        """Return documents ``first`` to ``end`` (exclusive) as a corpus; no token is copied.
-
-        Raises CorpusError if they have no token.
-        """
-        documents = self.documents[first : end + 1]
-        sentences = self.sentences[documents[0] : documents[-1] + 1]
-        tokens = self.tokens[sentences[0] : sentences[-1]]
-        offsets = (sentences - sentences[0], documents - documents[0])
-        return TokenizedCorpus(tokens, *offsets, self.topics[first:end])
-
     def __str__(self) -> str:
         sizes = (len(self.documents) - 1, len(self.sentences) - 1, len(self.tokens))
         return "{:,} documents, {:,} sentences, {:,} tokens".format(*sizes)

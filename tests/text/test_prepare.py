@@ -209,12 +209,6 @@ def test_a_vocabulary_is_learnt_from_a_sample_that_does_not_grow_with_the_text(t
     assert 3000 < sum(map(len, learnt)) < 6000
 
 
-def test_the_table_of_a_text_seen_in_parts_is_the_same(story_text, monkeypatch):
-    whole = describe_text(story_text, 16)
-    monkeypatch.setattr("albert_edu.text.describe.PART_SENTENCES", 700)
-    assert describe_text(story_text, 16) == whole and "never seen" in whole
-
-
 def test_a_held_out_part_that_is_far_from_a_tenth_is_pointed_out(tmp_path, monkeypatch):
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
     for n in range(12):
