@@ -121,8 +121,12 @@ def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Keep what a reader sees and nbval compares, and return the notebook.
 
-    Timings, the state of widgets, and ids that change at every run are dropped.
+    Timings, the state of widgets, and ids that change at every run are dropped. Where a stream was
+    cut hangs on the moment it was sent, so neighbouring parts of one stream are joined.
     """
+    from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+
+    CoalesceStreamsPreprocessor().preprocess(notebook, {})  # in place
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for index, cell in enumerate(notebook.cells):
         cell.id = f"cell-{index:03d}"
@@ -131,7 +135,6 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     code_cells = (cell for cell in notebook.cells if cell.cell_type == "code")
     for count, cell in enumerate(code_cells, start=1):
         cell.execution_count = count
-        cell.outputs = _whole_streams(cell.outputs)
         for output in cell.outputs:
             if "metadata" in output:  # nothing but the description of an image
                 described = output.metadata.get("image/png", {}).get("alt")
@@ -141,17 +144,6 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             if "execution_count" in output:
                 output.execution_count = count
     return notebook
-
-
-def _whole_streams(outputs: list) -> list:
-    """Join neighbouring parts of one stream: where it was cut hangs on the moment it was sent."""
-    whole: list = []
-    for output in outputs:
-        if whole and output.get("name", "") == whole[-1].get("name"):  # only streams have a name
-            whole[-1].text += output.text
-        else:
-            whole.append(output)
-    return whole
 
 
 def update_table(measured: dict[str, tuple[int, float, float]]) -> None:
