@@ -74,13 +74,6 @@ def check_cache() -> str:
     return str(folder).replace(str(Path.home()), "~")
 
 
-def check_fonts() -> str:
-    """matplotlib's own font is there, so that no figure falls back on another; returns its file."""
-    from matplotlib import font_manager
-
-    return Path(font_manager.findfont("DejaVu Sans", fallback_to_default=False)).name
-
-
 def check_kernel() -> str:
     """JupyterLab has the kernel that the notebooks name; returns it with JupyterLab's version."""
     from jupyter_client.kernelspec import KernelSpecManager
@@ -99,7 +92,7 @@ def check_corpus() -> str:
 
 CHECKS: dict[str, Callable[[], str]] = {
     "Python": check_python, "packages": check_packages, "device": check_device, "disk": check_disk,
-    "cache": check_cache, "fonts": check_fonts, "kernel": check_kernel, "corpus": check_corpus,
+    "cache": check_cache, "kernel": check_kernel, "corpus": check_corpus,
 }  # fmt: skip
 
 
