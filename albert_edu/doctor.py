@@ -1,9 +1,9 @@
 """Does this machine have what the course needs? Each finding comes with its cure."""
 
 import importlib.metadata
+import platform
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,14 +14,6 @@ GIGABYTE = 1 << 30
 
 class Trouble(Exception):
     """What is wrong, and what to do about it."""
-
-
-def check_python() -> str:
-    """Python is one that the course was written for; returns its version."""
-    version = sys.version.split()[0]
-    if sys.version_info < (3, 11):  # noqa: UP036  a venv made by hand can be older than allowed
-        raise Trouble(f"Python {version} is too old. Install Python 3.11 or newer, delete .venv.")
-    return version
 
 
 def check_packages() -> str:
@@ -91,7 +83,7 @@ def check_corpus() -> str:
 
 
 CHECKS: dict[str, Callable[[], str]] = {
-    "Python": check_python, "packages": check_packages, "device": check_device, "disk": check_disk,
+    "Python": platform.python_version, "packages": check_packages, "device": check_device, "disk": check_disk,
     "cache": check_cache, "kernel": check_kernel, "corpus": check_corpus,
 }  # fmt: skip
 
