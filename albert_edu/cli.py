@@ -126,7 +126,7 @@ def _verbs_of(parser: argparse.ArgumentParser):
 def run_reproduce(options) -> None:
     """Do the quick tour, the pair, or the runs of an experiment."""
     from albert_edu.paper import experiments, plan, reproduce
-    from albert_edu.training.pretrain import pick_device
+    from albert_edu.training.workers import pick_device
 
     kind = pick_device(options.device).type
     if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
@@ -163,11 +163,11 @@ def run_pretrain(options) -> None:
     from albert_edu.text.describe import describe_text
     from albert_edu.text.prepare import prepare
     from albert_edu.text.tokenizer import AlbertTokenizer
-    from albert_edu.training import checkpoint, pretrain, workers
+    from albert_edu.training import checkpoint, workers
     from albert_edu.training.settings import PretrainSettings, suited_to
     from albert_edu.training.stages import Stage, batches_read, train_stages
 
-    suited = suited_to(pretrain.pick_device(options.device))
+    suited = suited_to(workers.pick_device(options.device))
     settings = _settings(PretrainSettings, options, **suited)
     checkpoint.check_free(options.out, options.overwrite)
     warm, tokenizer, skip = None, None, 0
@@ -205,21 +205,21 @@ def run_finetune(options) -> None:
     import torch
 
     from albert_edu.model.interchange import load_with_tokenizer
-    from albert_edu.training import checkpoint, finetune, pretrain, task_model
+    from albert_edu.training import checkpoint, finetune, task_model, workers
 
     torch.manual_seed(options.seed)
     task = (options.task, options.data, options.sequence_length, bool(options.keep_best))
     ready = task_model.make_ready(*load_with_tokenizer(options.model), *task)
     checkpoint.check_free(options.out, options.overwrite)
-    ready.model.to(pretrain.pick_device(options.device))
+    ready.model.to(workers.pick_device(options.device))
     settings = _settings(finetune.FinetuneSettings, options)
     print(ready.finetune(settings, options.out, describe="finetune"))
 
 
 def run_predict(options) -> None:
     """Print a prediction for each line of a file."""
-    from albert_edu.training.pretrain import pick_device
     from albert_edu.training.task_model import predict_file
+    from albert_edu.training.workers import pick_device
     print(*predict_file(options.model, options.file, pick_device(options.device)), sep="\n")
 
 

@@ -41,7 +41,7 @@ def check_device() -> str:
     from torch import __version__, get_num_threads
 
     from albert_edu.paper.provenance import device_name
-    from albert_edu.training.pretrain import pick_device
+    from albert_edu.training.workers import pick_device
 
     return f"{device_name(pick_device())}; torch {__version__}, {get_num_threads()} threads"
 

@@ -9,7 +9,7 @@ from albert_edu.paper.provenance import last_commit_of, provenance, write_json
 from albert_edu.paper.published import DATA
 from albert_edu.paper.sweep import read_result, recorded_run, result_file, sweep
 from albert_edu.text.prepare import prepare
-from albert_edu.training.pretrain import pick_device
+from albert_edu.training.workers import pick_device
 
 
 def run_experiment(

@@ -20,8 +20,8 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.published import CONFIGS, TABLES
 from albert_edu.text.batches import PretrainingBatch
-from albert_edu.training.pretrain import pick_device
 from albert_edu.training.settings import PretrainSettings, compile_blocks, make_optimizer
+from albert_edu.training.workers import pick_device
 
 
 class Timing(NamedTuple):

@@ -23,10 +23,10 @@ from albert_edu.paper.provenance import commit, corpus_hash, device_name, now, w
 from albert_edu.paper.published import frozen
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
-from albert_edu.training.pretrain import pick_device
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
 from albert_edu.training.stages import Stage, train_stages
+from albert_edu.training.workers import pick_device
 
 
 class Trained(NamedTuple):

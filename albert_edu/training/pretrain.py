@@ -27,15 +27,8 @@ from albert_edu.training.settings import (
     learning_rate,
     make_optimizer,
 )
-from albert_edu.training.step import (
-    NonFiniteLoss,
-    clip_gradient,
-    forward_backward,
-    stop_if_not_finite,
-)
+from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
 from albert_edu.training.workers import Workers, pick_device
-
-__all__ = ["NonFiniteLoss", "pick_device", "pretrain"]
 
 
 def pretrain(

@@ -14,7 +14,7 @@ from albert_edu.paper.measures import downstream, layer_steps, order_cross, scor
 from albert_edu.paper.plan import ALL, EXPERIMENTS, Experiment, Profile
 from albert_edu.paper.sweep import Run, Trained, sweep
 from albert_edu.training import stages
-from albert_edu.training.pretrain import NonFiniteLoss
+from albert_edu.training.step import NonFiniteLoss
 from tests.support import run_here
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}

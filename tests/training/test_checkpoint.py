@@ -27,8 +27,9 @@ from albert_edu.training.checkpoint import (
     newest_checkpoint,
     save_checkpoint,
 )
-from albert_edu.training.pretrain import NonFiniteLoss, pretrain
+from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, make_optimizer
+from albert_edu.training.step import NonFiniteLoss
 from tests.support import metrics, same_bits, tiny, weights
 
 RUN = dict(steps=12, learning_rate=1e-3, warmup_steps=2, checkpoint_every=3, log_every=2)

@@ -12,8 +12,10 @@ from albert_edu.text.masking import IGNORE
 from albert_edu.training import pretrain as module
 from albert_edu.training.evaluate import MARGIN, Baselines, evaluate, tally
 from albert_edu.training.history import History
-from albert_edu.training.pretrain import NonFiniteLoss, pick_device, pretrain
+from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, learning_rate
+from albert_edu.training.step import NonFiniteLoss
+from albert_edu.training.workers import pick_device
 from tests.support import same_bits, timeless, tiny, weights
 
 DROPOUT = {"hidden_dropout": 0.1, "attention_dropout": 0.1}
