@@ -5,7 +5,6 @@ Used in notebooks 03, 04 and 10. The paper's printed counts mix two conventions 
 not-shared rows leave it out, and nobody counts the pre-training heads.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -16,8 +15,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.sharing import layer_plan
 
 
-@dataclass(frozen=True)
-class ParameterCount:
+class ParameterCount(NamedTuple):
     """Parameters of each component; a weight used twice is counted once."""
 
     embeddings: int  # tables and their norm, all of width E

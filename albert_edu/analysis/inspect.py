@@ -74,7 +74,7 @@ def inspect(
         f"V = {config.vocab_size:,} tokens, E = {config.embedding_size}, H = {config.hidden_size}, "
         f"L = {config.num_layers}, A = {config.num_heads}, F = {config.ffn_size}, at most "
         f"{config.max_positions} positions",
-        *(f"{size:>13,} {name.replace('_', ' ')}" for name, size in vars(count).items()),
+        *(f"{size:>13,} {name.replace('_', ' ')}" for name, size in count._asdict().items()),
         f"{count.with_heads:>13,} parameters in all",
         f"sharing: {config.share} in {config.num_groups} group(s)",
     ]

@@ -7,7 +7,6 @@ the top of ``data/planned.toml``; ``tests/paper/recompute.py`` computes every ou
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, NamedTuple
 
@@ -22,8 +21,7 @@ LEVEL, MOST_STUCK = 0.05, 0.25
 ACCURACIES = ("accuracy", "tuned", "frozen")  # what the name of a column of accuracies ends in
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A claim of the paper as our runs are judged on it, and what was fixed beforehand."""
 
     key: str  # EXPERIMENT.NAME

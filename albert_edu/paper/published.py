@@ -10,7 +10,6 @@ Nothing else in the course types a published number. Parameters are in millions,
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -37,8 +36,7 @@ class RaceTest(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A printed table; its first columns, ``key``, identify a row."""
 
     number: str

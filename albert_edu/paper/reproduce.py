@@ -6,7 +6,6 @@ the shipped model. Profiles laptop and gpu train the pair on real text. Run in n
 """
 
 import base64
-import dataclasses
 import time
 from pathlib import Path
 
@@ -85,7 +84,7 @@ def parameter_table(folder: Path) -> list[dict]:
         count = count_parameters(CONFIGS["early-main", name])
         table = TABLES["1" if (name,) in TABLES["1"].keys else "early-main"]
         rows.append({
-            "model": name, **dataclasses.asdict(count), "without_pooler": count.without_pooler,
+            "model": name, **count._asdict(), "without_pooler": count.without_pooler,
             "total": count.total, "paper_millions": table.value("params", name),
         })  # fmt: skip
     drawn = {row["model"]: row for row in rows if row["model"] != "BERT-xlarge"}
