@@ -35,13 +35,11 @@ class Baselines(NamedTuple):
         below the unigram baseline, but not below the copy baseline: MLM loss 5.73 against 5.78
         below the copy baseline: MLM loss 5.40 against 5.78
         """
+        words, baseline = "below the copy baseline", self.copy
         if masked_token_loss >= self.unigram - MARGIN:
             words, baseline = "not below the unigram baseline", self.unigram
         elif masked_token_loss >= self.copy - MARGIN:
-            words = "below the unigram baseline, but not below the copy baseline"
-            baseline = self.copy
-        else:
-            words, baseline = "below the copy baseline", self.copy
+            words = f"below the unigram baseline, but not {words}"
         return f"{words}: MLM loss {masked_token_loss:.2f} against {baseline:.2f}"
 
 
