@@ -17,7 +17,6 @@ from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.checkpoint import CheckpointError
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
@@ -67,7 +66,7 @@ def pretrain(
         state = checkpoint.resume(folder, model, optimizer, run, measured)
         unseen, start = (held_out or stream).corpus, state.get("step", 0)
         history = History(baselines(stream.corpus, unseen, tokens))
-        with blame(f"the training state in {folder}", CheckpointError):
+        with blame(f"the training state in {folder}", checkpoint.CheckpointError):
             meter = Meter(device, workers, state)
             history.records += map(dict, state.get("records", []))
         metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None
