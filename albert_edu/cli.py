@@ -50,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--seed", type=int, default=0)
     option("--overwrite", action="store_true", help="replace a finished model in --out")
 
-    verb("doctor", lambda _: examine(), "check this machine: packages, device, disk, kernel, corpus")
+    verb("doctor", lambda _: examine(), "check this machine: packages, device, disk, corpus")
 
     option = verb("reproduce", run_reproduce, "repeat what the paper did", device).add_argument
     option("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours")

@@ -83,8 +83,8 @@ def check_corpus() -> str:
 
 
 CHECKS: dict[str, Callable[[], str]] = {
-    "Python": platform.python_version, "packages": check_packages, "device": check_device, "disk": check_disk,
-    "cache": check_cache, "kernel": check_kernel, "corpus": check_corpus,
+    "Python": platform.python_version, "packages": check_packages, "device": check_device,
+    "disk": check_disk, "cache": check_cache, "kernel": check_kernel, "corpus": check_corpus,
 }  # fmt: skip
 
 
