@@ -38,8 +38,6 @@ class Timing(NamedTuple):
 SIZES = {name: CONFIGS["1", name] for name in TABLES["1"].column("model")}
 PLANS = {"quick": Timing(8, 5, 3, 32, 128, 1), "laptop": Timing(1, 3, 1, 2, 128, 16),
          "gpu": Timing(1, 5, 10, 32, 512, 1)}  # fmt: skip
-# Dense bfloat16 FLOPs per second, from the data sheets.
-PEAK = {"NVIDIA H200": 989e12, "NVIDIA H100": 989e12, "NVIDIA A100": 312e12}
 
 
 def speeds(profile: str, device: str | None = None) -> list[dict]:
@@ -87,13 +85,9 @@ def _timed(config: AlbertConfig, device: torch.device, plan: Timing) -> dict:
     rate = plan.repeats * plan.sequences * plan.length / step
     masked_rate = batch.masked_labels.shape[1] / plan.length
     flops = rate * flops_per_token(config, plan.length, masked_rate, training=True)
-    result = {"tokens_per_second": round(rate, 1), "model_flops_per_second": round(flops),
-              "optimizer_share": round(update / step, 3),
-              "seconds": round(sum(map(sum, seconds)), 1)}  # fmt: skip
-    for name, peak in PEAK.items():
-        if card and name in torch.cuda.get_device_name(device):
-            result["utilisation"] = round(flops / peak, 3)
-    return result
+    return {"tokens_per_second": round(rate, 1), "model_flops_per_second": round(flops),
+            "optimizer_share": round(update / step, 3),
+            "seconds": round(sum(map(sum, seconds)), 1)}  # fmt: skip
 
 
 def _now(card: bool) -> float:
