@@ -50,6 +50,11 @@ def pretrain(
             f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}: build the "
             f"model with vocab_size={tokens}."
         )
+    if stream.sequence_length > model.config.max_positions:
+        raise ValueError(
+            f"a sequence of {stream.sequence_length} tokens is longer than the model allows: "
+            f"max_positions is {model.config.max_positions}."
+        )
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
