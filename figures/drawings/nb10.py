@@ -98,15 +98,16 @@ def all_reduce_traffic():
     assert round(sent[0] / sent[1]) == L
     drawing = canvas(
         378, "When the gradients of the layers are sent between the workers",
-        f"Two timelines from left to right. Upper, {L} separate layers: the backward pass goes "
-        f"from application {L} to application 1; as soon as one is finished, its gradient of "
-        f"{sent[1]:.0f} MB is sent while the next application is computed; the last one is sent "
-        f"after the end. All together are {sent[0]:.0f} MB. Lower, one shared layer: the "
-        f"backward pass is the same, nothing is sent while it runs, and after application 1 one "
-        f"gradient of {sent[1]:.0f} MB is sent.")
+        f"Two timelines for ALBERT-base, from left to right. Upper, {L} separate layers: the "
+        f"backward pass goes from application {L} to application 1; as soon as one is finished, "
+        f"its gradient of {sent[1]:.0f} MB is sent while the next application is computed; the "
+        f"last one is sent after the end. All together are {sent[0]:.0f} MB. Lower, one shared "
+        f"layer: the backward pass is the same, nothing is sent while it runs, and after "
+        f"application 1 one gradient of {sent[1]:.0f} MB is sent.")
     x0, step, width = 92, 35, 31
-    for top, name, separate in ((20, f"{L} separate layers: {sent[0]:.0f} MB of gradients", True),
-                                (190, f"one shared layer: {sent[1]:.0f} MB of gradients", False)):
+    first = f"ALBERT-base with {L} separate layers: {sent[0]:.0f} MB of gradients"
+    second = f"one shared layer: {sent[1]:.0f} MB of gradients"
+    for top, name, separate in ((20, first, True), (190, second, False)):
         text(drawing, 16, top, name, 16, anchor="start", weight="bold")
         text(drawing, 16, top + 41, "compute", SMALL, anchor="start")
         text(drawing, 16, top + 97, "send", SMALL, anchor="start")

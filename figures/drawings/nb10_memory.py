@@ -59,6 +59,7 @@ def gradient_checkpointing():
     everything = training_memory(LARGE_MODEL, B, S, K).activations / 1e9
     inputs = everything / units
     one = everything / L
+    more = one - inputs / L  # its input is stored already
     drawing = canvas(
         456, "Gradient checkpointing in ALBERT-large, drawn to scale",
         f"Two rows of {L} columns, one for each layer application; the height of a column is "
@@ -70,8 +71,8 @@ def gradient_checkpointing():
     x0, step, unit = 22, 23, 6
     now = L - 7
     for top, heading, full in ((20, f"store everything: {everything:.2f} GB", True),
-                               (226, f"store the inputs: {inputs:.2f} GB, and {one:.2f} GB for one "
-                                     f"application", False)):
+                               (226, f"store inputs: {inputs:.2f} GB, and {more:.2f} GB more "
+                                     f"for one application", False)):
         text(drawing, 16, top, heading, 16, anchor="start", weight="bold")
         base = top + 124
         for i in range(L):
