@@ -19,7 +19,7 @@ LIMITS = {
     "lessons": 727,
     "paper": 1332,
     "text": 1264,
-    "training": 1097,
+    "training": 1101,
     "model": 723,
     "analysis": 515,
     "assignments": 378,

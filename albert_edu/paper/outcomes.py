@@ -1,7 +1,9 @@
-"""From recorded runs to an outcome a referee would sign.
+"""From the results of two rows to one word: agrees, opposes, no difference, undecided or void.
 
-Comparisons are paired, have controls, test equivalence, and pay for many looks. The rules stand at
-the top of ``data/planned.toml``; ``tests/paper/recompute.py`` computes every outcome without us.
+``compare`` makes one comparison over pairs of seeds and leaves out pairs with a stuck run.
+``judge_family`` does this for all questions of a plan and corrects their p values together (Holm);
+``_word`` has the rules at the top of ``data/planned.toml`` as code. ``tests/paper/recompute.py``
+computes every outcome again without this file. Explained in notebook 12.
 """
 
 import itertools

@@ -1,4 +1,10 @@
-"""What training measured: while it runs, in memory, and as one JSON line per record."""
+"""What training measured: a Meter adds up between two records, a History keeps the records.
+
+``pretrain`` adds each step's sums (``evaluate.tally``) to a Meter, reads means and speed from it
+every ``log_every`` steps, and appends them to a History, whose records are the lines of
+metrics.jsonl. The Meter's state goes into each checkpoint, so that a resumed run writes the same
+losses as an undisturbed one.
+"""
 
 import json
 import time

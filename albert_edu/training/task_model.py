@@ -1,6 +1,9 @@
-"""A task by its name: its examples, encoded for a model, the head that answers them, and a folder.
+"""The verbs ``finetune`` and ``predict`` of the command line, from a task's name to files on disk.
 
-The verbs ``finetune`` and ``predict`` of the command line are calls of this file.
+``make_ready`` reads the examples of a task (two files, or a built-in task), encodes them, and puts
+the right head on a pre-trained encoder. ``ReadyTask.finetune`` trains this model and writes it with
+finetune.json and predictions.json. ``predict_file`` reads that folder again and answers new lines.
+The training loop is in ``finetune``, the readers of files are in ``text``.
 """
 
 import dataclasses

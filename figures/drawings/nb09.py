@@ -93,9 +93,9 @@ def paired_comparison():
     text(drawing, 162, base + 36, "The intervals overlap.", weight="bold")
 
     def gain(value):
-        return round(base - 30 - value * 1450, 1)
+        return round(base - 110 - value * scale, 1)  # the scale of the left panel
 
-    text(drawing, 468, 22, "differences of each seed", LARGE, weight="bold")
+    text(drawing, 468, 22, "difference for each seed", LARGE, weight="bold")
     text(drawing, 468, 48, "A − B; one dot for each seed", SMALL)
     line(drawing, [(372, gain(0)), (572, gain(0))], INK, 1.5)
     text(drawing, 364, gain(0), "0", SMALL, anchor="end")
@@ -104,7 +104,8 @@ def paired_comparison():
     bar(510, mean, half, INK, gain, f"{mean:.2f}\n± {half:.2f}", 1)
     text(drawing, 468, base + 36, "The interval excludes 0.", weight="bold")
     line(drawing, [(312, 14), (312, base + 46)], PALE, 2)
-    text(drawing, 300, base + 74, "bars: 95% intervals of the mean, Student's t", SMALL)
+    text(drawing, 300, base + 74, "bars: 95% intervals, Student's t; one scale for both panels",
+         SMALL)
     return drawing
 
 
