@@ -121,8 +121,8 @@ def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Keep what a reader sees and nbval compares, and return the notebook.
 
-    Timings, the state of widgets, and ids that change at every run are dropped. Where a stream was
-    cut hangs on the moment it was sent, so neighbouring parts of one stream are joined.
+    Timings, the state of widgets, and ids that change at every run are dropped. Neighbouring parts
+    of one stream are joined, because the places where it is cut depend on timing.
     """
     from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 

@@ -19,7 +19,7 @@ from albert_edu.errors import blame, read_file, read_text
 from albert_edu.text.documents import CorpusError, map_documents
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
 
-PART_TOKENS = 1 << 24  # how many tokens are looked at together
+PART_TOKENS = 1 << 21  # how many tokens are counted together
 
 KINDS = (np.uint16, np.int64, np.int64, np.int64)  # of the arrays
 
@@ -102,9 +102,16 @@ class TokenizedCorpus:
 
     @cached_property
     def unknown_share(self) -> float:
-        """Share of the tokens that are the unknown token; counted in parts to save memory."""
+        """Share of the tokens that are the unknown token."""
+        return float(self.counts(UNK + 1)[UNK] / len(self.tokens))
+
+    def counts(self, vocab_size: int) -> Int[np.ndarray, "V"]:
+        """Return how often each token of the vocabulary occurs.
+
+        The tokens are counted in parts, because NumPy makes a copy with eight bytes for each.
+        """
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
-        return sum(int((part == UNK).sum()) for part in parts) / len(self.tokens)
+        return sum(np.bincount(part, minlength=vocab_size) for part in parts)
 
     @property
     def offenders(self) -> str:

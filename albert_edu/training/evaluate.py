@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.model import albert
 from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.tokenized import PART_TOKENS, TokenizedCorpus
+from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import MASK
 
 MARGIN = 0.1  # nats below a baseline that a loss must reach before we say that it is below
@@ -51,8 +50,7 @@ def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int
     the masked positions show [MASK], where only frequencies help; 10% show a random token and 10%
     the right one, and how frequent the visible token is says which of the two is more likely.
     """
-    counts = token_counts(train, vocab_size) + 1
-    held_out_counts = token_counts(held_out, vocab_size)
+    counts, held_out_counts = train.counts(vocab_size) + 1, held_out.counts(vocab_size)
     q, f = counts / counts.sum(), held_out_counts / held_out_counts.sum()
     unigram = -(f * np.log(q)).sum()
     ordinary = vocab_size - MASK - 1  # tokens that a random replacement is drawn from
@@ -60,12 +58,6 @@ def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int
     replaced = -(f * np.log(q / ordinary)).sum() + np.log(q[MASK + 1 :] + 1 / ordinary).mean()
     copy = 0.8 * unigram + 0.1 * unchanged + 0.1 * replaced
     return Baselines(uniform=math.log(vocab_size), unigram=float(unigram), copy=float(copy))
-
-
-def token_counts(corpus: TokenizedCorpus, vocab_size: int) -> Int[np.ndarray, "V"]:
-    """Return how often each token occurs; in parts, because NumPy counts copies of eight bytes."""
-    parts = np.array_split(corpus.tokens, len(corpus.tokens) // PART_TOKENS + 1)
-    return sum(np.bincount(part, minlength=vocab_size) for part in parts)
 
 
 def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
