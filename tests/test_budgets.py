@@ -32,7 +32,7 @@ LIMITS = {
     "folder": 11,
     "__init__": 4,
     "__main__": 3,
-    "tests": 7899,
+    "tests": 7900,
     "lines above 100 characters": 0,
 }
 SLACK = 100  # a room that has fallen by more than this lowers its limit

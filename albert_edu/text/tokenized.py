@@ -111,7 +111,7 @@ class TokenizedCorpus:
         The tokens are counted in parts, because NumPy makes a copy with eight bytes for each.
         """
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
-        return sum(np.bincount(part, minlength=vocab_size) for part in parts)
+        return sum(np.bincount(part, minlength=1 << 16) for part in parts)[:vocab_size]
 
     @property
     def offenders(self) -> str:
