@@ -41,7 +41,7 @@ def figure1(
     """Draw L2 distance and angle between the input and the output of each layer (Figure 1).
 
     ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``; with one name there is only the
-    first. ``untrained`` may hold the same two before training, which are drawn dotted. The step
+    first. ``untrained`` may hold two random stacks of their shapes, drawn dotted. The step
     from the embedding is drawn hollow and unconnected, since the embedding is not normed at width
     H. The bands are one standard deviation over tokens. Notebook 08.
     """
@@ -79,5 +79,5 @@ def figure1(
     )
     if untrained:
         before = " and ".join(f"{curves['angle_degrees'][-1]:.0f}" for curves in untrained)
-        alt += f" Dotted lines show both stacks before training; they end at {before} degrees."
+        alt += f" Dotted lines show random stacks of the same shapes; they end at {before} degrees."
     return figure, alt

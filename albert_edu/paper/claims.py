@@ -106,3 +106,24 @@ def differences(part: Comparison, results: Sequence[dict]) -> dict[int, float]:
         return cell(rows[side][seed], part.column) if side in rows else side
 
     return {seed: value(part.high, seed) - value(part.low, seed) - part.by for seed in seeds}
+
+
+def quantity(part: Comparison, difference: Mean) -> tuple[str, Mean]:
+    """Return what a comparison measures: a row minus a row, or the row that has to reach a number.
+
+    The margin of the criterion is in neither.
+    """
+    rows = [f"`{side}`" for side in (part.high, part.low) if isinstance(side, str)]
+    number = sum(side for side in (part.high, part.low) if isinstance(side, float))
+    sign = -1 if isinstance(part.high, float) else 1
+    value = number + sign * (difference.value + part.by)
+    return " − ".join(rows), difference._replace(value=value)
+
+
+def shown(mean: Mean, unit: str = "") -> str:
+    """Return a mean with its interval, unit and number of seeds in words; a count has none."""
+    if mean.n > 1 and not mean.half:  # every seed the same
+        return f"{mean.value:,.0f} {unit}"
+    digits = 3 if abs(mean.value) < 100 else 1
+    half, n = (f" ± {mean.half:.{digits}f}", f" (n={mean.n})") if mean.n > 1 else ("", "")
+    return f"{mean.value:.{digits}f}{half}{unit and ' '}{unit}{n}"

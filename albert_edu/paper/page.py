@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import save
 from albert_edu.config import AlbertConfig
-from albert_edu.paper.claims import Comparison, Mean, cell, mean
+from albert_edu.paper.claims import cell, comparison, mean, quantity, shown
 from albert_edu.paper.outcomes import Scope, compare, is_stuck, margin
 from albert_edu.paper.pictures import difference_picture, layer_curves, pair_picture, printed
 from albert_edu.paper.plan import Experiment
@@ -74,22 +74,10 @@ def claims_page(report: Report) -> str:
     return render(
         "claims.md", report=report, table_of_scopes=_table_of_scopes(report),
         sharing=_shared_runs(report), is_drawn=lambda entry: _is_drawn(entry, report),
-        setting=_setting, quantity=_quantity, shown=shown, numbers=_numbers, compare=compare,
+        setting=_setting, quantity=quantity, shown=shown, numbers=_numbers, compare=compare,
         margin=margin, why_unfinished=why_unfinished, remark=_remark, printed=printed,
-        tables=TABLES,
+        tables=TABLES, comparison=comparison, CARD=346e12,
     )  # fmt: skip
-
-
-def _quantity(part: Comparison, difference: Mean) -> tuple[str, Mean]:
-    """Return what a comparison measures: a row minus a row, or the row that has to reach a number.
-
-    The margin of the criterion is in neither.
-    """
-    rows = [f"`{side}`" for side in (part.high, part.low) if isinstance(side, str)]
-    number = sum(side for side in (part.high, part.low) if isinstance(side, float))
-    sign = -1 if isinstance(part.high, float) else 1
-    value = number + sign * (difference.value + part.by)
-    return " − ".join(rows), difference._replace(value=value)
 
 
 def _remark(text: str, runs: Sequence[dict]) -> str:
@@ -163,10 +151,3 @@ def _numbers(entry: Entry, runs: Sequence[dict]) -> Iterator[tuple[str, ...]]:
             table, *cell_of = reference = entry.experiment.published[row]
             paper = f"{printed(reference)} ({TABLES[table].name}, {', '.join(map(str, cell_of))})"
         yield row, paper, f"{ours}, {stuck} stuck" if stuck else ours, parameters, time
-
-
-def shown(mean: Mean, unit: str = "") -> str:
-    """Return a mean with its interval, unit and number of seeds in words."""
-    digits = 3 if abs(mean.value) < 100 else 1
-    half, n = (f" ± {mean.half:.{digits}f}", f" (n={mean.n})") if mean.n > 1 else ("", "")
-    return f"{mean.value:.{digits}f}{half}{unit and ' '}{unit}{n}"

@@ -52,7 +52,7 @@ def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> 
     """Return what is measured on a member.
 
     These are the scores on held-out text, and the distances from layer to layer in the trained
-    stack and in the same stack before any training.
+    stack and in a random stack of its shape.
     """
     held_out = run.stream(text, held_out=True, batch_size=32)
     baseline = baselines(text.train, text.held_out, len(text.tokenizer))

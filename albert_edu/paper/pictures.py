@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from albert_edu.analysis.charts import lines
 from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, style
-from albert_edu.paper.claims import mean
+from albert_edu.paper.claims import Comparison, Mean, mean, quantity, shown
 from albert_edu.paper.outcomes import margin
 from albert_edu.paper.pair import MEMBERS, PLAN
 from albert_edu.paper.plan import Experiment
@@ -61,13 +61,21 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
     figure.supxlabel("Bars: 95% intervals of one comparison; an outcome is corrected for all claims"
                      " of its family.\nRight of 0 a criterion with < holds. Grey: too small to"
                      " matter. Filled: decided.", fontsize=8)  # fmt: skip
-    question, outcome, part, (first, *_) = next(iter(panels.values()))[0]
-    title = (f"{question.text.rstrip('.')}: {first.value:+.3f} ± {first.half:.3f} "
-             f"{report.columns[part.column][1]}, {outcome.word}")  # fmt: skip
-    figure.suptitle(f"{entry.experiment.question}\n{textwrap.fill(title, 100)}", fontsize=9.5,
-                    x=0.02, ha="left")  # fmt: skip
+    _, _, part, (first, *_) = next(iter(panels.values()))[0]
+    title = textwrap.fill(finding(part, first, *report.columns[part.column]), 100)
+    figure.suptitle(f"{entry.experiment.question}\n{title}", fontsize=9.5, x=0.02, ha="left")
     return figure, ("Dots with 95% intervals around 0, a row for each comparison. "
                     f"{entry.experiment.question} {' '.join(sentences)}")  # fmt: skip
+
+
+def finding(part: Comparison, difference: Mean, words: str, unit: str) -> str:
+    """Return in words what a comparison measured, whatever its criterion asked for."""
+    rows, measured = quantity(part, difference)
+    size = shown(measured._replace(value=abs(measured.value)), unit)
+    first, _, second = rows.replace("`", "").partition(" − ")
+    relation = "is above" if measured.value > 0 else "is below"
+    relation = relation if abs(measured.value) > measured.half else "hardly differs from"
+    return f"{words}: {first} " + (f"{relation} {second} by {size}" if second else f"has {size}")
 
 
 def layer_curves(experiment: Experiment, runs: Sequence[dict]) -> tuple[Figure, str]:
@@ -90,7 +98,7 @@ def layer_curves(experiment: Experiment, runs: Sequence[dict]) -> tuple[Figure, 
 def pair_picture(members: Collection[dict]) -> tuple[Figure, str]:
     """Draw Figure 1 of a pair: its members in the order of ``MEMBERS``, as a record has them.
 
-    Where they hold ``similarity_untrained``, both stacks are drawn before any training, too.
+    Where they hold ``similarity_untrained``, random stacks of their shapes are drawn, too.
     """
     trained = [member["similarity"] for member in members]
     untrained = [member["similarity_untrained"] for member in members
@@ -103,7 +111,7 @@ def pair_picture(members: Collection[dict]) -> tuple[Figure, str]:
     figure.set_figheight(4.0)
     figure.supxlabel(
         "Bands: one standard deviation over tokens. "
-        f"{'Dotted: before training. ' if untrained else ''}Hollow: the step from the embedding.\n"
+        f"{'Dotted: random weights. ' if untrained else ''}Hollow: the step from the embedding.\n"
         "The separate layers began as copies of a shallower stack, and their curve can jump where a"
         " set of copies ends.", fontsize=8)  # fmt: skip
     return figure, alt

@@ -6,7 +6,7 @@ optimizer. The optimizer's part, which sharing does relieve, shrinks with the ba
 at least the 4096 tokens that one of the paper's 512 chips had (4096 sequences of 512). At the
 published sizes that takes a core half an hour: laptop times 256 of them, and counts forward and
 backward sixteen times, the optimizer once. On a CPU it is one core's own time, so that other
-programs do not count. Dropout is the paper's: everywhere but in xxlarge.
+programs do not count. Dropout is that of the released v1 models: everywhere but in xxlarge.
 """
 
 import statistics
@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import torch
 
-from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.paper.published import CONFIGS, TABLES
@@ -83,10 +82,7 @@ def _timed(config: AlbertConfig, device: torch.device, plan: Timing) -> dict:
     passes, update = (statistics.median(part) for part in zip(*seconds[-plan.steps :], strict=True))
     step = plan.repeats * passes + update
     rate = plan.repeats * plan.sequences * plan.length / step
-    masked_rate = batch.masked_labels.shape[1] / plan.length
-    flops = rate * flops_per_token(config, plan.length, masked_rate, training=True)
-    return {"tokens_per_second": round(rate, 1), "model_flops_per_second": round(flops),
-            "optimizer_share": round(update / step, 3),
+    return {"tokens_per_second": round(rate, 1), "optimizer_share": round(update / step, 3),
             "seconds": round(sum(map(sum, seconds)), 1)}  # fmt: skip
 
 

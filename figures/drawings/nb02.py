@@ -116,7 +116,7 @@ def feed_forward():
         f"= {F} numbers after GELU, then to a second tall box, the matrix W 2 with {F} x {H} "
         f"weights, and then to a short bar with H = {H} numbers.")
     unit, top, step, tall = 38, 76, 62, 34
-    xs = (62, 122, 232, 406, 516)                       # bar, W1, long bar, W2, bar
+    xs = (70, 126, 232, 406, 516)                       # bar, W1, long bar, W2, bar
     text(drawing, xs[0] + unit / 2, 28, f"H\n= {H}", weight="bold")
     text(drawing, xs[2] + 2 * unit, 28, f"4H = {F:,}\nafter GELU", weight="bold")
     text(drawing, xs[4] + unit / 2, 28, f"H\n= {H}", weight="bold")
@@ -127,7 +127,7 @@ def feed_forward():
     for i in range(3):
         y = top + i * step
         middle = y + tall / 2
-        text(drawing, 10, middle, f"token {i + 1}", SMALL, anchor="start")
+        text(drawing, 6, middle, f"token {i + 1}", SMALL, anchor="start")
         for x, width in ((xs[0], unit), (xs[2], 4 * unit), (xs[4], unit)):
             box(drawing, x, y, width, tall, STATE, radius=2)
         for start, end in ((xs[0] + unit, xs[1]), (xs[1] + 80, xs[2]),

@@ -64,8 +64,8 @@ def one_masked_row():
                 centre = x + width / 2
                 arrow(drawing, [(centre, y + 30), (centre, y + 56)], INK, 1.5)
                 box(drawing, x, y + 56, width, 30, TARGET, seen[i], SMALL, radius=4, strength=0.45)
-    text(drawing, 14, 354, "upper row: the label", SMALL, anchor="start")
-    text(drawing, 14, 378, "lower row: what the model sees", SMALL, anchor="start")
+    text(drawing, 14, 354, "upper line: the tokens", SMALL, anchor="start")
+    text(drawing, 14, 378, "lower line: what the model sees", SMALL, anchor="start")
     text(drawing, 586, 366, f"{len(positions)} of {len(tokens)} tokens are masked positions",
          anchor="end", weight="bold")
     return drawing

@@ -115,8 +115,9 @@ def all_reduce_traffic():
             x = x0 + i * step
             box(drawing, x, top + 24, width, 34, WEIGHT, L - i, SMALL, radius=3, line=1.5)
             if separate or i == L - 1:
-                box(drawing, x + step, top + 80, width, 34, GRADIENT, L - i if separate else "sum",
-                    SMALL, radius=3, line=1.5, dashed=True)
+                wider = 0 if separate else 10
+                box(drawing, x + step, top + 80, width + wider, 34, GRADIENT,
+                    L - i if separate else "sum", SMALL, radius=3, line=1.5, dashed=True)
                 arrow(drawing, [(x + width / 2 + 4, top + 58), (x + step + 8, top + 80)], GRADIENT,
                       1.5, dashed=True)
         if not separate:

@@ -79,7 +79,7 @@ def from_claim_to_outcome():
               ("criterion", "loss (all shared) − loss (none) > 0"),
               ("minimal effect m", "smaller ones do not matter"),
               ("control", "shows that the models have learnt"), ("seeds", "how many, fixed now"))
-    after = ("differences,\none per seed", "95% interval\nof their mean",
+    after = ("differences,\none per seed", "interval and\ncorrected p",
              "outcome:\none of five")
     listed = "; ".join(f"{name}: {words}" for name, words in before)
     drawing = canvas(
@@ -87,7 +87,7 @@ def from_claim_to_outcome():
         f"Three stages. First, before the run, a column of five boxes is written down: {listed}. "
         f"Second, a brace joins them and an arrow leads to one box: the run, two arms with the "
         f"same seeds. Third, after the run, a row of three boxes is computed, joined by arrows "
-        f"from right to left: differences, one for each seed; 95% interval of their mean; "
+        f"from right to left: differences, one for each seed; interval and corrected p of their mean; "
         f"outcome, one of five words. The words are agrees, opposes, no difference larger than "
         f"m, undecided, and void if the control fails.")
     text(drawing, 16, 20, "before the run: written down", LARGE, anchor="start", weight="bold")
