@@ -121,9 +121,7 @@ def quantity(part: Comparison, difference: Mean) -> tuple[str, Mean]:
 
 
 def shown(mean: Mean, unit: str = "") -> str:
-    """Return a mean with its interval, unit and number of seeds in words; a count has none."""
-    if mean.n > 1 and not mean.half:  # every seed the same
-        return f"{mean.value:,.0f} {unit}"
+    """Return a mean with its interval, unit and number of seeds in words."""
     digits = 3 if abs(mean.value) < 100 else 1
     half, n = (f" ± {mean.half:.{digits}f}", f" (n={mean.n})") if mean.n > 1 else ("", "")
     return f"{mean.value:.{digits}f}{half}{unit and ' '}{unit}{n}"

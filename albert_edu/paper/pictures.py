@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from albert_edu.analysis.charts import lines
 from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, style
-from albert_edu.paper.claims import Comparison, Mean, mean, quantity, shown
+from albert_edu.paper.claims import mean, quantity, shown
 from albert_edu.paper.outcomes import margin
 from albert_edu.paper.pair import MEMBERS, PLAN
 from albert_edu.paper.plan import Experiment
@@ -56,26 +56,17 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
         axis.axvline(0, color="#444444", linewidth=0.8)
         axis.set_yticks([-place for place in range(len(rows))], labels, fontsize=7.5)
         axis.set_ylim(0.6 - len(rows), 0.6)
-        quantity = "right minus left: {} ({})".format(*report.columns[column])
-        axis.set_xlabel(textwrap.fill(quantity, 60), fontsize=8.5)
+        label = "right minus left: {} ({})".format(*report.columns[column])
+        axis.set_xlabel(textwrap.fill(label, 60), fontsize=8.5)
     figure.supxlabel("Bars: 95% intervals of one comparison; an outcome is corrected for all claims"
                      " of its family.\nRight of 0 a criterion with < holds. Grey: too small to"
                      " matter. Filled: decided.", fontsize=8)  # fmt: skip
     _, _, part, (first, *_) = next(iter(panels.values()))[0]
-    title = textwrap.fill(finding(part, first, *report.columns[part.column]), 100)
+    (words, unit), (rows, value) = report.columns[part.column], quantity(part, first)
+    title = textwrap.fill(f"{words}: {rows} = {shown(value, unit)}".replace("`", ""), 100)
     figure.suptitle(f"{entry.experiment.question}\n{title}", fontsize=9.5, x=0.02, ha="left")
     return figure, ("Dots with 95% intervals around 0, a row for each comparison. "
                     f"{entry.experiment.question} {' '.join(sentences)}")  # fmt: skip
-
-
-def finding(part: Comparison, difference: Mean, words: str, unit: str) -> str:
-    """Return in words what a comparison measured, whatever its criterion asked for."""
-    rows, measured = quantity(part, difference)
-    size = shown(measured._replace(value=abs(measured.value)), unit)
-    first, _, second = rows.replace("`", "").partition(" − ")
-    relation = "is above" if measured.value > 0 else "is below"
-    relation = relation if abs(measured.value) > measured.half else "hardly differs from"
-    return f"{words}: {first} " + (f"{relation} {second} by {size}" if second else f"has {size}")
 
 
 def layer_curves(experiment: Experiment, runs: Sequence[dict]) -> tuple[Figure, str]:

@@ -158,9 +158,6 @@ CONFIGS: dict[tuple, AlbertConfig] = {
     **{("early-main", name): config for name, config in _NAMES.items()},
 }  # fmt: skip
 
-# Printed counts that no rule gives, and the number we think was meant: one digit off in each.
-_SLIPS = {235: 225, 233: 223}
-
 
 class CountedRow(NamedTuple):
     """A printed parameter count beside ours."""
@@ -170,7 +167,7 @@ class CountedRow(NamedTuple):
     printed: int  # millions
     without_pooler: int
     total: int  # with the pooler, without the pre-training heads
-    convention: str  # "with pooler", "without pooler", "either", or "none (why)"
+    convention: str  # "with pooler", "without pooler", "either", or "none"
 
 
 def printed_and_counted() -> list[CountedRow]:
@@ -187,22 +184,15 @@ def printed_and_counted() -> list[CountedRow]:
         name = ", ".join(part if column == "model" else f"{column}={part}"
                          for column, part in zip(table.key, key, strict=True))  # fmt: skip
         counted.append(CountedRow(number, name, printed, count.without_pooler, count.total,
-                                  _convention(printed, config, count)))  # fmt: skip
+                                  _convention(printed, count)))  # fmt: skip
     return counted
 
 
-def _convention(printed: int, config: AlbertConfig, count: ParameterCount) -> str:
+def _convention(printed: int, count: ParameterCount) -> str:
     without = _rounds_to(count.without_pooler, printed)
-    total = _rounds_to(count.total, printed)
-    if without or total:
-        return "either" if without and total else "without pooler" if without else "with pooler"
-    positions = config.max_positions + config.num_segments + 2
-    wide = count.total + positions * (config.hidden_size - config.embedding_size)
-    if _rounds_to(wide, printed):
-        return ("none (position and segment tables and their norm H wide would give "
-                f"{wide / 1e6:.1f}M: our guess, stated nowhere)")  # fmt: skip
-    slip = f"; perhaps a slip of one digit for {_SLIPS[printed]}M" if printed in _SLIPS else ""
-    return f"none (no rule we tried gives it{slip})"
+    if _rounds_to(count.total, printed):
+        return "either" if without else "with pooler"
+    return "without pooler" if without else "none"
 
 
 def _rounds_to(count: int, millions: int) -> bool:

@@ -50,7 +50,7 @@ def number(text: str) -> float | None:
 
 def look_up(run: dict, column: str) -> float:
     for name in column.split("."):
-        run = run[name]
+        run = run[int(name)] if isinstance(run, list) else run[name]
     return run
 
 
