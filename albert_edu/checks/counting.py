@@ -96,7 +96,7 @@ def _budgets(draw: Draw) -> Cases:
     yield Case("is exact for numbers of 17 digits", (huge, H, price(2 * H // 3, huge) - 1))
 
 
-check_widest = card("03.1", widest, _budgets, {
+check_widest = card("03.6", widest, _budgets, {
     "rounding to the nearest whole number; a budget missed by one is missed":
         "E = round((budget - H) / (V + H))",
     "forgetting the bias of the projection, H numbers": "E = budget // (V + H)",

@@ -67,8 +67,8 @@ def card(number: str, reference: Callable, cases: Callable[[Draw], Cases],
          wrong: Mapping[str, object], pure: bool = False) -> Callable[..., Report]:
     """Return the check ``check(answer, seed=None) -> Report`` of an exercise such as "03.1".
 
-    ``pure`` says that the text forbids to change the inputs. Notebook and assignment 03 may both
-    have an exercise 3.1; the report says of which of them it is.
+    ``pure`` says that the text forbids to change the inputs. A notebook and its assignment number
+    their exercises together, and the report says of which of them an exercise is.
     """
     chapter, rank = number.split(".")
     kind = "notebook" if ".lessons." in reference.__module__ else "assignment"

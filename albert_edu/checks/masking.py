@@ -167,7 +167,7 @@ def _rows(draw: Draw) -> Cases:
 
 
 TOO_LONG = "len(run) + len(word) > left => "
-check_ngram_masking = card("05.3", ngram_masking, _rows, {
+check_ngram_masking = card("05.7", ngram_masking, _rows, {
     "drawing n evenly from 1, 2, 3": "chances = np.ones(max_ngram)",
     "turning p(n) round, so that long runs are frequent": "chances = np.arange(1.0, max_ngram + 1)",
     "masking single words only": "lengths = np.ones(len(words), int)",

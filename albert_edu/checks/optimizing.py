@@ -70,7 +70,7 @@ def _weights(draw: Draw) -> Cases:
     yield Case("takes 1 for the ratio where a length is 0", (zero, [still], lr, 0.0), 1.0, ask)
 
 
-check_lamb = card("07.3", lamb, _weights, {
+check_lamb = card("07.6", lamb, _weights, {
     "forgetting the trust ratio, which leaves Adam": "ratio = 1.0",
     "turning the ratio upside down": "w.norm() / u.norm() => u.norm() / w.norm()",
     "taking a ratio for each row": ".norm() => .norm(dim=-1, keepdim=True)",

@@ -195,7 +195,7 @@ def _questions(draw: Draw) -> Cases:
 
 
 ONE_TOO_MANY = "document[start:end])) + 3 <= => document[start:end - 1])) + 3 <"
-check_order_pairs = card("06.3", order_pairs, _questions, {
+check_order_pairs = card("06.6", order_pairs, _questions, {
     "labelling the other way round: 0 is in order": "segments, label) => segments, 1 - label)",
     "the label changes, and the text does not: swap the segments": "a, b = early, late",
     "letting the segment ids travel with the text: they name the label":

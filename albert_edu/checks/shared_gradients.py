@@ -85,7 +85,7 @@ def _divided(model, batch) -> Tensor:
     return share + (loss - share).detach()
 
 
-check_last_application = card("04.1", last_application, _models, {
+check_last_application = card("04.7", last_application, _models, {
     "letting all applications learn": _all_learn,
     "letting none learn; the last one must": "x = ffn(attention(x, mask)).detach()",
     "letting the last two learn":

@@ -44,9 +44,9 @@ def lamb_step():
 
     drawing = canvas(
         462, "One LAMB step of one weight matrix",
-        f"Four stages from top to bottom. First, the gradient g is {spoken('g', 0)}. The averages "
+        f"Four stages. First, the gradient g is {spoken('g', 0)}. The averages "
         f"are m = {1 - found['beta1']:.1f} g and v = {1 - found['beta2']:.3f} g squared. Second, "
-        f"the update u = m over the root of v, plus {found['decay']} w, is {spoken('u', 2)}: all "
+        f"the update u = m / (√v + ε) + {found['decay']} w is {spoken('u', 2)}: all "
         f"four numbers have about the same size, although the gradients differ by a factor of "
         f"100. Third, the length of the weights w = {spoken('w', 0)} is {w_norm:.0f} and the "
         f"length of u is {u_norm:.2f}, so the trust ratio is {found['ratio']:.2f}. Fourth, the "

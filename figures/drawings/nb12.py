@@ -87,9 +87,9 @@ def from_claim_to_outcome():
         f"Three stages. First, before the run, a column of five boxes is written down: {listed}. "
         f"Second, a brace joins them and an arrow leads to one box: the run, two arms with the "
         f"same seeds. Third, after the run, a row of three boxes is computed, joined by arrows "
-        f"from right to left: differences, one for each seed; interval and corrected p of their mean; "
-        f"outcome, one of five words. The words are agrees, opposes, no difference larger than "
-        f"m, undecided, and void if the control fails.")
+        f"from right to left: differences, one for each seed; interval and corrected p of their "
+        f"mean; outcome, one of five words. The words are agrees, opposes, no difference larger "
+        f"than m, undecided, and void if the control fails.")
     text(drawing, 16, 20, "before the run: written down", LARGE, anchor="start", weight="bold")
     for i, (name, words) in enumerate(before):
         y = 40 + 38 * i
