@@ -86,7 +86,7 @@ def what_sharing_saves():
             box(drawing, 96, top, width, 30, colour, radius=2, line=1.5,
                 strength=0.6 if j else 0.25)
             text(drawing, 96 + width + 8, top + 15, f"{value:.1f} {unit}", SMALL, anchor="start")
-    text(drawing, 300, 402, f"ALBERT-base with {BASE.num_layers} layers; "
+    text(drawing, 300, 402, f"ALBERT-base, {BASE.num_layers} applications; "
          f"{B} sequences of {S} tokens", SMALL)
     return drawing
 

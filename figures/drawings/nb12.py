@@ -76,9 +76,9 @@ def six_steps():
 def from_claim_to_outcome():
     """If all decisions are written down before the run, the run alone decides the outcome."""
     before = (("claim", "a sentence of the paper"),
-              ("criterion", "loss (all shared) − loss (none) > 0"),
+              ("criterion", "loss (FFN) − loss (attention) > 0"),
               ("minimal effect m", "smaller ones do not matter"),
-              ("control", "shows that the models have learnt"), ("seeds", "how many, fixed now"))
+              ("control", "if it fails, the run says nothing"), ("seeds", "how many, fixed now"))
     after = ("differences,\none per seed", "interval and\ncorrected p",
              "outcome:\none of five")
     listed = "; ".join(f"{name}: {words}" for name, words in before)
