@@ -96,8 +96,8 @@ def tied_table():
         f"Left, one tall box, the table with V = {V:,} rows and E = {E} columns. Above, a token id "
         f"goes into the upper part of the box, labelled use 1, choose one row, and leaves it E "
         f"wide. The path leads right through a box, projection E to H, then down through a box, 12 "
-        f"layer applications, H wide, then left through a box, dense H to E, and back into the "
-        f"lower part of the same table, labelled use 2, score every row. Out of the bottom come V "
+        f"layer applications, H wide, then left through a box, dense and norm, H to E, and back into "
+        f"the lower part of the same table, labelled use 2, score every row. Out of the bottom come V "
         f"= {V:,} scores, one for each token.")
     box(drawing, 40, 70, 200, 270, WEIGHT)
     text(drawing, 140, 192, "embedding table", LARGE, weight="bold")
@@ -124,7 +124,7 @@ def tied_table():
 
 
 def rank():
-    """The product of a V x E and an E x H matrix has rank E at most: its rows lie in a subspace."""
+    """The product of a V x E and an E x H matrix has rank E at most: its rows span E directions."""
     rng = np.random.default_rng(3)
     project = torch.tensor([[1.0, 0.1, 0.15], [-0.3, 0.9, 0.8]], dtype=torch.float64)
     free = torch.tensor(rng.permuted(np.linspace(-0.9, 0.9, 14)[:, None].repeat(3, 1), axis=0))
@@ -172,8 +172,8 @@ def context():
         f"Two rows at the left: the sentence the river bank above, the sentence the central bank "
         f"below, one box per token. From the token bank of both sentences arrows lead to one and "
         f"the same short bar, a row of the table, E = {E} numbers, the same in both contexts. From "
-        f"this bar an arrow leads into a tall box, layers. Grey arrows bring the other tokens of "
-        f"both sentences to the layers. Two arrows leave the box, to two hidden states of bank, H "
+        f"this bar an arrow leads into a tall box, layers. Grey arrows, context, lead from "
+        f"river and central to the layers. Two arrows leave the box, to two hidden states of bank, H "
         f"= {H} numbers each; they are bars {H // E} times as long as the table row, with "
         f"different shades.")
     rows = ((110, 44, ("the", "river", "bank")), (300, 366, ("the", "central", "bank")))

@@ -40,7 +40,7 @@ def draw_plan(drawing, left, y, step, plan):
 
 
 def share_strategies():
-    """A shared block is stored once for all applications, and most parameters are in the FFN."""
+    """A shared block is stored once for all applications. Two thirds of a layer are its FFN."""
     rows = (("all", "share all"), ("attention", "share attention"), ("ffn", "share FFN"),
             ("none", "share none"))
     left, step = 138, 28
