@@ -96,9 +96,9 @@ def tied_table():
         f"Left, one tall box, the table with V = {V:,} rows and E = {E} columns. Above, a token id "
         f"goes into the upper part of the box, labelled use 1, choose one row, and leaves it E "
         f"wide. The path leads right through a box, projection E to H, then down through a box, 12 "
-        f"layer applications, H wide, then left through a box, dense and norm, H to E, and back into "
-        f"the lower part of the same table, labelled use 2, score every row. Out of the bottom come V "
-        f"= {V:,} scores, one for each token.")
+        f"layer applications, H wide, then left through a box, dense and norm, H to E, and back "
+        f"into the lower part of the same table, labelled use 2, score every row. Out of the "
+        f"bottom come V = {V:,} scores, one for each token.")
     box(drawing, 40, 70, 200, 270, WEIGHT)
     text(drawing, 140, 192, "embedding table", LARGE, weight="bold")
     text(drawing, 140, 217, f"V = {V:,}, E = {E}")
