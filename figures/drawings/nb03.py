@@ -172,10 +172,10 @@ def context():
         f"Two rows at the left: the sentence the river bank above, the sentence the central bank "
         f"below, one box per token. From the token bank of both sentences arrows lead to one and "
         f"the same short bar, a row of the table, E = {E} numbers, the same in both contexts. From "
-        f"this bar an arrow leads into a tall box, layers. Grey arrows, context, lead from "
-        f"river and central to the layers. Two arrows leave the box, to two hidden states of bank, H "
-        f"= {H} numbers each; they are bars {H // E} times as long as the table row, with "
-        f"different shades.")
+        f"this bar an arrow leads into a tall box, layers. Grey arrows, context, lead from river "
+        f"and central to the layers. Two arrows leave the box, to two hidden states of bank, H = "
+        f"{H} numbers each; they are bars {H // E} times as long as the table row, with different "
+        f"shades.")
     rows = ((110, 44, ("the", "river", "bank")), (300, 366, ("the", "central", "bank")))
     for y, around, words in rows:
         x = 14
