@@ -123,7 +123,7 @@ def learning_rate_schedule():
     text(drawing, left + wide / 2 + 6, base - 42, "warm-up\nends", SMALL, anchor="start")
     text(drawing, left, base + 18, "0", SMALL)
     text(drawing, left + wide / 2, base + 18, f"{warmup:,}", SMALL)
-    arrow(drawing, [(left - 26, 84), (x0 + 44, 70)], GREY, 1.5)
+    arrow(drawing, [(left - 26, 50), (x0 + 24, 58)], GREY, 1.5)
     return drawing
 
 

@@ -190,17 +190,17 @@ def which_idea_costs_what():
         f"to the left are sharing everything and sharing the feed-forward block; the longest to "
         f"the right is SOP. Each number is the difference of two printed averages, without an "
         f"interval. The rows about sharing are at E = 128.")
-    zero, unit, base = 494, 54, 408
+    zero, unit, base = 494, 47, 408
     text(drawing, 16, 20, "change", anchor="start", weight="bold")
     text(drawing, 258, 20, "Table", weight="bold")
-    text(drawing, 342, 20, "parameters", weight="bold")
+    text(drawing, 334, 20, "parameters", weight="bold")
     text(drawing, zero, 20, "points of the average", weight="bold")
     rows = enumerate(zip(changes, points, saved, strict=True))
     for i, ((name, table, *_), gain, count) in rows:
         y = 56 + 40 * i
         text(drawing, 16, y, name, anchor="start")
         text(drawing, 264, y, table)
-        text(drawing, 338, y, f"{count}M".replace("-", "−") if count else "0")
+        text(drawing, 330, y, f"{count}M".replace("-", "−") if count else "0")
         if gain:
             left = zero + min(gain, 0) * unit
             box(drawing, left, y - 13, abs(gain) * unit, 26, TARGET, radius=0, line=1.5,
