@@ -193,7 +193,7 @@ def which_idea_costs_what():
     zero, unit, base = 494, 47, 408
     text(drawing, 16, 20, "change", anchor="start", weight="bold")
     text(drawing, 258, 20, "Table", weight="bold")
-    text(drawing, 334, 20, "parameters", weight="bold")
+    text(drawing, 340, 20, "parameters", weight="bold")
     text(drawing, zero, 20, "points of the average", weight="bold")
     rows = enumerate(zip(changes, points, saved, strict=True))
     for i, ((name, table, *_), gain, count) in rows:
