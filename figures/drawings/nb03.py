@@ -95,9 +95,9 @@ def tied_table():
         424, "The tied embedding table",
         f"Left, one tall box, the table with V = {V:,} rows and E = {E} columns. Above, a token id "
         f"goes into the upper part of the box, labelled use 1, choose one row, and leaves it E "
-        f"wide. The path leads right through a box, projection E to H, then down through a box, 12 "
-        f"layer applications, H wide, then left through a box, dense and norm, H to E, and back "
-        f"into the lower part of the same table, labelled use 2, score every row. Out of the "
+        f"wide. The path leads right through a box, norm and projection, E to H, then down through "
+        f"a box, 12 layer applications, H wide, then left through a box, linear map and norm, H "
+        f"to E, and back into the lower part of the same table, labelled use 2, score every row. Out of the "
         f"bottom come V = {V:,} scores, one for each token.")
     box(drawing, 40, 70, 200, 270, WEIGHT)
     text(drawing, 140, 192, "embedding table", LARGE, weight="bold")
@@ -106,9 +106,9 @@ def tied_table():
     text(drawing, 140, 300, "use 2: score every row")
     text(drawing, 140, 18, "token id", weight="bold")
     arrow(drawing, [(140, 30), (140, 70)], GREY)
-    box(drawing, 320, 82, 160, 56, WEIGHT, "projection\nE → H")
+    box(drawing, 320, 82, 160, 56, WEIGHT, "norm, projection\nE → H")
     box(drawing, 400, 176, 170, 60, WEIGHT, "12 layer\napplications")
-    box(drawing, 320, 272, 160, 56, WEIGHT, "dense, norm\nH → E")
+    box(drawing, 320, 272, 160, 56, WEIGHT, "linear map, norm\nH → E")
     arrow(drawing, [(240, 110), (320, 110)])
     arrow(drawing, [(480, 110), (510, 110), (510, 176)], curve=14)
     arrow(drawing, [(510, 236), (510, 300), (480, 300)], curve=14)
