@@ -97,8 +97,8 @@ def tied_table():
         f"goes into the upper part of the box, labelled use 1, choose one row, and leaves it E "
         f"wide. The path leads right through a box, norm and projection, E to H, then down through "
         f"a box, 12 layer applications, H wide, then left through a box, linear map and norm, H "
-        f"to E, and back into the lower part of the same table, labelled use 2, score every row. Out of the "
-        f"bottom come V = {V:,} scores, one for each token.")
+        f"to E, and back into the lower part of the same table, labelled use 2, score every row. "
+        f"Out of the bottom come V = {V:,} scores, one for each token.")
     box(drawing, 40, 70, 200, 270, WEIGHT)
     text(drawing, 140, 192, "embedding table", LARGE, weight="bold")
     text(drawing, 140, 217, f"V = {V:,}, E = {E}")
