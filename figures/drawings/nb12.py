@@ -74,7 +74,9 @@ def six_steps():
 
 
 def from_claim_to_outcome():
-    """If all decisions are written down before the run, the run alone decides the outcome."""
+    """If all decisions are written down before the run, nobody can choose the outcome
+    afterwards.
+    """
     before = (("claim", "a sentence of the paper"),
               ("criterion", "loss (FFN) − loss (attention) > 0"),
               ("minimal effect m", "smaller ones do not matter"),
