@@ -80,7 +80,7 @@ class Report:
 
     def __str__(self) -> str:
         if self.reasons == [NOT_BEGUN]:
-            return f"{self.exercise}: not answered yet, {len(self.properties)} properties to check"
+            return f"{self.exercise}: not answered yet, properties to check: {len(self.properties)}"
         held, explained = sum(one.passed for one in self.properties), set()
         place = f", {self.place}" if self.place and not self.passed else ""
         lines = [f"{self.exercise}{place}: {held} of {len(self.properties)} properties hold "

@@ -92,7 +92,9 @@ def what_sharing_saves():
 
 
 def all_reduce_traffic():
-    """With a shared layer, a twelfth of the bytes is sent, at the end of the backward pass."""
+    """With a shared layer, a twelfth of the encoder's bytes is sent, at the end of the backward
+    pass.
+    """
     L = BASE.num_layers
     sent = [4 * count_parameters(config).encoder / 1e6 for config in (SEPARATE, BASE)]
     assert round(sent[0] / sent[1]) == L
@@ -105,7 +107,7 @@ def all_reduce_traffic():
         f"layer: the backward pass is the same, nothing is sent while it runs, and after "
         f"application 1 one gradient of {sent[1]:.0f} MB is sent.")
     x0, step, width = 92, 35, 31
-    first = f"ALBERT-base with {L} separate layers: {sent[0]:.0f} MB of gradients"
+    first = f"{L} separate layers of ALBERT-base: {sent[0]:.0f} MB of gradients"
     second = f"one shared layer: {sent[1]:.0f} MB of gradients"
     for top, name, separate in ((20, first, True), (190, second, False)):
         text(drawing, 16, top, name, 16, anchor="start", weight="bold")
