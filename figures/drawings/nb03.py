@@ -14,7 +14,7 @@ assert count_parameters(BASE).projection == E * H + H
 
 
 def factorised_table():
-    """Two narrow matrices replace one wide table and have a sixth of its parameters."""
+    """Two small matrices replace one wide table and have a sixth of its parameters."""
     wide, narrow, project = V * H, V * E, E * H
     drawing = canvas(
         470, "The V by H table and its two factors, areas to scale",
