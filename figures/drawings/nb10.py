@@ -30,10 +30,10 @@ def flops_of_a_layer():
         344, "Where the FLOPs of one ALBERT-base layer go",
         f"Two horizontal bars, drawn to scale: the FLOPs of one layer of ALBERT-base for one "
         f"token. Upper bar, S = {lengths[0]}, {total[128]:.1f} million FLOPs: attention "
-        f"projections {shares[128][0]}%, attention scores {shares[128][1]}%, feed-forward block "
-        f"{shares[128][2]}%. Lower bar, S = {lengths[1]}, {total[512]:.1f} million FLOPs: "
+        f"projections {shares[128][0]}%, scores and weighted sums {shares[128][1]}%, feed-forward "
+        f"block {shares[128][2]}%. Lower bar, S = {lengths[1]}, {total[512]:.1f} million FLOPs: "
         f"{shares[512][0]}%, {shares[512][1]}%, {shares[512][2]}%. Only the part of the "
-        f"attention scores grows with S.")
+        f"scores and weighted sums grows with S.")
     scale = 556 / sum(found[512].values())
     colours = (("projections", WEIGHT, 0.25), ("scores", STATE, 0.45),
                ("feed-forward", WEIGHT, 0.6))

@@ -58,8 +58,7 @@ def gradient_checkpointing():
     units, L = stored_by_a_layer(), LARGE_MODEL.num_layers
     everything = training_memory(LARGE_MODEL, B, S, K).activations / 1e9
     inputs = everything / units
-    one = everything / L
-    more = one - inputs / L  # its input is stored already
+    more = everything / L - inputs / L  # its input is stored already
     drawing = canvas(
         456, "Gradient checkpointing in ALBERT-large, drawn to scale",
         f"Two rows of {L} columns, one for each layer application; the height of a column is "
@@ -67,7 +66,7 @@ def gradient_checkpointing():
         f"together {everything:.2f} GB; the step costs one forward pass and a backward pass of "
         f"two, so 3. Lower row, gradient checkpointing: every column is 1 unit high, together "
         f"{inputs:.2f} GB; only the one application that is recomputed is {units} units high, "
-        f"{one:.2f} GB; the step costs one forward pass more, so 4.")
+        f"{more:.2f} GB more; the step costs one forward pass more, so 4.")
     x0, step, unit = 22, 23, 6
     now = L - 7
     for top, heading, full in ((20, f"store everything: {everything:.2f} GB", True),
@@ -105,7 +104,7 @@ def reversible_block(x1=1, x2=2):
     assert (y2 - G(y1), y1 - F(x2)) == (x2, x1)
     drawing = canvas(
         492, "A reversible block, forwards and backwards",
-        f"Two diagrams. Upper, forwards from left to right: the input has two halves, x1 = {x1} "
+        f"Two diagrams. Upper, forwards from left to right: the input has two streams, x1 = {x1} "
         f"and x2 = {x2}. F of x2 is added to x1, which gives y1 = {x1} + 3 times {x2} = {y1}. "
         f"Then G of y1 is added to x2, which gives y2 = {x2} + ({y1} + 1) = {y2}. Lower, "
         f"backwards from right to left: G of y1 is subtracted from y2, which gives x2 = {y2} - "

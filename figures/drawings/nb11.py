@@ -73,23 +73,23 @@ def input_layouts():
 
 
 def pretrain_then_finetune():
-    """Fine-tuning keeps the encoder and replaces the heads, so almost no weight is new."""
+    """Fine-tuning keeps ALBERT and replaces the heads, so almost no weight is new."""
     config = AlbertConfig.named("albert-base-v2")
     total = count_parameters(config).total
     drawing = canvas(
-        398, "Pre-train, then fine-tune: the same encoder with a new head",
-        f"Two columns. Left, pre-training: text enters a large box, the encoder with "
+        398, "Pre-train, then fine-tune: the same ALBERT with a new head",
+        f"Two columns. Left, pre-training: text enters a large box, ALBERT with "
         f"{total / 1e6:.1f} million parameters; above it are two small boxes, the MLM head and "
         f"the SOP head. Right, fine-tuning: labelled text enters a box of the same size, the "
-        f"same encoder; above it is one small box, the new head, and above that the logits for "
-        f"2 classes. A broad arrow leads from the left encoder to the right one with the words "
+        f"same ALBERT; above it is one small box, the new head, and above that the logits for "
+        f"2 classes. A broad arrow leads from the left ALBERT to the right one with the words "
         f"copy the weights. The two old heads are not copied.")
     left, right = 130, 470
     for x, heading, source in ((left, "1. pre-training", "text without labels"),
                                (right, "2. fine-tuning", "text with labels")):
         text(drawing, x, 20, heading, LARGE, weight="bold")
         box(drawing, x - 110, 196, 220, 110, WEIGHT,
-            f"encoder\n{total / 1e6:.1f} million\nparameters", 16)
+            f"ALBERT\n{total / 1e6:.1f} million\nparameters", 16)
         arrow(drawing, [(x, 340), (x, 306)])
         text(drawing, x, 356, source)
     for x, words in ((left - 57, "MLM head"), (left + 57, "SOP head")):
