@@ -28,8 +28,8 @@ def distance_beside_angle():
         f"the output (4, 3) both have length 5. The segment between their tips is the L2 "
         f"distance, {found[0][0]:.2f}, and the arc between them is the angle, {found[0][1]:.1f} "
         f"degrees. Right, the vector grows: the output (6, 8) points in the same direction as "
-        f"the input (3, 4) and is twice as long. The distance is {found[1][0]:.0f} and the angle "
-        f"is {found[1][1]:.0f} degrees.")
+        f"the input (3, 4) and is twice as long; both are drawn side by side. The distance is "
+        f"{found[1][0]:.0f} and the angle is {found[1][1]:.0f} degrees.")
     unit, base = 32, 324
     for x, (before, after, heading), (distance, angle) in zip((40, 350), cases, found, strict=True):
         text(drawing, x + 110, 20, heading, LARGE, weight="bold")
