@@ -85,11 +85,11 @@ def bars(
         )  # fmt: skip
         labels = [f"{value:,.{digits}f}" for value in values]
         axis.bar_label(drawn, labels, fontsize=8, padding=2)
-        listing.append(f"{name}: {', '.join(map(' '.join, zip(groups, labels, strict=True)))}")
+        said = (f"{group} {label}" for group, label in zip(groups, labels, strict=True))
+        listing.append(f"{name}: {', '.join(said)}".replace(",\n", " ").replace("\n", " "))
     axis.set_xticks(places, groups)
     axis.grid(axis="x", visible=False)
-    axis.set(ylabel=ylabel, title=title)
-    axis.margins(y=0.12)
+    axis.set(ylabel=ylabel, title=title, ymargin=0.12)
     baselines = baselines or {}
     for value in baselines.values():
         axis.axhline(value, **BASELINE)

@@ -44,9 +44,10 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
         for place, (question, outcome, part, compared) in enumerate(rows):
             (value, half, n), least = compared.difference, margin(part, question)
             axis.barh(-place, 2 * least, 0.7, -least, color="#dddddd", linewidth=0)
+            value = -value if part.within else value  # measured minus the number
             decided = outcome.word in ("agrees", "opposes", "reproduced", "contradicted")
             axis.errorbar(value, -place, xerr=half, fmt="o", capsize=3,
-                          color=SHARED if value > 0 else SEPARATE,
+                          color=SHARED if part.within or value > 0 else SEPARATE,
                           markerfacecolor=None if decided else "white")  # fmt: skip
             paper = " against ".join(str(printed(r)) for r in report.paper.get(question.key, ()))
             criterion = part.text.removeprefix(f"{column}: ")
