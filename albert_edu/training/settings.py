@@ -15,7 +15,7 @@ FLOAT32_MAX = 3e38
 
 @dataclass(frozen=True)
 class PretrainSettings:
-    """How to pre-train; the paper's values are in its section 2.1. Raises ValueError by field."""
+    """How to pre-train; the paper's values are in its section 4.1. Raises ValueError by field."""
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up
