@@ -62,7 +62,8 @@ def difference_picture(entry: Entry, report: Report) -> tuple[Figure, str]:
     figure.supxlabel("Bars: 95% intervals of one comparison; an outcome is corrected for all claims"
                      " of its family.\nRight of 0 a criterion with < holds. Grey: too small to"
                      " matter. Filled: decided.", fontsize=8)  # fmt: skip
-    every, asked = sum(panels.values(), []), {line["claim"] for line in report.headline}
+    every = [row for rows in panels.values() for row in rows]
+    asked = {line["claim"] for line in report.headline}
     _, _, part, (first, *_) = next((row for row in every if row[0].key in asked), every[0])
     (words, unit), (rows, value) = report.columns[part.column], quantity(part, first)
     title = textwrap.fill(f"{words}: {rows} = {shown(value, unit)}".replace("`", ""), 100)
