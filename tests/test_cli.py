@@ -108,7 +108,7 @@ def test_doctor_names_what_is_wrong_and_the_cure_and_goes_on(capsys):
 
     assert doctor.examine({"disk": broken, "fonts": crashing, "Python": doctor.CHECKS["Python"]}) == 1
     out = capsys.readouterr().out
-    assert "FAIL  disk      no disk. Buy one." in out and "KeyError" in out and "OK    Python" in out and "2 of 3" in out
+    assert "FAIL  disk       no disk. Buy one." in out and "KeyError" in out and "OK    Python" in out and "2 of 3" in out
 
 
 def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):

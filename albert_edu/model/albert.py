@@ -104,8 +104,11 @@ class AlbertForPretraining(nn.Module):
     """Albert with the masked-token head and the sentence-order head (notebooks 05 and 06).
 
     Its forward gives the losses of a batch. The decoder sees masked positions only: K of S
-    positions go through the V-wide product, as in the authors' code.
+    positions go through the V-wide product, as in the authors' code. ``vocabulary`` is the
+    fingerprint of the tokenizer whose ids the weights were trained on, None before any training.
     """
+
+    vocabulary: str | None = None
 
     def __init__(self, config: AlbertConfig):
         super().__init__()

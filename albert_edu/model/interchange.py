@@ -61,7 +61,9 @@ def load_pretrained(
     settings = folders.read_config(folder)
     config = _config(settings)
     model = _read(folder, settings, lambda: AlbertForPretraining(config), optional)
-    return model, _load_tokenizer(folder, config)
+    tokenizer = _load_tokenizer(folder, config)
+    model.vocabulary = tokenizer and tokenizer.fingerprint
+    return model, tokenizer
 
 
 def load_with_tokenizer(folder: str | Path, load: Callable = load_pretrained, **options) -> tuple:

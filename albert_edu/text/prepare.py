@@ -6,11 +6,13 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Sequence
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import sentencepiece
 
 from albert_edu.config import check_numbers
 from albert_edu.errors import read_text
@@ -22,6 +24,7 @@ from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
 
 CACHE_VERSION = 5  # raise it when the way text is prepared changes, so that old caches are ignored
 MANY_UNKNOWN = 0.005  # share of unknown tokens from which we warn
+SHIPPED = Path(str(files("albert_edu"))) / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
 
@@ -48,14 +51,30 @@ def is_synthetic(name: str) -> bool:
     return str(name).split(":")[0] == "stories"
 
 
+def shipped_vocabulary(
+    name: str, vocab_size: int, held_out: float = 0.1, seed: int = 0
+) -> AlbertTokenizer | None:
+    """Return the vocabulary that comes with the course for a corpus of our records, or None.
+
+    It was learnt once, with SentencePiece 0.2.3, by ``prepare`` with these defaults. The models
+    that come with the course know no other ids.
+    """
+    file = SHIPPED / f"{name.replace(':', '-')}.model"
+    if (vocab_size, held_out, seed) != (default_vocabulary(name), 0.1, 0) or not file.is_file():
+        return None
+    return AlbertTokenizer.load(file)
+
+
 def prepare(
     name: str | Path, vocab_size: int | None = None, held_out: float = 0.1, seed: int = 0,
     tokenizer: AlbertTokenizer | None = None,
 ) -> PreparedText:
     """Load a corpus, hold out a part, learn a tokenizer on the rest, and tokenise both.
 
-    A given ``tokenizer`` is used instead. ``sotu+imdb`` is both corpora, each with the same
-    documents held out as on its own. What is prepared is kept in ``cache_folder()``: named
+    A given ``tokenizer`` is used instead, and for the corpora of our records the vocabulary that
+    comes with the course (``shipped_vocabulary``), because each release of SentencePiece learns
+    another one. ``sotu+imdb`` is both corpora, each with the same documents held out as on its
+    own. What is prepared is kept in ``cache_folder()``: named
     corpora by their name, files and folders by their content, sets of the Hub by the version
     that ``datasets`` has. Raises CorpusError for text that cannot be used, and warns when more
     than 0.5% of the tokens are unknown.
@@ -74,7 +93,9 @@ def prepare(
     else:
         hub_set = load_corpus(name)
         key = f"hub-{hub_set._fingerprint}"
-    vocabulary = tokenizer.fingerprint if tokenizer else vocab_size
+    tokenizer = tokenizer or shipped_vocabulary(name, vocab_size, held_out, seed)
+    learnt = f"{vocab_size}-sentencepiece-{sentencepiece.__version__}"
+    vocabulary = tokenizer.fingerprint if tokenizer else learnt
     folder = cache_folder() / f"{key}-V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
     if folder.exists():
         try:

@@ -102,14 +102,30 @@ def scores(sums: Tensor) -> dict[str, float]:
     return means
 
 
+def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
+    """Raise ValueError where a stream's token ids mean other tokens than the model was trained on.
+
+    Two vocabularies of one size differ silently: each release of SentencePiece learns another one
+    from the same text, and a foreign one raises the loss by two nats without any other sign.
+    """
+    ours = stream.tokenizer.fingerprint
+    if model.vocabulary not in (None, ours):
+        raise ValueError(
+            f"the model was trained with tokenizer {model.vocabulary}, the text is encoded with "
+            f"{ours}: the same ids mean other tokens. Prepare the text with the model's own, "
+            f"prepare(name, tokenizer=tokenizer)."
+        )
+
+
 def evaluate(
     model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16, device=None
 ) -> dict[str, float]:
     """Return the scores on the first ``batches`` batches of a stream, without dropout.
 
     ``mask_token_loss`` and ``mask_token_accuracy`` are those of the masked positions that show
-    [MASK], so that nothing can be copied.
+    [MASK], so that nothing can be copied. Raises ValueError as ``check_vocabulary`` does.
     """
+    check_vocabulary(model, stream)
     device = device or next(model.parameters()).device
     every_position, at_mask_token = 0, 0
     with albert.evaluation_mode(model):

@@ -17,7 +17,7 @@ from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.evaluate import baselines, evaluate
+from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import (
@@ -50,6 +50,8 @@ def pretrain(
             f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}: build the "
             f"model with vocab_size={tokens}."
         )
+    check_vocabulary(model, stream)
+    model.vocabulary = stream.tokenizer.fingerprint
     if stream.sequence_length > model.config.max_positions:
         raise ValueError(
             f"a sequence of {stream.sequence_length} tokens is longer than the model allows: "

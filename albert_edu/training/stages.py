@@ -91,6 +91,7 @@ def stack_layers(model: AlbertForPretraining, num_layers: int) -> AlbertForPretr
             f"stack_layers makes a model deeper: {num_layers} layers are fewer than {old_depth}."
         )
     deep = AlbertForPretraining(model.config.replace(num_layers=num_layers))
+    deep.vocabulary = model.vocabulary
     old, new = model.albert.encoder, deep.albert.encoder
     outside = {key: value for key, value in model.state_dict().items() if ".encoder." not in key}
     deep.load_state_dict(outside, strict=False)

@@ -225,3 +225,27 @@ def test_the_table_comes_before_the_first_step(tmp_path, monkeypatch, capsys):
     with pytest.raises(pytest.fail.Exception):
         cli.main(run)
     assert "held out          1" in capsys.readouterr().out
+
+
+RECORDED = {  # tokenizer and training part of the corpora that records and shipped models rest on
+    "stories": ("718bc61e5a268c58", "97395d82fd437062"),
+    "stories:topic_nouns=3,order_strength=0.5": ("2a65faf58c0ecbcc", "430cb27fb95ae045"),
+    "stories:num_documents=200": ("81b697f74a853df1", "94d3e630585276ec"),
+    "sotu": ("8baa9b988b490bc4", "bc32c4c1b8fd2567"),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_corpora_have_the_same_ids_whatever_sentencepiece_would_learn(name, monkeypatch):
+    monkeypatch.setattr(AlbertTokenizer, "train", None)  # nothing is learnt
+    prepared = prepare(name)
+    assert fingerprints(prepared)[:2] == RECORDED[name]
+
+
+def test_a_vocabulary_of_its_own_is_learnt_again_after_another_release(cache, monkeypatch):
+    folder, loads = cache
+    prepare("stories", vocab_size=120)
+    monkeypatch.setattr(module.sentencepiece, "__version__", "0.2.99")
+    prepare("stories", vocab_size=120)
+    assert len(loads) == len(list(folder.iterdir())) == 2
+    assert any("0.2.99" in path.name for path in folder.iterdir())
