@@ -19,14 +19,16 @@ NBVAL := --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.
 .PHONY: reproduce test test-fast test-machines lab clean
 
 reproduce: .venv/ready
-	$(BIN)/python -m albert_edu reproduce --profile $(PROFILE)
+	$(BIN)/python -m albert_paper reproduce --profile $(PROFILE)
 
 test: .venv/ready
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(PYTEST) $(NBVAL) tests notebooks
 
 test-fast: .venv/ready
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(PYTEST) -m "not slow" --ignore=tests/test_jupyterlab.py --ignore=tests/figures tests
 
 test-machines: .venv/ready

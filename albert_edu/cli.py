@@ -1,46 +1,24 @@
-"""The command line, ``python -m albert_edu VERB``: a few lines a verb over importable functions."""
+"""The library's command line, ``python -m albert_edu VERB``: a few lines over its functions."""
 
 import argparse
-import os
-import signal
-import sys
-import threading
-import warnings
 from pathlib import Path
 
 from albert_edu.analysis.commands import add_verbs as add_model_verbs
-from albert_edu.assignments.commands import add_verbs
-from albert_edu.config import PRESETS, AlbertConfig, check_numbers
-from albert_edu.doctor import examine
-from albert_edu.errors import explain
+from albert_edu.command_line import run, verbs_of
+from albert_edu.config import PRESETS, AlbertConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a verb: 0 if it did what it says, 1 if a check failed, 2 if the input is wrong."""
-    parser = build_parser()
-    options = parser.parse_args(arguments := sys.argv[1:] if arguments is None else arguments)
-    if "" in arguments:  # as a path it would mean the current folder
-        parser.error(f"argument {arguments.index('') + 1} is empty: give a name, or leave it out.")
-    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no file of ours, no line
-    try:
-        status = options.run(options) or 0
-        sys.stdout.flush()  # now, so that a closed pipe ends the command here
-        return status
-    except BrokenPipeError:  # its reader, for example head, has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141  # as a shell says of other tools
-    except KeyboardInterrupt:
-        print("\ninterrupted; the same command goes on from a checkpoint, if any.", file=sys.stderr)
-        return 130
-    except Exception as error:
-        print(explain(error), file=sys.stderr)
-        return 2
+    return run(build_parser(), arguments)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every verb, with the function that each of them runs."""
-    parser = argparse.ArgumentParser("python -m albert_edu", description="The ALBERT course.")
-    verb = _verbs_of(parser)
+    parser = argparse.ArgumentParser(
+        "python -m albert_edu", description="Train ALBERT models and look at them."
+    )
+    verb = verbs_of(parser)
     device = argparse.ArgumentParser(add_help=False)
     device.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     learning = argparse.ArgumentParser(add_help=False, parents=[device])
@@ -49,18 +27,6 @@ def build_parser() -> argparse.ArgumentParser:
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
     option("--seed", type=int, default=0)
     option("--overwrite", action="store_true", help="replace a finished model in --out")
-
-    verb("doctor", lambda _: examine(), "check this machine: packages, device, disk, corpus")
-
-    option = verb("reproduce", run_reproduce, "repeat what the paper did", device).add_argument
-    option("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours")
-    option("--experiment", help="instead of the pair: the runs of one, such as table5, or of all")
-    option("--minutes", type=float, help="stop after so many; the same command goes on")
-    option("--record", action="store_true", help="keep pictures and results under figures/, too")
-    option("--runs", default="runs", type=Path, help="where models and checkpoints go")
-
-    option = verb("claims", run_claims, "write CLAIMS.md from the records alone").add_argument
-    option("--figures", default="figures", type=Path, help="holds results/, and gets the page")
 
     option = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning).add_argument
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
@@ -90,70 +56,21 @@ def build_parser() -> argparse.ArgumentParser:
     option("--frozen", action="store_true", help="train the head alone")
     option("--out", type=Path, help="folder for the model, its scores and its checkpoints")
     option("--evaluate-every", type=int, default=50, help="steps between checkpoints, and scores")
-    option("--keep-best", nargs="?", const="usual", metavar="SCORE", help="end with the weights "
-           "that score best on a tenth of TRAIN, by the task's usual score or for example by f1")
+    option(
+        "--keep-best",
+        nargs="?",
+        const="usual",
+        metavar="SCORE",
+        help="end with the weights "
+        "that score best on a tenth of TRAIN, by the task's usual score or for example by f1",
+    )
 
     option = verb("predict", run_predict, "apply a fine-tuned model to a file", device).add_argument
     option("--model", type=Path, required=True, help="a folder that finetune --out wrote")
     option("file", type=Path, help="a text per line, or two with a tab between them")
 
     add_model_verbs(verb)
-    option = verb("notebooks", run_notebooks, "execute the notebooks").add_argument
-    option("names", nargs="*", help="for example 00 03; all of them when left out")
-    option("--write", action="store_true", help="store the outputs, and the README's minutes")
-
-    option = verb("start", run_start, "copy a notebook into work/, which git ignores").add_argument
-    option("number", help="for example 03")
-    option("--assignment", action="store_true", help="its assignment instead, into work/me/")
-
-    add_verbs(_verbs_of(verb("assignments", None, "hand out and grade the assignments")))
     return parser
-
-
-def _verbs_of(parser: argparse.ArgumentParser):
-    """A function that adds a verb: what runs it, what its help says, where more options are."""
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
-
-    def verb(name: str, run, text: str, *parents) -> argparse.ArgumentParser:
-        look = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter, "parents": parents}
-        sub = verbs.add_parser(name, help=text, description=text, **look)
-        sub.set_defaults(run=run)
-        return sub
-
-    return verb
-
-
-def run_reproduce(options) -> None:
-    """Do the quick tour, the pair, or the runs of an experiment."""
-    from albert_edu.paper import experiments, plan, reproduce
-    from albert_edu.training.workers import pick_device
-
-    kind = pick_device(options.device).type
-    if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
-        raise ValueError("--profile gpu needs a CUDA card; take laptop, or insist: --device cpu.")
-    if options.minutes is not None:
-        check_numbers(options, 0.001, 1e6, "minutes")
-        # As Ctrl-C would; a command started with & inherits that SIGINT is ignored.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))
-        stop.daemon = True
-        stop.start()
-    recorded = Path("figures") if options.record else None
-    if options.experiment:
-        kept, profile = recorded or options.runs, options.profile
-        with_profile = [name for name, runs in plan.ALL.items() if profile in runs.budgets]
-        for name in with_profile if options.experiment == "all" else [options.experiment]:
-            print(experiments.run_experiment(name, profile, kept, options.runs, options.device))
-        print("Next: 'python -m albert_edu claims' writes figures/CLAIMS.md from all records.")
-    else:
-        reproduce.reproduce(options.profile, options.runs, options.device, recorded)
-
-
-def run_claims(options) -> None:
-    """Write the report and its pictures, and the README's summary beside the course's own."""
-    from albert_edu.paper.page import write_report
-    own = options.figures == Path("figures") and Path("README.md").exists()
-    print(write_report(options.figures, Path("README.md") if own else None))
 
 
 def run_pretrain(options) -> None:
@@ -189,9 +106,17 @@ def run_pretrain(options) -> None:
     stream = PretrainingStream(text.train, *shape, seed=options.seed, skip=skip)
     held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
     stage = Stage(options.num_layers or config.num_layers, options.steps, options.learning_rate)
-    model, history, _ = train_stages(config, [stage], lambda *_: stream, lambda _: settings,
-                                     options.out, options.device, lambda _: held_out, warm,
-                                     describe="pretrain")  # fmt: skip
+    model, history, _ = train_stages(
+        config,
+        [stage],
+        lambda *_: stream,
+        lambda _: settings,
+        options.out,
+        options.device,
+        lambda _: held_out,
+        warm,
+        describe="pretrain",
+    )
     if workers.is_main_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)
         print(f"model: {options.out}\n{history.verdict()}")
@@ -220,6 +145,7 @@ def run_predict(options) -> None:
     """Print a prediction for each line of a file."""
     from albert_edu.training.task_model import predict_file
     from albert_edu.training.workers import pick_device
+
     print(*predict_file(options.model, options.file, pick_device(options.device)), sep="\n")
 
 
@@ -232,15 +158,3 @@ def _settings(kind: type, options, **defaults):
 def _given(options, names: dict | tuple) -> dict:
     """The options among ``names`` that have a value."""
     return {name: value for name in names if (value := getattr(options, name, None)) is not None}
-
-
-def run_notebooks(options) -> int:
-    """Execute notebooks; 1 if one fails."""
-    from albert_edu.notebooks import execute_all
-    return execute_all(options.names, write=options.write)
-
-
-def run_start(options) -> None:
-    """Copy a notebook or its assignment to where git leaves it alone."""
-    from albert_edu.notebooks import start
-    print(f"yours to change: {start(options.number, options.assignment)}")

@@ -117,8 +117,13 @@ class AlbertConfig:
 
 
 def _albert(hidden: int, layers: int, heads: int, dropout: float) -> dict:
-    return dict(hidden_size=hidden, num_layers=layers, num_heads=heads, hidden_dropout=dropout,
-                attention_dropout=dropout)  # fmt: skip
+    return dict(
+        hidden_size=hidden,
+        num_layers=layers,
+        num_heads=heads,
+        hidden_dropout=dropout,
+        attention_dropout=dropout,
+    )
 
 
 def _bert(hidden: int, layers: int, heads: int) -> dict:
@@ -126,9 +131,16 @@ def _bert(hidden: int, layers: int, heads: int) -> dict:
 
 
 def _course(hidden: int, embedding: int, layers: int, **more) -> dict:
-    return dict(vocab_size=4000, embedding_size=embedding, hidden_size=hidden, num_layers=layers,
-                num_heads=hidden // 32, max_positions=128,
-                init_std=round(0.02 * (768 / hidden) ** 0.5, 3), **more)  # fmt: skip
+    return dict(
+        vocab_size=4000,
+        embedding_size=embedding,
+        hidden_size=hidden,
+        num_layers=layers,
+        num_heads=hidden // 32,
+        max_positions=128,
+        init_std=round(0.02 * (768 / hidden) ** 0.5, 3),
+        **more,
+    )
 
 
 # The paper's Table 1, with the heads (16 for xlarge, although section 3.1 says H/64) and dropout of

@@ -13,7 +13,7 @@ from jaxtyping import install_import_hook
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    with install_import_hook("albert_edu", "beartype.beartype"):
+    with install_import_hook(["albert_edu", "albert_course", "albert_paper"], "beartype.beartype"):
         import albert_edu.analysis.counting
         import albert_edu.analysis.similarity
         import albert_edu.model.interchange

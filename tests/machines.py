@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from albert_edu.paper.provenance import device_name
+from albert_edu.training.workers import device_name
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
@@ -28,15 +28,22 @@ SETTINGS = {
     "torch with AVX2": {"ATEN_CPU_CAPABILITY": "avx2"},
     "torch with AVX-512": {"ATEN_CPU_CAPABILITY": "avx512"},
     "oneDNN with SSE4.1": {"ONEDNN_MAX_CPU_ISA": "SSE41", "DNNL_MAX_CPU_ISA": "SSE41"},
-    "MKL with its compatible branch": {"MKL_CBWR": "COMPATIBLE", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
+    "MKL with its compatible branch": {
+        "MKL_CBWR": "COMPATIBLE",
+        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+    },
     "OpenBLAS blocked for an old processor": {"OPENBLAS_CORETYPE": "Prescott"},
     "OpenBLAS blocked for Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "two threads": {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
     "all of the oldest at once": {
-        "ATEN_CPU_CAPABILITY": "default", "DNNL_MAX_CPU_ISA": "SSE41", "ONEDNN_MAX_CPU_ISA": "SSE41",
-        "MKL_CBWR": "COMPATIBLE", "OPENBLAS_CORETYPE": "Prescott", "OMP_NUM_THREADS": "2",
+        "ATEN_CPU_CAPABILITY": "default",
+        "DNNL_MAX_CPU_ISA": "SSE41",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_CBWR": "COMPATIBLE",
+        "OPENBLAS_CORETYPE": "Prescott",
+        "OMP_NUM_THREADS": "2",
     },
-}  # fmt: skip
+}
 PROBE = """
 import hashlib, numpy, torch
 torch.manual_seed(0)
@@ -57,17 +64,38 @@ for name, value in results.items():
 
 def bits(setting: dict[str, str]) -> dict[str, str]:
     """Return kind of result -> hash of its bits, as a fresh process computes them under one setting."""
-    run = subprocess.run([sys.executable, "-c", PROBE], env=os.environ | setting, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", PROBE],
+        env=os.environ | setting,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return dict(line.split(":") for line in run.stdout.splitlines())
 
 
 def failures(notebooks: list[Path], setting: dict[str, str]) -> tuple[int, str]:
     """Return how many cells differ under one setting, and what nbval says of them."""
     command = [
-        sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--nbval", "--nbval-current-env",
-        "--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "--nbval-cell-timeout", "3000", *map(str, notebooks),
-    ]  # fmt: skip
-    run = subprocess.run(command, cwd=ROOT, env=os.environ | setting, capture_output=True, text=True)
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "2",
+        "--dist",
+        "loadfile",
+        "--nbval",
+        "--nbval-current-env",
+        "--nbval-sanitize-with",
+        "tests/nbval_sanitize.cfg",
+        "--nbval-cell-timeout",
+        "3000",
+        *map(str, notebooks),
+    ]
+    run = subprocess.run(
+        command, cwd=ROOT, env=os.environ | setting, capture_output=True, text=True
+    )
     if run.returncode not in (0, 1):
         return 1, f"pytest itself: {run.stdout[-500:]}{run.stderr[-500:]}"
     return run.stdout.count("\nFAILED "), run.stdout.partition(" FAILURES ")[2].strip("=\n")
@@ -75,10 +103,16 @@ def failures(notebooks: list[Path], setting: dict[str, str]) -> tuple[int, str]:
 
 def main(numbers: list[str]) -> int:
     """Print each setting with what nbval says of the cells that differ; return 1 if there is any."""
-    paths = [path for path in sorted((ROOT / "notebooks").glob("**/[0-9][0-9]_*.ipynb")) if "assignments" not in path.parts]
+    paths = [
+        path
+        for path in sorted((ROOT / "notebooks").glob("**/[0-9][0-9]_*.ipynb"))
+        if "assignments" not in path.parts
+    ]
     notebooks = [path for path in paths if not numbers or path.name.startswith(tuple(numbers))]
     total, usual = 0, bits({})
-    processor = f"{device_name(torch.device('cpu'))}, torch takes {torch.backends.cpu.get_cpu_capability()}"
+    processor = (
+        f"{device_name(torch.device('cpu'))}, torch takes {torch.backends.cpu.get_cpu_capability()}"
+    )
     print(f"{len(notebooks)} notebooks, {len(SETTINGS)} settings, {processor}")
     for name, setting in SETTINGS.items():
         began, probed = time.perf_counter(), bits(setting)
@@ -88,8 +122,14 @@ def main(numbers: list[str]) -> int:
             continue
         different, said = failures(notebooks, setting)
         total += different
-        print(f"{name:40} {different:3} cells differ   ({time.perf_counter() - began:.0f} s)", flush=True)
-        print(f"    other bits in: {', '.join(changed) or 'nothing, this is the machine itself'}", flush=True)
+        print(
+            f"{name:40} {different:3} cells differ   ({time.perf_counter() - began:.0f} s)",
+            flush=True,
+        )
+        print(
+            f"    other bits in: {', '.join(changed) or 'nothing, this is the machine itself'}",
+            flush=True,
+        )
         print(said, end="\n" if said else "", flush=True)
     return 1 if total else 0
 

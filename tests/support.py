@@ -1,5 +1,6 @@
 """What tests of several rooms need: a small model, weights that say something, equal bits."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -9,12 +10,20 @@ from torch import nn
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 
+COURSE, PAPER = ("doctor", "start", "notebooks", "assignments"), ("reproduce", "claims")
+
 
 def tiny(seed: int = 0, **changes) -> AlbertForPretraining:
     """A model of two narrow layers, the same for the same seed."""
     torch.manual_seed(seed)
-    shape = dict(vocab_size=190, embedding_size=8, hidden_size=16, num_layers=2, num_heads=2,
-                 max_positions=32)  # fmt: skip
+    shape = dict(
+        vocab_size=190,
+        embedding_size=8,
+        hidden_size=16,
+        num_layers=2,
+        num_heads=2,
+        max_positions=32,
+    )
     return AlbertForPretraining(AlbertConfig(**(shape | changes)))
 
 
@@ -50,3 +59,10 @@ def timeless(records: list[dict]) -> list[dict]:
 def metrics(file: Path) -> list[dict]:
     """The records of a file of metrics, without the clock."""
     return timeless([json.loads(line) for line in file.read_text().splitlines()])
+
+
+def main(words: list[str]) -> int:
+    """Run a command of the package whose verb comes first."""
+    verb = words[0] if words else ""
+    part = "course" if verb in COURSE else "paper" if verb in PAPER else "edu"
+    return importlib.import_module(f"albert_{part}.cli").main(words)

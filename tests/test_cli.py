@@ -7,15 +7,38 @@ import sys
 
 import pytest
 
-from albert_edu import doctor, folder, notebooks
-from albert_edu.cli import main
+from albert_course import doctor, folder, notebooks
 from albert_edu.model.folders import model_folder
+from tests.support import main
 
-QUICK = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "4", "--sequence-length", "32", "--evaluate-every", "0"]
+QUICK = [
+    "--steps",
+    "6",
+    "--checkpoint-every",
+    "2",
+    "--batch-size",
+    "4",
+    "--sequence-length",
+    "32",
+    "--evaluate-every",
+    "0",
+]
 
 
 def pretrain(out, *more) -> int:
-    return main(["pretrain", "--corpus", "stories", "--preset", "albert-tiny", *QUICK, "--out", str(out), *more])
+    return main(
+        [
+            "pretrain",
+            "--corpus",
+            "stories",
+            "--preset",
+            "albert-tiny",
+            *QUICK,
+            "--out",
+            str(out),
+            *more,
+        ]
+    )
 
 
 def test_pretrain_leaves_a_model_that_transformers_loads_and_metrics_line_by_line(tmp_path, capsys):
@@ -31,9 +54,14 @@ def test_pretrain_leaves_a_model_that_transformers_loads_and_metrics_line_by_lin
 def test_somebodys_finished_model_is_not_overwritten_unless_asked_for(tmp_path, capsys):
     pretrain(tmp_path)
     before = (tmp_path / "model.safetensors").read_bytes()
-    assert pretrain(tmp_path) == 0 and (tmp_path / "model.safetensors").read_bytes() == before  # the same command again
+    assert (
+        pretrain(tmp_path) == 0 and (tmp_path / "model.safetensors").read_bytes() == before
+    )  # the same command again
     shutil.rmtree(tmp_path / "checkpoints")
-    assert pretrain(tmp_path, "--seed", "1") == 2 and "holds a finished model" in capsys.readouterr().err
+    assert (
+        pretrain(tmp_path, "--seed", "1") == 2
+        and "holds a finished model" in capsys.readouterr().err
+    )
     assert (tmp_path / "model.safetensors").read_bytes() == before
     assert pretrain(tmp_path, "--seed", "1", "--overwrite") == 0
     assert (tmp_path / "model.safetensors").read_bytes() != before
@@ -52,20 +80,49 @@ def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_s
 
 def test_a_deeper_model_starts_from_a_trained_one(tmp_path):
     pretrain(tmp_path / "two")
-    warm = ["pretrain", "--corpus", "stories", *QUICK, "--warm-start", str(tmp_path / "two"), "--out", str(tmp_path / "four")]
+    warm = [
+        "pretrain",
+        "--corpus",
+        "stories",
+        *QUICK,
+        "--warm-start",
+        str(tmp_path / "two"),
+        "--out",
+        str(tmp_path / "four"),
+    ]
     assert main([*warm, "--layers", "4"]) == 0
     assert json.loads((tmp_path / "four" / "config.json").read_text())["num_hidden_layers"] == 4
-    streams = {name: json.loads(path.read_text())["stream"] for name in ("two", "four")
-               for path in (tmp_path / name).rglob("training_state.json")}  # fmt: skip
-    assert streams["four"] == streams["two"] | {"skip": 6}, "a warm start goes on with fresh batches"
+    streams = {
+        name: json.loads(path.read_text())["stream"]
+        for name in ("two", "four")
+        for path in (tmp_path / name).rglob("training_state.json")
+    }
+    assert streams["four"] == streams["two"] | {"skip": 6}, (
+        "a warm start goes on with fresh batches"
+    )
 
 
 def test_what_a_warm_start_decides_cannot_be_asked_for_beside_it(tmp_path, capsys):
     pretrain(tmp_path / "two")
-    assert pretrain(tmp_path / "other", "--warm-start", str(tmp_path / "two"), "--share", "none") == 2
+    assert (
+        pretrain(tmp_path / "other", "--warm-start", str(tmp_path / "two"), "--share", "none") == 2
+    )
     assert "--warm-start decides what --share, --preset would" in capsys.readouterr().err
     (tmp_path / "two" / "spiece.model").unlink()
-    assert main(["pretrain", "--corpus", "stories", "--warm-start", str(tmp_path / "two"), "--out", str(tmp_path / "other")]) == 2
+    assert (
+        main(
+            [
+                "pretrain",
+                "--corpus",
+                "stories",
+                "--warm-start",
+                str(tmp_path / "two"),
+                "--out",
+                str(tmp_path / "other"),
+            ]
+        )
+        == 2
+    )
     assert "has no tokenizer" in capsys.readouterr().err
 
 
@@ -82,14 +139,26 @@ def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(t
     shutil.copytree(model_folder("laptop"), tmp_path, dirs_exist_ok=True)
     settings = tmp_path / "tokenizer_config.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"do_lower_case": False}))
-    command = [sys.executable, "-m", "albert_edu", "fill", "the united [MASK]", "--model", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "albert_edu",
+        "fill",
+        "the united [MASK]",
+        "--model",
+        str(tmp_path),
+    ]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ended.stderr == f"warning: {tmp_path} keeps capitals or accents; here they are lost.\n"
 
 
-@pytest.mark.parametrize("command", [["doctor"], ["inspect", "laptop"]], ids=" ".join)
+@pytest.mark.parametrize("command", ["albert_course doctor", "albert_edu inspect laptop"])
 def test_a_reader_such_as_head_that_has_read_enough_ends_a_command_without_a_word(command):
-    with subprocess.Popen([sys.executable, "-m", "albert_edu", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ended:
+    with subprocess.Popen(
+        [sys.executable, "-m", *command.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as ended:
         ended.stdout.close()
         assert (ended.stderr.read(), ended.wait()) == (b"", 141)
 
@@ -106,9 +175,16 @@ def test_doctor_names_what_is_wrong_and_the_cure_and_goes_on(capsys):
     def crashing():
         raise KeyError("fonts")
 
-    assert doctor.examine({"disk": broken, "fonts": crashing, "Python": doctor.CHECKS["Python"]}) == 1
+    assert (
+        doctor.examine({"disk": broken, "fonts": crashing, "Python": doctor.CHECKS["Python"]}) == 1
+    )
     out = capsys.readouterr().out
-    assert "FAIL  disk       no disk. Buy one." in out and "KeyError" in out and "OK    Python" in out and "2 of 3" in out
+    assert (
+        "FAIL  disk       no disk. Buy one." in out
+        and "KeyError" in out
+        and "OK    Python" in out
+        and "2 of 3" in out
+    )
 
 
 def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):
@@ -119,13 +195,23 @@ def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):
 
 def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypatch):
     (tmp_path / "notebooks" / "assignments" / "release").mkdir(parents=True)
-    (tmp_path / "notebooks" / "00_start_here.ipynb").write_text("f[0](x) [next](01_b.ipynb) ![](../figures/a.svg)")
+    (tmp_path / "notebooks" / "00_start_here.ipynb").write_text(
+        "f[0](x) [next](01_b.ipynb) ![](../figures/a.svg)"
+    )
     monkeypatch.chdir(tmp_path)
-    assert (tmp_path / notebooks.start("00")).read_text() == "f[0](x) [next](../notebooks/01_b.ipynb) ![](../figures/a.svg)"
-    for wrong, message in (["00"], "may hold your"), (["77"], "There are: 00_start"), (["00", True], "here has no assignment"):
+    assert (
+        tmp_path / notebooks.start("00")
+    ).read_text() == "f[0](x) [next](../notebooks/01_b.ipynb) ![](../figures/a.svg)"
+    for wrong, message in (
+        (["00"], "may hold your"),
+        (["77"], "There are: 00_start"),
+        (["00", True], "here has no assignment"),
+    ):
         with pytest.raises(ValueError, match=message):
             notebooks.start(*wrong)
-    (tmp_path / "notebooks" / "assignments" / "release" / "00_start_here.ipynb").write_text("[a](../../00_a.ipynb)")
+    (tmp_path / "notebooks" / "assignments" / "release" / "00_start_here.ipynb").write_text(
+        "[a](../../00_a.ipynb)"
+    )
     copy = tmp_path / notebooks.start("00", assignment=True)
     assert (copy.parent.name, copy.read_text()) == ("me", "[a](../../notebooks/00_a.ipynb)")
 
@@ -135,27 +221,63 @@ def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
     assert main(["reproduce", "--experiment", "counts", "--runs", str(figures)]) == 0
     assert main(["claims", "--figures", str(figures)]) == 0
     page = (figures / "CLAIMS.md").read_text()
-    assert "| [ALBERT-xxlarge has 235 million parameters](#counts) | **contradicted** (exact) | 235 (Table 1, millions) |" in page
+    assert (
+        "| [ALBERT-xxlarge has 235 million parameters](#counts) | **contradicted** (exact) | 235 (Table 1, millions) |"
+        in page
+    )
     assert "counts_quick.json" in capsys.readouterr().out
 
 
 @pytest.mark.slow
 def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
-    command = [sys.executable, "-m", "albert_edu", "reproduce", "--experiment", "table8", "--minutes", "0.15"]
-    in_background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # a shell starts a command with & like this
-    ended = subprocess.run([*in_background, *command, "--runs", str(tmp_path)], capture_output=True, text=True, timeout=400)
+    command = [
+        sys.executable,
+        "-m",
+        "albert_paper",
+        "reproduce",
+        "--experiment",
+        "table8",
+        "--minutes",
+        "0.15",
+    ]
+    in_background = [
+        "sh",
+        "-c",
+        'trap "" INT; exec "$@"',
+        "sh",
+    ]  # a shell starts a command with & like this
+    ended = subprocess.run(
+        [*in_background, *command, "--runs", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
     assert ended.returncode == 130 and "the same command goes on" in ended.stderr
     record = json.loads((tmp_path / "results" / "table8_quick.json").read_text())
     assert len(record["runs"]) < record["planned_runs"]  # what the same command goes on from
 
 
-@pytest.mark.parametrize("command", ["start 03", "start 03 --assignment", "notebooks 00", "claims",
-                                     "assignments build", "assignments grade .", "assignments report"])  # fmt: skip
-def test_without_a_clone_a_command_says_that_it_needs_one_and_writes_nothing(command, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "command",
+    [
+        "start 03",
+        "start 03 --assignment",
+        "notebooks 00",
+        "claims",
+        "assignments build",
+        "assignments grade .",
+        "assignments report",
+    ],
+)
+def test_without_a_clone_a_command_says_that_it_needs_one_and_writes_nothing(
+    command, tmp_path, monkeypatch, capsys
+):
     installed = tmp_path / "site-packages" / "albert_edu"
     monkeypatch.setattr(folder, "__file__", str(installed / "folder.py"))
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     assert main(command.split()) == 2
-    assert "course's folder" in (error := capsys.readouterr().err) or "grade a folder first" in error
+    assert (
+        "course's folder" in (error := capsys.readouterr().err) or "grade a folder first" in error
+    )
     assert len(error.splitlines()) == 1 and [path.name for path in tmp_path.rglob("*")] == ["empty"]

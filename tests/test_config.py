@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 from albert_edu.config import PRESETS, AlbertConfig
 
 
-@pytest.mark.parametrize(("size", "layers", "heads", "v1_dropout"), [
-    ("base", 12, 12, 0.1), ("large", 24, 16, 0.1), ("xlarge", 24, 16, 0.1), ("xxlarge", 12, 64, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "layers", "heads", "v1_dropout"),
+    [
+        ("base", 12, 12, 0.1),
+        ("large", 24, 16, 0.1),
+        ("xlarge", 24, 16, 0.1),
+        ("xxlarge", 12, 64, 0),
+    ],
+)
 def test_albert_presets_have_the_released_heads_and_dropout(size, layers, heads, v1_dropout):
     """Their widths are in the exact counts of test_counting.py, as are those of BERT."""
     for version, dropout in (("v1", v1_dropout), ("v2", 0.0)):
@@ -27,10 +33,14 @@ def test_every_preset_can_be_built_and_changed_by_field(name):
     assert AlbertConfig.named(name, **changes) == AlbertConfig.named(name).replace(**changes)
 
 
-@pytest.mark.parametrize(("typed", "answer"), [
-    ("albert-bse-v2", r" Did you mean 'albert-base-v2'\?"), ("bert_large", " Did you mean 'bert-"),
-    ("zzz", " Presets: albert-base-v1,"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("albert-bse-v2", r" Did you mean 'albert-base-v2'\?"),
+        ("bert_large", " Did you mean 'bert-"),
+        ("zzz", " Presets: albert-base-v1,"),
+    ],
+)
 def test_an_unknown_preset_is_answered_with_the_nearest_if_one_is_near(typed, answer):
     with pytest.raises(ValueError, match=rf"no preset '{typed}'\.{answer}") as error:
         AlbertConfig.named(typed)

@@ -2,16 +2,16 @@
 
 import pytest
 
-from albert_edu import course
-from albert_edu.analysis.charts import lines
-from albert_edu.course import explore, predict, reveal, show
+from albert_course import cells
+from albert_course.cells import explore, predict, reveal, show
+from albert_course.charts import lines
 
 
 @pytest.fixture(autouse=True)
 def shown(monkeypatch) -> list:
     """What would be displayed, with its keyword arguments."""
     displayed = []
-    monkeypatch.setattr(course, "display", lambda *objects, **_: displayed.extend(objects))
+    monkeypatch.setattr(cells, "display", lambda *objects, **_: displayed.extend(objects))
     return displayed
 
 
@@ -21,7 +21,10 @@ def draw(width: int, depth: int = 1):
 
 def test_a_guess_and_the_truth_stand_side_by_side(capsys):
     reveal(predict("rows with a gradient", default=2_000), 1_000, "rows")
-    assert capsys.readouterr().out.splitlines()[-1] == "you said 2,000 rows, it is 1,000 rows (0.5 times your guess)"
+    assert (
+        capsys.readouterr().out.splitlines()[-1]
+        == "you said 2,000 rows, it is 1,000 rows (0.5 times your guess)"
+    )
 
 
 def test_a_figure_is_shown_with_its_description_also_as_text(shown):

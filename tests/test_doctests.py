@@ -6,9 +6,16 @@ import pkgutil
 
 import pytest
 
+import albert_course
 import albert_edu
+import albert_paper
 
-MODULES = [module.name for module in pkgutil.walk_packages(albert_edu.__path__, "albert_edu.") if "__main__" not in module.name]
+MODULES = [
+    module.name
+    for package in (albert_edu, albert_course, albert_paper)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if "__main__" not in module.name
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

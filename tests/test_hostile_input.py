@@ -21,31 +21,40 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from albert_edu import cli
+import albert_course.cli
+import albert_edu
+from albert_course.assignments import SOURCES
+from albert_course.assignments.grade import find_problem
 from albert_edu.analysis.counting import flops_per_token
-from albert_edu.assignments import SOURCES
-from albert_edu.assignments.grade import find_problem
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import load_pretrained, load_task_model, save_pretrained, save_task_model
+from albert_edu.model.interchange import (
+    load_pretrained,
+    load_task_model,
+    save_pretrained,
+    save_task_model,
+)
 from albert_edu.model.task_heads import AlbertForClassification
-from albert_edu.paper.page import write_report
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.text.stories import stories
 from albert_edu.training.checkpoint import newest_checkpoint
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
+from albert_paper.page import write_report
+from tests.support import main
 
 SHAPE = dict(embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, max_positions=32)
 RUN = PretrainSettings(steps=4, checkpoint_every=2)
 NAME = "04_shared_layers.ipynb"
-LIBRARY = Path(cli.__file__).parent
+LIBRARY = Path(albert_edu.__file__).parent
 
 
 def unchecked(module: str):
     """The module as users have it."""
-    spec = importlib.util.spec_from_file_location(f"unchecked_{Path(module).name}", LIBRARY / f"{module}.py")
+    spec = importlib.util.spec_from_file_location(
+        f"unchecked_{Path(module).name}", LIBRARY / f"{module}.py"
+    )
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
     return loaded
@@ -55,39 +64,87 @@ STREAM = unchecked("text/batches").PretrainingStream
 SHAPED = SimpleNamespace(albert=None, config=AlbertConfig(**SHAPE))
 SETTINGS = {
     unchecked("config").AlbertConfig: {
-        "hidden_dropout": (1.0, -0.1, nan, None), "attention_dropout": (-0.1, "0.1"), "init_std": (0.0, -0.02),
-        "layer_norm_eps": (-1, nan, "1e-12", None), "pad_id": (-1, "a", 30_000), "share": ("layers", None),
-        "activation": ("relu", None), "vocab_size": (0, 2.0, "4", True, 10**9),
+        "hidden_dropout": (1.0, -0.1, nan, None),
+        "attention_dropout": (-0.1, "0.1"),
+        "init_std": (0.0, -0.02),
+        "layer_norm_eps": (-1, nan, "1e-12", None),
+        "pad_id": (-1, "a", 30_000),
+        "share": ("layers", None),
+        "activation": ("relu", None),
+        "vocab_size": (0, 2.0, "4", True, 10**9),
     },
     partial(unchecked("training/settings").PretrainSettings, steps=10): {
-        "steps": (2.5, -1, "10", nan), "learning_rate": (nan, inf, -1, "1e-3"), "warmup_steps": (-1, 11),
-        "optimizer": ("sgd",), "precision": ("float16",), "compile": ("yes",), "weight_decay": (-1, nan), "seed": (-1, 1.5),
-        "clip_norm": (-1.0, nan), "accumulate": (0, 10**9), "log_every": (-1,), "evaluate_batches": (0,),
+        "steps": (2.5, -1, "10", nan),
+        "learning_rate": (nan, inf, -1, "1e-3"),
+        "warmup_steps": (-1, 11),
+        "optimizer": ("sgd",),
+        "precision": ("float16",),
+        "compile": ("yes",),
+        "weight_decay": (-1, nan),
+        "seed": (-1, 1.5),
+        "clip_norm": (-1.0, nan),
+        "accumulate": (0, 10**9),
+        "log_every": (-1,),
+        "evaluate_batches": (0,),
     },
-    partial(unchecked("training/finetune").FinetuneSettings, steps=10): {"steps": (0,), "batch_size": (0,), "dropout": (1.0,)},
+    partial(unchecked("training/finetune").FinetuneSettings, steps=10): {
+        "steps": (0,),
+        "batch_size": (0,),
+        "dropout": (1.0,),
+    },
     partial(STREAM, None, None): {
-        "negatives": ("friends",), "batch_size": (0, 1, 10**6 + 1), "sequence_length": (0, 10**5 + 1), "seed": (-1, 2**40 + 1),
-        "skip": (-1,), "max_ngram": (0,), "mask_rate": (2.0, -1.0, 0.0, 9e-7, nan), "short_probability": (7.0, nan),
+        "negatives": ("friends",),
+        "batch_size": (0, 1, 10**6 + 1),
+        "sequence_length": (0, 10**5 + 1),
+        "seed": (-1, 2**40 + 1),
+        "skip": (-1,),
+        "max_ngram": (0,),
+        "mask_rate": (2.0, -1.0, 0.0, 9e-7, nan),
+        "short_probability": (7.0, nan),
     },
-    stories: {"num_documents": (0, 10**6 + 1), "num_scripts": (0, 10**8), "topic_strength": (1.1, nan), "order_strength": (-0.1,),
-              "topic_nouns": (-1,), "seed": (-1, 2**32 + 1)},
-    partial(unchecked("training/lamb").Lamb, [], lr=0.1): {"lr": (-0.1, nan, "x"), "eps": (-1.0,), "weight_decay": (-1.0,)},
+    stories: {
+        "num_documents": (0, 10**6 + 1),
+        "num_scripts": (0, 10**8),
+        "topic_strength": (1.1, nan),
+        "order_strength": (-0.1,),
+        "topic_nouns": (-1,),
+        "seed": (-1, 2**32 + 1),
+    },
+    partial(unchecked("training/lamb").Lamb, [], lr=0.1): {
+        "lr": (-0.1, nan, "x"),
+        "eps": (-1.0,),
+        "weight_decay": (-1.0,),
+    },
     partial(unchecked("text/documents").hold_out, None): {"fraction": (-0.1, nan, None)},
     partial(unchecked("text/prepare").prepare, "stories"): {
-        "held_out": ("x", 1.1), "seed": (-1, 1.5, None, 2**32 + 1), "vocab_size": ("9", 65_537)},
-    unchecked("text/tasks").sentiment: {"level": ("word",), "examples": (7, 2.5, 10**6 + 1), "seed": (-1, 2**32 + 1)},
+        "held_out": ("x", 1.1),
+        "seed": (-1, 1.5, None, 2**32 + 1),
+        "vocab_size": ("9", 65_537),
+    },
+    unchecked("text/tasks").sentiment: {
+        "level": ("word",),
+        "examples": (7, 2.5, 10**6 + 1),
+        "seed": (-1, 2**32 + 1),
+    },
     unchecked("text/tasks").story_gap: {"examples": (7, 2.5, 10**6 + 1), "seed": (-1, 2**32 + 1)},
     partial(STREAM.batch, None): {"step": (-1, 1.5, 2**40 + 1)},
-    partial(unchecked("training/task_model").make_ready, SHAPED, None, "story-gap"): {"sequence_length": (0, 7, 33, "8", True)},
+    partial(unchecked("training/task_model").make_ready, SHAPED, None, "story-gap"): {
+        "sequence_length": (0, 7, 33, "8", True)
+    },
     unchecked("text/documents").split_sentences: {"text": (None, 3, b"text")},
     partial(unchecked("text/tokenizer").AlbertTokenizer.encode, None): {"text": (None, 3)},
     partial(flops_per_token, AlbertConfig()): {"sequence_length": (-1,)},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
     ("kind", "field", "value"),
-    [(kind, field, value) for kind in SETTINGS for field, values in SETTINGS[kind].items() for value in values],
+    [
+        (kind, field, value)
+        for kind in SETTINGS
+        for field, values in SETTINGS[kind].items()
+        for value in values
+    ],
     ids=lambda part: getattr(getattr(part, "func", part), "__name__", repr(part)),
 )
 def test_a_setting_that_cannot_be_is_refused_with_its_name_and_value(kind, field, value):
@@ -96,7 +153,9 @@ def test_a_setting_that_cannot_be_is_refused_with_its_name_and_value(kind, field
 
 
 def put(name: str, content: str | bytes):
-    return lambda folder: (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return lambda folder: (folder / name).write_bytes(
+        content if isinstance(content, bytes) else content.encode()
+    )
 
 
 def pipe(name: str):
@@ -104,7 +163,9 @@ def pipe(name: str):
 
 
 def fields(name: str = "config.json", **changes):
-    return lambda folder: put(name, json.dumps(json.loads((folder / name).read_text()) | changes))(folder)
+    return lambda folder: put(name, json.dumps(json.loads((folder / name).read_text()) | changes))(
+        folder
+    )
 
 
 def tensors(change, name: str = "model.safetensors"):
@@ -119,7 +180,9 @@ def tensors(change, name: str = "model.safetensors"):
 
 
 def pooler(change):
-    return tensors(lambda read: read | {"albert.pooler.weight": change(read["albert.pooler.weight"].clone())})
+    return tensors(
+        lambda read: read | {"albert.pooler.weight": change(read["albert.pooler.weight"].clone())}
+    )
 
 
 @pytest.fixture(scope="session")
@@ -137,35 +200,63 @@ def written(story_text, tmp_path_factory) -> Path:
 
 EXTRA = "albert.encoder.albert_layer_groups.1.albert_layers.0.ffn.weight"
 MODELS = {  # what the error says: what is done to the folder
-    "vocab_size must be a whole number": fields(vocab_size=10**9), r"implies \(10000000, 8\)": fields(vocab_size=10**7),
-    "num_layers must be a whole number": fields(num_hidden_layers=10**6), "config.json lacks": fields(hidden_size=None),
-    "num_groups must be a whole number": fields(num_hidden_groups=0), "hidden_act .* is not one": fields(hidden_act=["x"]),
-    "hidden_dropout": fields(hidden_dropout_prob=None), "layer_norm_eps": fields(layer_norm_eps="small"),
-    "pad_id": fields(pad_token_id="a"), "position_embedding_type": fields(position_embedding_type="relative_key"),
-    "is_decoder True is not": fields(is_decoder=True), "tie_word_embeddings": fields(tie_word_embeddings=False),
-    "neither albert nor bert": fields(model_type=["albert"]), "add_cross_attention": fields(add_cross_attention=True),
-    "inner_group_num '2' with 2": fields(num_hidden_layers="2", num_hidden_groups="2", inner_group_num="2"),
-    r"holds \[1\] and not an object": put("config.json", "[1]"), "holds None and not": put("config.json", "null"),
-    "config.json is damaged": put("config.json", '{"a'), "config.json is .*recursion": put("config.json", "[" * 99_999),
-    "config.json is not a regular": pipe("config.json"), "has no config.json": lambda f: (f / "config.json").unlink(),
+    "vocab_size must be a whole number": fields(vocab_size=10**9),
+    r"implies \(10000000, 8\)": fields(vocab_size=10**7),
+    "num_layers must be a whole number": fields(num_hidden_layers=10**6),
+    "config.json lacks": fields(hidden_size=None),
+    "num_groups must be a whole number": fields(num_hidden_groups=0),
+    "hidden_act .* is not one": fields(hidden_act=["x"]),
+    "hidden_dropout": fields(hidden_dropout_prob=None),
+    "layer_norm_eps": fields(layer_norm_eps="small"),
+    "pad_id": fields(pad_token_id="a"),
+    "position_embedding_type": fields(position_embedding_type="relative_key"),
+    "is_decoder True is not": fields(is_decoder=True),
+    "tie_word_embeddings": fields(tie_word_embeddings=False),
+    "neither albert nor bert": fields(model_type=["albert"]),
+    "add_cross_attention": fields(add_cross_attention=True),
+    "inner_group_num '2' with 2": fields(
+        num_hidden_layers="2", num_hidden_groups="2", inner_group_num="2"
+    ),
+    r"holds \[1\] and not an object": put("config.json", "[1]"),
+    "holds None and not": put("config.json", "null"),
+    "config.json is damaged": put("config.json", '{"a'),
+    "config.json is .*recursion": put("config.json", "[" * 99_999),
+    "config.json is not a regular": pipe("config.json"),
+    "has no config.json": lambda f: (f / "config.json").unlink(),
     "has more than 100,000,000 bytes": lambda f: os.truncate(f / "config.json", 200_000_000),
-    "model.safetensors is damaged": put("model.safetensors", "<html>"), "no such folder": shutil.rmtree,
-    "model.safetensors is not a regular": pipe("model.safetensors"), "spiece.model is not a": pipe("spiece.model"),
-    "spiece.model is damaged": put("spiece.model", "version https://git-lfs"), "holds NaN": pooler(lambda t: t.fill_(nan)),
-    "pooler.weight holds NaN or inf": pooler(lambda t: t.double().fill_(1e300)), "as torch.int8": pooler(lambda t: t.char()),
-    "as torch.float8": pooler(lambda t: t.to(torch.float8_e4m3fn)), r"has shape \(1, 16, 16\)": pooler(lambda t: t[None]),
-    f"has {EXTRA}, which config.json does not": tensors(lambda read: read | {EXTRA: torch.zeros(2)}),
-    "decoder.bias is not": tensors(lambda read: read | {"predictions.decoder.bias": read["predictions.bias"] + 1}),
-    "lacks tensors of the encoder, for example albert.": tensors(lambda read: {f"module.{name}": read[name] for name in read}),
-}  # fmt: skip
+    "model.safetensors is damaged": put("model.safetensors", "<html>"),
+    "no such folder": shutil.rmtree,
+    "model.safetensors is not a regular": pipe("model.safetensors"),
+    "spiece.model is not a": pipe("spiece.model"),
+    "spiece.model is damaged": put("spiece.model", "version https://git-lfs"),
+    "holds NaN": pooler(lambda t: t.fill_(nan)),
+    "pooler.weight holds NaN or inf": pooler(lambda t: t.double().fill_(1e300)),
+    "as torch.int8": pooler(lambda t: t.char()),
+    "as torch.float8": pooler(lambda t: t.to(torch.float8_e4m3fn)),
+    r"has shape \(1, 16, 16\)": pooler(lambda t: t[None]),
+    f"has {EXTRA}, which config.json does not": tensors(
+        lambda read: read | {EXTRA: torch.zeros(2)}
+    ),
+    "decoder.bias is not": tensors(
+        lambda read: read | {"predictions.decoder.bias": read["predictions.bias"] + 1}
+    ),
+    "lacks tensors of the encoder, for example albert.": tensors(
+        lambda read: {f"module.{name}": read[name] for name in read}
+    ),
+}
 TASK_MODELS = {
-    "none of ForSequenceClassification": fields(architectures=["AlbertModel"]), "config.json is damaged": fields(id2label=3),
-    "^id2label in /.*KeyError": fields(id2label={"a": "b"}), "hidden_dropout": fields(classifier_dropout_prob=nan),
-}  # fmt: skip
+    "none of ForSequenceClassification": fields(architectures=["AlbertModel"]),
+    "config.json is damaged": fields(id2label=3),
+    "^id2label in /.*KeyError": fields(id2label={"a": "b"}),
+    "hidden_dropout": fields(classifier_dropout_prob=nan),
+}
 
 
 def snapshot(folder: Path) -> dict:
-    return {path: path.is_file() and path.stat().st_size < 1e8 and path.read_bytes() for path in folder.rglob("*")}
+    return {
+        path: path.is_file() and path.stat().st_size < 1e8 and path.read_bytes()
+        for path in folder.rglob("*")
+    }
 
 
 def assert_refused(folder: Path, message: str, act):
@@ -179,7 +270,9 @@ def assert_refused(folder: Path, message: str, act):
 FOLDERS = {"model": (load_pretrained, MODELS), "task": (load_task_model, TASK_MODELS)}
 
 
-@pytest.mark.parametrize(("kind", "message"), [(kind, message) for kind in FOLDERS for message in FOLDERS[kind][1]])
+@pytest.mark.parametrize(
+    ("kind", "message"), [(kind, message) for kind in FOLDERS for message in FOLDERS[kind][1]]
+)
 def test_a_folder_that_cannot_be_is_refused_by_name(written, tmp_path, kind, message):
     load, damages = FOLDERS[kind]
     damages[message](shutil.copytree(written / kind, tmp_path / kind))
@@ -188,36 +281,59 @@ def test_a_folder_that_cannot_be_is_refused_by_name(written, tmp_path, kind, mes
 
 STATE, OPTIMIZER = "training_state.json", "optimizer.safetensors"
 DAMAGES = {
-    "model.safetensors does not match": lambda f: os.truncate(f / "model.safetensors", 50), "not match": put(STATE, "{}"),
-    "has no spiece.model": lambda f: (f / "spiece.model").unlink(), "has no checksums": lambda f: (f / "checksums.json").unlink(),
-    "checksums.json is damaged": put("checksums.json", '{"a'), r"checksums.json holds \[\]": put("checksums.json", "[]"),
-    "checksums.json is not a regular": pipe("checksums.json"), "model.* does not match": put("checksums.json", "{}"),
-}  # fmt: skip
+    "model.safetensors does not match": lambda f: os.truncate(f / "model.safetensors", 50),
+    "not match": put(STATE, "{}"),
+    "has no spiece.model": lambda f: (f / "spiece.model").unlink(),
+    "has no checksums": lambda f: (f / "checksums.json").unlink(),
+    "checksums.json is damaged": put("checksums.json", '{"a'),
+    r"checksums.json holds \[\]": put("checksums.json", "[]"),
+    "checksums.json is not a regular": pipe("checksums.json"),
+    "model.* does not match": put("checksums.json", "{}"),
+}
 SEALED = {  # with checksums that match
-    "step is 5": fields(STATE, step=5), "step is '4'": fields(STATE, step="4"), "step is None": fields(STATE, step=None),
+    "step is 5": fields(STATE, step=5),
+    "step is '4'": fields(STATE, step="4"),
+    "step is None": fields(STATE, step=None),
     r"holds \[\] and not": put(STATE, "[]"),
-}  # fmt: skip
+}
 REFUSED = {  # whole, and of another run or half of it
-    "training state in .* is damaged": fields(STATE, records=3), "without tokens": fields(STATE, tokens=None),
-    "shape '.8.'": fields(STATE, sums=[1.0]), "another run: steps was None": fields(STATE, settings=3),
-    "another run: origin was None": fields(STATE, start={}), "another config": fields(STATE, config=3),
-    "without config": fields(STATE, config=None), "optimizer.safetensors is dam": put(OPTIMIZER, "text"),
+    "training state in .* is damaged": fields(STATE, records=3),
+    "without tokens": fields(STATE, tokens=None),
+    "shape '.8.'": fields(STATE, sums=[1.0]),
+    "another run: steps was None": fields(STATE, settings=3),
+    "another run: origin was None": fields(STATE, start={}),
+    "another config": fields(STATE, config=3),
+    "without config": fields(STATE, config=None),
+    "optimizer.safetensors is dam": put(OPTIMIZER, "text"),
     "optimizer.* does not belong": tensors(lambda read: dict([*read.items()][::2]), OPTIMIZER),
-    "does not belong to the weights": tensors(lambda read: {name: read[name].half() for name in read}, OPTIMIZER),
+    "does not belong to the weights": tensors(
+        lambda read: {name: read[name].half() for name in read}, OPTIMIZER
+    ),
     "incomplete, or": tensors(lambda read: {f"9{name}": read[name] for name in read}, OPTIMIZER),
-    "incomplete": tensors(lambda read: {name.replace("exp_avg", "m"): read[name] for name in read}, OPTIMIZER),
-    "of another step": tensors(lambda read: {n: read[n] - 1 if n.endswith("step") else read[n] for n in read}, OPTIMIZER),
-    "beside it": tensors(lambda read: {name: read[name] * 2 for name in read}), "NaN": pooler(lambda t: t.fill_(nan)),
-}  # fmt: skip
+    "incomplete": tensors(
+        lambda read: {name.replace("exp_avg", "m"): read[name] for name in read}, OPTIMIZER
+    ),
+    "of another step": tensors(
+        lambda read: {n: read[n] - 1 if n.endswith("step") else read[n] for n in read}, OPTIMIZER
+    ),
+    "beside it": tensors(lambda read: {name: read[name] * 2 for name in read}),
+    "NaN": pooler(lambda t: t.fill_(nan)),
+}
 
 
 def seal(folder: Path):
-    sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.name != "checksums.json"}
+    sums = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.name != "checksums.json"
+    }
     put("checksums.json", json.dumps(sums))(folder)
 
 
 @pytest.mark.parametrize("message", [*DAMAGES, *SEALED])
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_the_newest(written, tmp_path, message):
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_the_newest(
+    written, tmp_path, message
+):
     folder = shutil.copytree(written / "run", tmp_path / "run")
     (DAMAGES | SEALED)[message](folder / "step-00000004")
     if message in SEALED:
@@ -227,7 +343,9 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_the_newest(writt
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_a_checkpoint_that_does_not_belong_together_is_refused_and_nothing_is_lost(written, tmp_path, message, story_text):
+def test_a_checkpoint_that_does_not_belong_together_is_refused_and_nothing_is_lost(
+    written, tmp_path, message, story_text
+):
     folder = shutil.copytree(written / "run", tmp_path / "run")
     REFUSED[message](folder / "step-00000004")
     seal(folder / "step-00000004")
@@ -238,9 +356,12 @@ def test_a_checkpoint_that_does_not_belong_together_is_refused_and_nothing_is_lo
 
 
 CORPORA = {  # what the error says: files of the folder
-    "is not text in UTF-8: byte 0xe9 at position 3": {"a.txt": b"caf\xe9"}, "byte 0x00 at position 2": {"a.txt": b"ab\0c"},
-    "holds no .txt": {"a.md": b"x"}, "is empty": {"a.txt": b" \n\n "}, "one sentence cannot be": {"a.txt": b"One sentence."},
-}  # fmt: skip
+    "is not text in UTF-8: byte 0xe9 at position 3": {"a.txt": b"caf\xe9"},
+    "byte 0x00 at position 2": {"a.txt": b"ab\0c"},
+    "holds no .txt": {"a.md": b"x"},
+    "is empty": {"a.txt": b" \n\n "},
+    "one sentence cannot be": {"a.txt": b"One sentence."},
+}
 
 
 @pytest.mark.parametrize("message", CORPORA)
@@ -253,22 +374,31 @@ def test_text_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch, mess
 
 
 def array(name: str, change):
-    return lambda folder: np.save(folder / "train" / f"{name}.npy", change(np.load(folder / "train" / f"{name}.npy")))
+    return lambda folder: np.save(
+        folder / "train" / f"{name}.npy", change(np.load(folder / "train" / f"{name}.npy"))
+    )
 
 
 COPIES = {  # of prepared text
     "tokens.npy is damaged": lambda f: os.truncate(f / "train" / "tokens.npy", 140),
-    "tokens.npy is not a": pipe("train/tokens.npy"), "has no spiece": lambda f: (f / "spiece.model").unlink(),
-    "train is .*TypeError": put("train/unknown.json", "3"), "not a whole SentencePiece": put("spiece.model", "x"),
+    "tokens.npy is not a": pipe("train/tokens.npy"),
+    "has no spiece": lambda f: (f / "spiece.model").unlink(),
+    "train is .*TypeError": put("train/unknown.json", "3"),
+    "not a whole SentencePiece": put("spiece.model", "x"),
     "has another tokenizer than it was": lambda f: load_pretrained("laptop")[1].save(f),
-    "offsets of the corpus end": lambda f: shutil.copy(f / "train" / "sentences.npy", f / "train" / "documents.npy"),
-    "another type": array("topics", lambda a: a.astype(np.int32)), "run backwards": array("documents", lambda a: np.r_[1, a[1:]]),
+    "offsets of the corpus end": lambda f: shutil.copy(
+        f / "train" / "sentences.npy", f / "train" / "documents.npy"
+    ),
+    "another type": array("topics", lambda a: a.astype(np.int32)),
+    "run backwards": array("documents", lambda a: np.r_[1, a[1:]]),
     "run back": array("sentences", lambda a: np.r_[a[0], a[2], a[1], a[3:]]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("message", COPIES)
-def test_a_damaged_copy_of_prepared_text_is_named_and_prepared_again(tmp_path, monkeypatch, message):
+def test_a_damaged_copy_of_prepared_text_is_named_and_prepared_again(
+    tmp_path, monkeypatch, message
+):
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path))
     before = prepare("stories:num_documents=12", 120).train.fingerprint
     (copy,) = (path for path in tmp_path.iterdir() if path.is_dir())
@@ -279,7 +409,11 @@ def test_a_damaged_copy_of_prepared_text_is_named_and_prepared_again(tmp_path, m
 
 def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
     (tmp_path / "results").mkdir()
-    for content, message in (("{", "is damaged"), ("[]", r"holds \[\] and not"), ("{}", "lacks the runs of an experiment")):
+    for content, message in (
+        ("{", "is damaged"),
+        ("[]", r"holds \[\] and not"),
+        ("{}", "lacks the runs of an experiment"),
+    ):
         put("results/counts_quick.json", content)(tmp_path)
         assert_refused(tmp_path, f"counts_quick.json {message}", lambda: write_report(tmp_path))
 
@@ -290,20 +424,28 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
     "more than this text supports: at most": "pretrain --corpus stories --out OUT --vocab-size 5000",
     "batch_size must be a whole number from 2": "pretrain --corpus stories --out OUT --batch-size 1000000000",
-    "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1", "no CUDA card": "reproduce --device cuda",
-    "is empty: give a name": "pretrain --corpus stories --out EMPTY", "minutes must be": "reproduce --minutes nan",
-    "is no folder, no shipped model": "inspect nowhere", "top must be from 1": "fill [MASK] --top 0",
-    "there is no .MASK. in": "fill hello", "there is no folder": "assignments grade OUT", "no notebook starts": "start 77",
-    "should hold STUDENT/NOTEBOOK": "assignments grade .", "must be above 0": "assignments grade . --seconds 0",
-}  # fmt: skip
+    "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1",
+    "no CUDA card": "reproduce --device cuda",
+    "is empty: give a name": "pretrain --corpus stories --out EMPTY",
+    "minutes must be": "reproduce --minutes nan",
+    "is no folder, no shipped model": "inspect nowhere",
+    "top must be from 1": "fill [MASK] --top 0",
+    "there is no .MASK. in": "fill hello",
+    "there is no folder": "assignments grade OUT",
+    "no notebook starts": "start 77",
+    "should hold STUDENT/NOTEBOOK": "assignments grade .",
+    "must be above 0": "assignments grade . --seconds 0",
+}
 
 
 @pytest.mark.parametrize("message", COMMANDS)
-def test_a_command_that_cannot_be_ends_with_one_sentence_and_code_2(tmp_path, monkeypatch, capsys, message):
+def test_a_command_that_cannot_be_ends_with_one_sentence_and_code_2(
+    tmp_path, monkeypatch, capsys, message
+):
     monkeypatch.chdir(tmp_path)
     words = [{"EMPTY": "", "OUT": "out"}.get(word, word) for word in COMMANDS[message].split()]
     try:
-        code = cli.main(words)
+        code = main(words)
     except SystemExit as usage:  # argparse's
         code = usage.code
     said = capsys.readouterr().err
@@ -312,36 +454,50 @@ def test_a_command_that_cannot_be_ends_with_one_sentence_and_code_2(tmp_path, mo
 
 
 def test_an_error_that_nobody_expects_is_called_a_bug_and_its_trace_is_kept(monkeypatch, capsys):
-    monkeypatch.setattr(cli, "run_start", lambda options: {}["x"])
-    assert cli.main(["start", "00"]) == 2
+    monkeypatch.setattr(albert_course.cli, "run_start", lambda options: {}["x"])
+    assert main(["start", "00"]) == 2
     said = capsys.readouterr().err
     trace = Path(re.search(r"bug in the course \(KeyError.*trace is in (.*)\.$", said)[1])
     assert "KeyError: 'x'" in trace.read_text() and said.count("\n") == 1
     trace.unlink()
 
 
-@pytest.mark.parametrize("weights", ["model.safetensors", "pytorch_model.bin", "model.safetensors.index.json"])
+@pytest.mark.parametrize(
+    "weights", ["model.safetensors", "pytorch_model.bin", "model.safetensors.index.json"]
+)
 def test_a_finished_model_is_kept_although_its_checkpoints_are_damaged(tmp_path, weights, capsys):
     (tmp_path / "checkpoints" / "step-00000002").mkdir(parents=True)
     put(weights, "precious")(tmp_path)
     before = snapshot(tmp_path)
     with pytest.warns(UserWarning, match="is damaged"):
-        assert cli.main(["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]) == 2
+        assert (
+            main(["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]) == 2
+        )
     assert "holds a finished model" in capsys.readouterr().err and snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("ids", [[[0, 190]], [[-1]]])
 def test_ids_that_the_tables_do_not_have_are_refused_with_their_sizes(ids):
     model = unchecked("model/albert").Albert(AlbertConfig(vocab_size=190, **SHAPE))
-    with pytest.raises(ValueError, match=r"ids must be \[B,S\] and those of 190 tokens and 2 segments \(.*index"):
+    with pytest.raises(
+        ValueError, match=r"ids must be \[B,S\] and those of 190 tokens and 2 segments \(.*index"
+    ):
         model(torch.tensor(ids))
 
 
 NOTEBOOKS = {
-    "no notebook that can be read": ["", "my dog ate it", "[]", "null", '{"cells": 1}', '{"cells": [null]}', "[" * 99_999,
-                                     '{"cells": [{"metadata": {"nbgrader": []}}]}'],
+    "no notebook that can be read": [
+        "",
+        "my dog ate it",
+        "[]",
+        "null",
+        '{"cells": 1}',
+        '{"cells": [null]}',
+        "[" * 99_999,
+        '{"cells": [{"metadata": {"nbgrader": []}}]}',
+    ],
     "answer cells": ['{"cells": []}'],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("message", "content"), [(m, c) for m in NOTEBOOKS for c in NOTEBOOKS[m]])

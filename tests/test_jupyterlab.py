@@ -16,14 +16,18 @@ from urllib.request import urlopen
 import nbformat
 import pytest
 
-from albert_edu.notebooks import KERNEL
+from albert_course.notebooks import KERNEL
 
 ROOT = Path(__file__).resolve().parents[1]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 EXPLORER = "99_explorer.ipynb"
 NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))]
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium"
+)
 
 # What a reader sees of the outputs: code cells without a count, error outputs, pictures that did
 # not load, drawings that the text names and that are there, code that is wider than its cell.
@@ -51,7 +55,7 @@ LOOK = """() => {
 def explorer_notebook() -> nbformat.NotebookNode:
     """A notebook of one cell with one slider over a figure that follows it."""
     source = """from matplotlib import pyplot as plt
-from albert_edu.course import begin, explore
+from albert_course.cells import begin, explore
 begin()
 def draw(height):
     figure, axis = plt.subplots()
@@ -76,15 +80,29 @@ def lab(tmp_path_factory):
     settings.parent.mkdir(parents=True)
     whole = {"windowingMode": "none"}  # every cell is in the page, also those out of sight
     quiet = {"fetchNews": "false", "checkForUpdates": False}
-    settings.write_text(json.dumps({"@jupyterlab/notebook-extension:tracker": whole,
-                                    "@jupyterlab/apputils-extension:notification": quiet}))  # fmt: skip
+    settings.write_text(
+        json.dumps(
+            {
+                "@jupyterlab/notebook-extension:tracker": whole,
+                "@jupyterlab/apputils-extension:notification": quiet,
+            }
+        )
+    )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--IdentityProvider.token=", "--allow-root",
-        f"--ServerApp.root_dir={home / 'course'}", "--expose-app-in-browser", "--ServerApp.port_retries=0",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        f"--port={port}",
+        "--IdentityProvider.token=",
+        "--allow-root",
+        f"--ServerApp.root_dir={home / 'course'}",
+        "--expose-app-in-browser",
+        "--ServerApp.port_retries=0",
+    ]
     environment = os.environ | {"JUPYTER_CONFIG_DIR": str(home / "config"), "TQDM_DISABLE": "1"}
     with (home / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -106,21 +124,27 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
 
 
 def opened(browser, lab: str, name: str, width: int = 1300):
     """A page that shows the notebook, ready and idle."""
     page = browser.new_page(viewport={"width": width, "height": 1000})
     page.goto(f"{lab}/lab/workspaces/{name[:2]}/tree/notebooks/{name}", timeout=120_000)
-    page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.isReady", timeout=120_000)
+    page.wait_for_function(
+        "window.jupyterapp?.shell.currentWidget?.context?.isReady", timeout=120_000
+    )
     return page
 
 
 def looked_at(page) -> dict:
     """What ``LOOK`` finds once every stored picture and every drawing is there, or after a minute."""
     deadline = time.monotonic() + 60
-    while (found := page.evaluate(LOOK))["seen"] < found["stored"] or found["drawn"] < found["named"]:
+    while (found := page.evaluate(LOOK))["seen"] < found["stored"] or found["drawn"] < found[
+        "named"
+    ]:
         if time.monotonic() > deadline:
             break
         page.wait_for_timeout(500)
@@ -128,7 +152,9 @@ def looked_at(page) -> dict:
 
 
 def run_all(page) -> None:
-    idle = "jupyterapp.shell.currentWidget.context.sessionContext.session?.kernel?.status === 'idle'"
+    idle = (
+        "jupyterapp.shell.currentWidget.context.sessionContext.session?.kernel?.status === 'idle'"
+    )
     page.wait_for_function(idle, timeout=120_000)
     run = "jupyterapp.commands.execute('notebook:run-all-cells')"
     page.evaluate(f"{run}.then(() => {{ window.ended = true }}) && null")
@@ -136,7 +162,9 @@ def run_all(page) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_stored_notebook_opens_with_every_figure_and_drawing_and_no_cell_scrolls(name, lab, browser):
+def test_a_stored_notebook_opens_with_every_figure_and_drawing_and_no_cell_scrolls(
+    name, lab, browser
+):
     page = opened(browser, lab, name)
     found = looked_at(page)
     assert found["waiting"] == 0 and not found["errors"], found
@@ -162,7 +190,9 @@ def test_run_all_in_jupyterlab_ends_without_error_and_shows_the_figures(name, la
 
 def move_first_slider(page) -> None:
     """Press the arrow key on the first slider and see another picture."""
-    panel = page.locator(".jp-OutputArea-output .widget-vbox", has=page.locator(".noUi-handle")).first
+    panel = page.locator(
+        ".jp-OutputArea-output .widget-vbox", has=page.locator(".noUi-handle")
+    ).first
     picture = panel.locator("img").first
     before = picture.get_attribute("src")
     panel.locator(".noUi-handle").first.press("ArrowRight")

@@ -7,26 +7,42 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from albert_edu.notebooks import MINUTES, reading_minutes, update_syllabus
+from albert_course.notebooks import MINUTES, reading_minutes, update_syllabus
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 OPTIONAL = sorted((ROOT / "notebooks" / "optional").glob("[0-9][0-9]_*.ipynb"))
-EXERCISE = re.compile(r"^\*\*(\d+\.\d+) .+?\*\* · difficulty \d/5 · importance \d/5 · .*minutes", re.MULTILINE)
+EXERCISE = re.compile(
+    r"^\*\*(\d+\.\d+) .+?\*\* · difficulty \d/5 · importance \d/5 · .*minutes", re.MULTILINE
+)
 SOLUTION = re.compile(r"<summary>Solution</summary>\s*```python\n(.*?)```\s*</details>", re.DOTALL)
 # Words of our own for which the field has another; GLOSSARY.md says which.
 OURS = {
-    "asked piece": r"\basked (?:pieces?|slots?|positions?)\b|\bpieces? asked\b", "floor": r"\bfloors?\b",
-    "a coin": r"\ba coin\b|\bcoin's\b", "stranger": r"\bstrangers?\b", "exchange": r"\bexchang\w+ (?:the )?segments\b",
-    "dear": r"\bdear(?:er|est)?\b", "stands": r"\bstands?\b|\bstood\b", "blank": r"\bblanks?\b",
-    "plain view": r"plain view", "grown": r"\bgrown\b", "cold": r"\bcold\b", "likeness": r"\b(?:a)?likeness\b",
-    "whoever": r"\bwhoever\b", "the original": r"\bthe original code\b", "the bend": r"\bthe bend\b",
-    "seed by seed": r"\bseed by seed\b", "a token": r"\d,? a token\b", "ledger": r"\bledger\b",
-}  # fmt: skip
+    "asked piece": r"\basked (?:pieces?|slots?|positions?)\b|\bpieces? asked\b",
+    "floor": r"\bfloors?\b",
+    "a coin": r"\ba coin\b|\bcoin's\b",
+    "stranger": r"\bstrangers?\b",
+    "exchange": r"\bexchang\w+ (?:the )?segments\b",
+    "dear": r"\bdear(?:er|est)?\b",
+    "stands": r"\bstands?\b|\bstood\b",
+    "blank": r"\bblanks?\b",
+    "plain view": r"plain view",
+    "grown": r"\bgrown\b",
+    "cold": r"\bcold\b",
+    "likeness": r"\b(?:a)?likeness\b",
+    "whoever": r"\bwhoever\b",
+    "the original": r"\bthe original code\b",
+    "the bend": r"\bthe bend\b",
+    "seed by seed": r"\bseed by seed\b",
+    "a token": r"\d,? a token\b",
+    "ledger": r"\bledger\b",
+}
 
 
 def source_of(path: Path, kind: str) -> list[str]:
-    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+    return [
+        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind
+    ]
 
 
 def name(path: Path) -> str:
@@ -38,8 +54,12 @@ def test_a_lesson_can_be_read_in_45_minutes_and_says_in_how_many(path):
     notebook = nbformat.read(path, as_version=4)
     minutes = reading_minutes(notebook)
     assert minutes <= 45
-    assert f"about {minutes} minutes" in notebook.cells[0].source, MINUTES.findall(notebook.cells[0].source)
-    assert f"| {minutes} |" in next(line for line in (ROOT / "README.md").read_text().splitlines() if f"/{path.name})" in line)
+    assert f"about {minutes} minutes" in notebook.cells[0].source, MINUTES.findall(
+        notebook.cells[0].source
+    )
+    assert f"| {minutes} |" in next(
+        line for line in (ROOT / "README.md").read_text().splitlines() if f"/{path.name})" in line
+    )
 
 
 @pytest.mark.parametrize("path", ROAD, ids=name)
@@ -47,7 +67,9 @@ def test_a_lesson_opens_with_its_problem_and_a_drawing(path):
     notebook = nbformat.read(path, as_version=4)
     opening = "\n".join(cell.source for cell in notebook.cells[:3])
     assert "**The problem**" in opening
-    drawings = re.findall(r"\(\.\./figures/drawings/\w+\.svg\)", "\n".join(source_of(path, "markdown")))
+    drawings = re.findall(
+        r"\(\.\./figures/drawings/\w+\.svg\)", "\n".join(source_of(path, "markdown"))
+    )
     assert "drawings/" in opening and len(set(drawings)) >= 2
 
 
@@ -57,14 +79,20 @@ def test_every_section_answers_its_heading(path):
     _, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
     for section in sections:
         heading = section.splitlines()[0]
-        if not re.match(r"Summary|Exercises?|Self-test|What next|Where to go next|Symbols", heading):
+        if not re.match(
+            r"Summary|Exercises?|Self-test|What next|Where to go next|Symbols", heading
+        ):
             assert "**So:**" in section, heading
 
 
 @pytest.mark.parametrize("path", ROAD + OPTIONAL, ids=name)
 def test_a_lesson_uses_the_words_of_the_field(path):
-    prose = re.sub(r"`[^`]*`|!\[.*?\]\(.*?\)|\]\(.*?\)", "", "\n".join(source_of(path, "markdown"))).lower()
-    found = {word: re.findall(rf".{{20}}(?:{pattern}).{{20}}", prose) for word, pattern in OURS.items()}
+    prose = re.sub(
+        r"`[^`]*`|!\[.*?\]\(.*?\)|\]\(.*?\)", "", "\n".join(source_of(path, "markdown"))
+    ).lower()
+    found = {
+        word: re.findall(rf".{{20}}(?:{pattern}).{{20}}", prose) for word, pattern in OURS.items()
+    }
     assert not {word: places for word, places in found.items() if places}
 
 
@@ -98,7 +126,9 @@ def define(source: str, scope: dict) -> None:
     """Run what a cell imports, defines and sets to constants, and leave out what computes."""
     wanted = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
     for node in ast.parse(source).body:
-        constant = isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+        constant = isinstance(node, ast.Assign) and not any(
+            isinstance(inner, ast.Call) for inner in ast.walk(node)
+        )
         if isinstance(node, wanted):
             exec(compile(ast.Module([node], []), "<cell>", "exec"), scope)
         elif constant:
@@ -110,7 +140,11 @@ def define(source: str, scope: dict) -> None:
 
 def glossary() -> list[tuple[str, str]]:
     """Each term with the number of the notebook that introduces it."""
-    rows = re.findall(r"^\| ([^|$]+?) \|.*\| (\d\d) \|$", (ROOT / "notebooks" / "GLOSSARY.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| ([^|$]+?) \|.*\| (\d\d) \|$",
+        (ROOT / "notebooks" / "GLOSSARY.md").read_text(),
+        re.MULTILINE,
+    )
     assert len(rows) > 80
     return rows
 
@@ -119,7 +153,12 @@ def glossary() -> list[tuple[str, str]]:
 def test_a_notebook_uses_the_terms_that_the_glossary_says_it_introduces(path):
     text = " ".join(" ".join(source_of(path, "markdown")).lower().replace("-", " ").split())
     terms = [term for term, number in glossary() if number == path.name[:2]]
-    missing = [term for term in terms for part in term.lower().split(", ") if part.replace("-", " ") not in text]
+    missing = [
+        term
+        for term in terms
+        for part in term.lower().split(", ")
+        if part.replace("-", " ") not in text
+    ]
     assert terms or path.name.startswith("00")
     assert not missing
 
@@ -136,4 +175,6 @@ def test_the_teaching_page_adds_up_the_minutes_of_its_notebooks(tmp_path):
     update_syllabus(tmp_path / page.name)
     assert (tmp_path / page.name).read_text() == page.read_text()
     taught = re.findall(r"\]\((\d\d)_", page.read_text())
-    assert all(taught.count(f"{number:02}") == 2 for number in range(13)), "each notebook once in both syllabuses"
+    assert all(taught.count(f"{number:02}") == 2 for number in range(13)), (
+        "each notebook once in both syllabuses"
+    )

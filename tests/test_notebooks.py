@@ -7,13 +7,17 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from albert_edu.notebooks import normalise
+from albert_course.notebooks import normalise
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("", "optional", "assignments/source")
-PATHS = [path for folder in FOLDERS for path in sorted((ROOT / "notebooks" / folder).glob("*.ipynb"))]
+PATHS = [
+    path for folder in FOLDERS for path in sorted((ROOT / "notebooks" / folder).glob("*.ipynb"))
+]
 
-pytestmark = pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.relative_to(ROOT / "notebooks").with_suffix("")))
+pytestmark = pytest.mark.parametrize(
+    "path", PATHS, ids=lambda path: str(path.relative_to(ROOT / "notebooks").with_suffix(""))
+)
 
 
 def cells(path: Path, kind: str) -> list:
@@ -29,7 +33,9 @@ def test_outputs_hold_no_error_stream_no_warning_and_no_machine_path(path):
     for cell in cells(path, "code"):
         for output in cell.outputs:
             assert output.get("name") != "stderr"
-            assert output.output_type != "error" or "raises-exception" in cell.metadata.get("tags", [])
+            assert output.output_type != "error" or "raises-exception" in cell.metadata.get(
+                "tags", []
+            )
             text = str(output.get("text", "")) + str(output.get("data", {}).get("text/plain", ""))
             assert not re.search(r"Warning|/(home|Users|root|work|tmp)/", text), text
 
@@ -38,7 +44,9 @@ def test_no_widget_is_stored_and_the_kernel_is_the_plain_one(path):
     notebook = nbformat.read(path, as_version=4)
     assert "widgets" not in notebook.metadata and notebook.metadata.kernelspec.name == "python3"
     for cell in cells(path, "code"):
-        assert not any("widget" in kind for output in cell.outputs for kind in output.get("data", {}))
+        assert not any(
+            "widget" in kind for output in cell.outputs for kind in output.get("data", {})
+        )
 
 
 def test_a_cell_whose_output_is_not_compared_is_followed_or_ended_by_an_assertion(path):
@@ -63,11 +71,18 @@ def test_code_cells_are_short(path):
     assert max(lengths[False] + lengths[True]) <= 60, lengths
     for cell in cells(path, "code"):
         widest = max(map(len, cell.source.splitlines()))
-        assert widest <= (88 if path.parent.name == "notebooks" else 92), "wider than the page: the cell would need a scroll bar"
+        assert widest <= (88 if path.parent.name == "notebooks" else 92), (
+            "wider than the page: the cell would need a scroll bar"
+        )
 
 
 def test_headings_start_with_one_title_and_skip_no_level(path):
-    text = re.sub(r"```.*?```", "", "\n".join(cell.source for cell in cells(path, "markdown")), flags=re.DOTALL)
+    text = re.sub(
+        r"```.*?```",
+        "",
+        "\n".join(cell.source for cell in cells(path, "markdown")),
+        flags=re.DOTALL,
+    )
     levels = [len(found) for found in re.findall(r"^(#+) ", text, re.MULTILINE)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
@@ -80,7 +95,9 @@ def test_every_image_is_described(path):
     for cell in cells(path, "code"):
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
-                assert len(output.metadata.get("image/png", {}).get("alt", "").split()) > 5, "use course.show(figure, alt)"
+                assert len(output.metadata.get("image/png", {}).get("alt", "").split()) > 5, (
+                    "use course.show(figure, alt)"
+                )
 
 
 def test_every_link_within_the_repository_resolves(path):

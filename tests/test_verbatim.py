@@ -10,20 +10,28 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PATHS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")) + sorted((ROOT / "notebooks" / "optional").glob("*.ipynb"))
+PATHS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")) + sorted(
+    (ROOT / "notebooks" / "optional").glob("*.ipynb")
+)
 DEFINITION = ast.FunctionDef | ast.ClassDef
 
 
 def tree(node: ast.AST) -> str:
     """The node as text, with every run of white space in a docstring made one blank."""
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant) and isinstance(inner.value.value, str):
+        if (
+            isinstance(inner, ast.Expr)
+            and isinstance(inner.value, ast.Constant)
+            and isinstance(inner.value.value, str)
+        ):
             inner.value.value = " ".join(inner.value.value.split())
     return ast.dump(node)
 
 
 def definitions(source: str) -> dict[str, str]:
-    return {node.name: tree(node) for node in ast.parse(source).body if isinstance(node, DEFINITION)}
+    return {
+        node.name: tree(node) for node in ast.parse(source).body if isinstance(node, DEFINITION)
+    }
 
 
 def code_cells(path: Path) -> list:
@@ -36,8 +44,9 @@ def library() -> dict[str, set[str]]:
     References of exercises are left out: a reader writes their names anew.
     """
     found: dict[str, set[str]] = {}
-    for path in (ROOT / "albert_edu").rglob("*.py"):
-        if "checks" in path.relative_to(ROOT).parts:
+    packages = (ROOT / f"albert_{part}" for part in ("edu", "course", "paper"))
+    for path in (path for package in packages for path in package.rglob("*.py")):
+        if "checks" in path.parts:
             continue
         for name, text in definitions(path.read_text()).items():
             found.setdefault(name, set()).add(text)
@@ -50,9 +59,13 @@ def test_a_definition_named_as_in_the_library_is_the_librarys(path):
     for cell in code_cells(path):
         shown = definitions(cell.source)
         for name, text in shown.items():
-            assert name not in ours or text in ours[name], f"{name} in {path.name} has drifted from albert_edu"
+            assert name not in ours or text in ours[name], (
+                f"{name} in {path.name} has drifted from albert_edu"
+            )
         if "verbatim" in cell.metadata.get("tags", []):
-            assert shown and shown.keys() <= ours.keys(), f"tagged verbatim, but {shown.keys() - ours.keys()} is not the library's"
+            assert shown and shown.keys() <= ours.keys(), (
+                f"tagged verbatim, but {shown.keys() - ours.keys()} is not the library's"
+            )
 
 
 def test_no_name_is_defined_differently_in_two_notebooks():

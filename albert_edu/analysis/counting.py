@@ -1,7 +1,7 @@
 """How many parameters, FLOPs and bytes a model costs: by formula and by counting.
 
 Used in notebooks 03, 04 and 10. The paper's printed counts mix two conventions (row by row:
-``albert_edu.paper.published.printed_and_counted``). Rows with any sharing include the pooler,
+``albert_paper.published.printed_and_counted``). Rows with any sharing include the pooler,
 not-shared rows leave it out, and nobody counts the pre-training heads.
 """
 

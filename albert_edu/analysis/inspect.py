@@ -56,15 +56,21 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
     token_ids = pad_sequence(rows, batch_first=True, padding_value=tokenizer.pad_id)
     segment_ids, no_labels = torch.zeros_like(token_ids), torch.full((len(rows), 1), IGNORE)
     return PretrainingBatch(
-        token_ids, segment_ids, attention_mask=(token_ids != tokenizer.pad_id).long(),
-        masked_positions=segment_ids[:, :1], masked_labels=no_labels, order_labels=no_labels[:, 0],
-    )  # fmt: skip
+        token_ids,
+        segment_ids,
+        attention_mask=(token_ids != tokenizer.pad_id).long(),
+        masked_positions=segment_ids[:, :1],
+        masked_labels=no_labels,
+        order_labels=no_labels[:, 0],
+    )
 
 
 def inspect(
-    model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE,
+    model: AlbertForPretraining,
+    tokenizer: Tokenizer | None,
+    text: str = SAMPLE,
     out: Path | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """Describe a model in lines of text: its sizes, parameters, sharing, and Figure 1 on a text.
 
     A folder ``out`` gets Figure 1 as figure1.png. Without a tokenizer there is no Figure 1.
@@ -78,8 +84,10 @@ def inspect(
         f"{count.with_heads:>13,} parameters in all",
         f"sharing: {config.share} in {config.num_groups} group(s)",
     ]
-    plan = [f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
-            for i, slot in enumerate(model.albert.encoder.plan, 1)]  # fmt: skip
+    plan = [
+        f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
+        for i, slot in enumerate(model.albert.encoder.plan, 1)
+    ]
     if tokenizer is None:
         return "\n".join(lines + plan)
     batch = rows_of_text(tokenizer, text, config.max_positions)

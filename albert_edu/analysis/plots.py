@@ -18,14 +18,28 @@ SHARED, SEPARATE, THIRD = "#0072b2", "#d55e00", "#3a3a3a"
 def style() -> None:
     """Set the house style for everything drawn after this call."""
     plt.rcdefaults()
-    plt.rcParams.update({
-        "figure.facecolor": "white", "axes.facecolor": "white", "savefig.facecolor": "white",
-        "figure.dpi": 110, "figure.constrained_layout.use": True, "svg.hashsalt": "albert_edu",
-        "font.size": 10, "axes.titlesize": 11, "axes.titlelocation": "left",
-        "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-        "axes.axisbelow": True, "grid.color": "#dddddd", "grid.linewidth": 0.6,
-        "lines.linewidth": 1.8, "lines.markersize": 4, "legend.frameon": False,
-    })  # fmt: skip
+    plt.rcParams.update(
+        {
+            "figure.facecolor": "white",
+            "axes.facecolor": "white",
+            "savefig.facecolor": "white",
+            "figure.dpi": 110,
+            "figure.constrained_layout.use": True,
+            "svg.hashsalt": "albert_edu",
+            "font.size": 10,
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "grid.color": "#dddddd",
+            "grid.linewidth": 0.6,
+            "lines.linewidth": 1.8,
+            "lines.markersize": 4,
+            "legend.frameon": False,
+        }
+    )
 
 
 def save(figure: Figure, path: str | Path, alt: str) -> None:
@@ -50,8 +64,9 @@ def figure1(
     looks = [(shared, names[0], SHARED, "-", "o"), (separate, names[-1], SEPARATE, "--", "s")]
     looks = looks[: len(names)]
     measures = [
-        ("l2", "l2_std", "L2 distance", ""), ("angle_degrees", "angle_std", "angle", " (degrees)"),
-    ]  # fmt: skip
+        ("l2", "l2_std", "L2 distance", ""),
+        ("angle_degrees", "angle_std", "angle", " (degrees)"),
+    ]
     for axis, (measure, spread, label, unit) in zip(panels, measures, strict=True):
         for curves, name, colour, line, marker in looks:
             mean, width = np.asarray(curves[measure]), np.asarray(curves[spread])

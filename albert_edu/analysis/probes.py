@@ -52,9 +52,12 @@ def pooled_features(
 
 
 def linear_probe(
-    features: Float[Tensor, "N D"], labels: Int[Tensor, "N"],
-    test_features: Float[Tensor, "M D"], test_labels: Int[Tensor, "M"], l2: float = 1e-3,
-) -> Recall:  # fmt: skip
+    features: Float[Tensor, "N D"],
+    labels: Int[Tensor, "N"],
+    test_features: Float[Tensor, "M D"],
+    test_labels: Int[Tensor, "M"],
+    l2: float = 1e-3,
+) -> Recall:
     """Fit a logistic regression on frozen features and return its scores on others.
 
     The problem is convex, so there is no seed and no learning rate to choose. Features are

@@ -69,10 +69,17 @@ def layer_similarity(
         l2 = update.norm(dim=-1)  # B S
         cosine = F.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
         angle = torch.rad2deg(torch.arccos(cosine))
-        rows.append([
-            l2[tokens].mean(), l2[tokens].std(), angle[tokens].mean(), angle[tokens].std(),
-            cosine[tokens].mean(), l2[:, 0].mean(), angle[:, 0].mean(),
-        ])  # fmt: skip
+        rows.append(
+            [
+                l2[tokens].mean(),
+                l2[tokens].std(),
+                angle[tokens].mean(),
+                angle[tokens].std(),
+                cosine[tokens].mean(),
+                l2[:, 0].mean(),
+                angle[:, 0].mean(),
+            ]
+        )
         if last_update is not None:
             turns.append(F.cosine_similarity(last_update, update, dim=-1)[tokens].mean())
     columns = torch.tensor(rows).T

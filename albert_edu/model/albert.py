@@ -82,9 +82,12 @@ class Albert(nn.Module):
         self.apply(lambda module: initialise(module, config.init_std))
 
     def forward(
-        self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"] | None = None,
-        attention_mask: Int[Tensor, "B S"] | None = None, return_hidden_states: bool = False,
-    ) -> EncoderOutput:  # fmt: skip
+        self,
+        token_ids: Int[Tensor, "B S"],
+        segment_ids: Int[Tensor, "B S"] | None = None,
+        attention_mask: Int[Tensor, "B S"] | None = None,
+        return_hidden_states: bool = False,
+    ) -> EncoderOutput:
         mask = None if attention_mask is None else attention_mask.bool()
         segments = torch.zeros_like(token_ids) if segment_ids is None else segment_ids
         try:
@@ -127,9 +130,11 @@ class AlbertForPretraining(nn.Module):
         masked_logits = self.masked_token_head(hidden.gather(1, slots))  # B K V
         order_logits = self.sentence_order_head(pooled)  # B 2
         return PretrainingOutput(
-            masked_logits, order_logits, *loss_sum(masked_logits, batch.masked_labels),
+            masked_logits,
+            order_logits,
+            *loss_sum(masked_logits, batch.masked_labels),
             *loss_sum(order_logits, batch.order_labels),
-        )  # fmt: skip
+        )
 
 
 def loss_sum(

@@ -27,9 +27,11 @@ class SharedEncoder(nn.Module):
         self.ffn = nn.ModuleList(FeedForward(config) for _ in range(ffn_blocks))
 
     def steps(
-        self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None,
+        self,
+        x: Float[Tensor, "B S H"],
+        attention_mask: Bool[Tensor, "B S"] | None = None,
         beyond: int = 0,
-    ) -> Iterator[Tensor]:  # fmt: skip
+    ) -> Iterator[Tensor]:
         """Yield x[B,S,H] after each layer application.
 
         ``beyond`` applies the last layer that many times more (notebook 08).

@@ -69,9 +69,11 @@ def read_config(folder: Path) -> dict:
 def read_tensors(folder: Path) -> dict[str, Tensor]:
     """Return the tensors of a folder's weight file, under the names that they have there."""
     readers = {
-        "model.safetensors": load_file, "model.safetensors.index.json": _read_shards,
-        "pytorch_model.bin": _read_pickle, "model.npz": tensorflow_variables,
-    }  # fmt: skip
+        "model.safetensors": load_file,
+        "model.safetensors.index.json": _read_shards,
+        "pytorch_model.bin": _read_pickle,
+        "model.npz": tensorflow_variables,
+    }
     file = next((file for file in readers if (folder / file).exists()), "model.safetensors")
     if file == "pytorch_model.bin":
         warnings.warn(f"{folder / file} is a pickle; only its tensors are read.", stacklevel=4)

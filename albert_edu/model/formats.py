@@ -13,24 +13,35 @@ from albert_edu.model.task_heads import AlbertForTokens
 
 OURS = "albert_edu"  # model_type of the format of our own
 FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
-    "vocab_size": "vocab_size", "hidden_size": "hidden_size", "num_layers": "num_hidden_layers",
-    "num_heads": "num_attention_heads", "ffn_size": "intermediate_size",
-    "max_positions": "max_position_embeddings", "num_segments": "type_vocab_size",
-    "pad_id": "pad_token_id", "layer_norm_eps": "layer_norm_eps", "init_std": "initializer_range",
-    "hidden_dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob",
-}  # fmt: skip
+    "vocab_size": "vocab_size",
+    "hidden_size": "hidden_size",
+    "num_layers": "num_hidden_layers",
+    "num_heads": "num_attention_heads",
+    "ffn_size": "intermediate_size",
+    "max_positions": "max_position_embeddings",
+    "num_segments": "type_vocab_size",
+    "pad_id": "pad_token_id",
+    "layer_norm_eps": "layer_norm_eps",
+    "init_std": "initializer_range",
+    "hidden_dropout": "hidden_dropout_prob",
+    "attention_dropout": "attention_probs_dropout_prob",
+}
 DEFAULTS = {  # what transformers assumes, and we do not, when a config.json leaves a field out
     "albert": {
-        "hidden_act": "gelu_new", "embedding_size": 128, "num_hidden_groups": 1,
+        "hidden_act": "gelu_new",
+        "embedding_size": 128,
+        "num_hidden_groups": 1,
         "inner_group_num": 1,
     },
     "bert": {"hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
-}  # fmt: skip
+}
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
 SUPPORTED = {
-    "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False,
+    "position_embedding_type": "absolute",
+    "is_decoder": False,
+    "add_cross_attention": False,
     "tie_word_embeddings": True,
-}  # fmt: skip
+}
 
 
 class InterchangeError(ValueError):
@@ -64,10 +75,14 @@ def to_transformers(config: AlbertConfig) -> dict:
     if not config.factorised and config.share == "none":
         return {"model_type": "bert", **settings}
     return {
-        "model_type": "albert", **settings, "embedding_size": config.embedding_size,
-        "num_hidden_groups": _groups(config), "inner_group_num": 1,
-        "bos_token_id": 2, "eos_token_id": 3,
-    }  # fmt: skip
+        "model_type": "albert",
+        **settings,
+        "embedding_size": config.embedding_size,
+        "num_hidden_groups": _groups(config),
+        "inner_group_num": 1,
+        "bos_token_id": 2,
+        "eos_token_id": 3,
+    }
 
 
 def from_transformers(settings: dict) -> AlbertConfig:

@@ -27,16 +27,23 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 Tokenizer = AlbertTokenizer | HubTokenizer
 HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
 NOT_OF_THE_SHAPE = (
-    "model_type", "architectures", "classifier_dropout_prob", "classifier_dropout", "problem_type",
-    "id2label", "label2id",
-)  # fmt: skip
+    "model_type",
+    "architectures",
+    "classifier_dropout_prob",
+    "classifier_dropout",
+    "problem_type",
+    "id2label",
+    "label2id",
+)
 TOKENIZERS = {"spiece.model": AlbertTokenizer, **dict.fromkeys(HubTokenizer.FILES, HubTokenizer)}
 
 
 def save_pretrained(
-    model: AlbertForPretraining, tokenizer: Tokenizer | None, folder: str | Path,
+    model: AlbertForPretraining,
+    tokenizer: Tokenizer | None,
+    folder: str | Path,
     native: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """Write a folder that ``transformers`` loads as AlbertForPreTraining or BertForPreTraining.
 
     Where transformers has no such model an InterchangeError says why; ``native=True`` then writes
@@ -78,9 +85,11 @@ def load_with_tokenizer(folder: str | Path, load: Callable = load_pretrained, **
 
 
 def save_task_model(
-    model: TaskModel, tokenizer: Tokenizer | None, folder: str | Path,
+    model: TaskModel,
+    tokenizer: Tokenizer | None,
+    folder: str | Path,
     label_names: Sequence[str] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Write a fine-tuned model for transformers' class with the same head (``TASKS``).
 
     Where transformers has no such encoder the layout is our own. ``label_names`` are the classes in
@@ -193,6 +202,6 @@ def _load_tokenizer(folder: Path, config: AlbertConfig) -> Tokenizer | None:
 def _config(settings: dict) -> AlbertConfig:
     if settings.get("model_type") != OURS:
         return formats.from_transformers(settings)
-    return formats.checked_config({
-        name: value for name, value in settings.items() if name not in NOT_OF_THE_SHAPE
-    })
+    return formats.checked_config(
+        {name: value for name, value in settings.items() if name not in NOT_OF_THE_SHAPE}
+    )

@@ -13,9 +13,11 @@ from albert_edu.config import AlbertConfig
 
 
 def attention_by_hand(
-    q: Float[Tensor, "B A S D"], k: Float[Tensor, "B A S D"], v: Float[Tensor, "B A S D"],
+    q: Float[Tensor, "B A S D"],
+    k: Float[Tensor, "B A S D"],
+    v: Float[Tensor, "B A S D"],
     attention_mask: Bool[Tensor, "B S"] | None = None,
-) -> tuple[Float[Tensor, "B A S D"], Float[Tensor, "B A S S"]]:  # fmt: skip
+) -> tuple[Float[Tensor, "B A S D"], Float[Tensor, "B A S S"]]:
     """Return the mixed values and the weights of scaled dot-product attention.
 
     ``attention_mask`` is False on padding. This is the version written out; the model

@@ -143,6 +143,8 @@ class AlbertForTokens(nn.Module):
 
 TaskModel = AlbertForClassification | AlbertForChoice | AlbertForTokens | AlbertForSpan
 TASKS = {  # the end of transformers' class -> our class
-    "ForSequenceClassification": AlbertForClassification, "ForMultipleChoice": AlbertForChoice,
-    "ForTokenClassification": AlbertForTokens, "ForQuestionAnswering": AlbertForSpan,
-}  # fmt: skip
+    "ForSequenceClassification": AlbertForClassification,
+    "ForMultipleChoice": AlbertForChoice,
+    "ForTokenClassification": AlbertForTokens,
+    "ForQuestionAnswering": AlbertForSpan,
+}

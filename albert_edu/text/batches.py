@@ -133,7 +133,9 @@ class PretrainingStream:
 
 
 def assemble(
-    corpus: TokenizedCorpus, start: Int[np.ndarray, "B 2"], end: Int[np.ndarray, "B 2"],
+    corpus: TokenizedCorpus,
+    start: Int[np.ndarray, "B 2"],
+    end: Int[np.ndarray, "B 2"],
     sequence_length: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lay out [CLS] A [SEP] B [SEP] and padding: token ids, segment ids, attention mask, [B,S].

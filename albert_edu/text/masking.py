@@ -26,8 +26,10 @@ def max_predictions(sequence_length: int, rate: float = MASK_RATE) -> int:
 
 
 def choose_masked(
-    rng: np.random.Generator, maskable: Bool[np.ndarray, "B S"],
-    starts_word: Bool[np.ndarray, "B S"], max_ngram: int = MAX_NGRAM,
+    rng: np.random.Generator,
+    maskable: Bool[np.ndarray, "B S"],
+    starts_word: Bool[np.ndarray, "B S"],
+    max_ngram: int = MAX_NGRAM,
     rate: float = MASK_RATE,
 ) -> Bool[np.ndarray, "B S"]:
     """Choose the masked positions: whole words, in runs of n <= max_ngram words with
@@ -79,8 +81,10 @@ def choose_masked(
 
 
 def replace_masked(
-    rng: np.random.Generator, token_ids: Int[np.ndarray, "B S"],
-    masked: Bool[np.ndarray, "B S"], vocab_size: int,
+    rng: np.random.Generator,
+    token_ids: Int[np.ndarray, "B S"],
+    masked: Bool[np.ndarray, "B S"],
+    vocab_size: int,
 ) -> Int[np.ndarray, "B S"]:
     """Replace each masked token, independently: 80% by [MASK], 10% by a random ordinary
     token, and 10% stay as they are.

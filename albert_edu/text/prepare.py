@@ -66,7 +66,10 @@ def shipped_vocabulary(
 
 
 def prepare(
-    name: str | Path, vocab_size: int | None = None, held_out: float = 0.1, seed: int = 0,
+    name: str | Path,
+    vocab_size: int | None = None,
+    held_out: float = 0.1,
+    seed: int = 0,
     tokenizer: AlbertTokenizer | None = None,
 ) -> PreparedText:
     """Load a corpus, hold out a part, learn a tokenizer on the rest, and tokenise both.
@@ -116,7 +119,8 @@ def prepare(
                 # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
                 share, rng = LEARNT_BYTES / train.data.nbytes, np.random.default_rng(seed)
                 sample = (
-                    sentence for sentence in chain.from_iterable(train["sentences"])
+                    sentence
+                    for sentence in chain.from_iterable(train["sentences"])
                     if named or rng.random() < share
                 )
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
@@ -132,7 +136,10 @@ def prepare(
 
 
 def _write_prepared(
-    folder: Path, temporary: Path, tokenizer: AlbertTokenizer, train: "datasets.Dataset",
+    folder: Path,
+    temporary: Path,
+    tokenizer: AlbertTokenizer,
+    train: "datasets.Dataset",
     held_out: "datasets.Dataset",
 ) -> None:
     """Tokenise both parts into a temporary folder and rename it, so that no folder is half done."""

@@ -37,7 +37,10 @@ class PairSampler:
     """
 
     def __init__(
-        self, corpus: TokenizedCorpus, objective: Objective, sequence_length: int,
+        self,
+        corpus: TokenizedCorpus,
+        objective: Objective,
+        sequence_length: int,
         negatives: str = "document",
     ):
         self.corpus, self.objective = corpus, objective
@@ -110,7 +113,10 @@ class PairSampler:
         return np.minimum(end, self.document_end[start])
 
     def _random_segment(
-        self, rng: np.random.Generator, start: np.ndarray, sentences_in_a: np.ndarray,
+        self,
+        rng: np.random.Generator,
+        start: np.ndarray,
+        sentences_in_a: np.ndarray,
         room: np.ndarray,
     ) -> np.ndarray:
         """Runs of sentences from another document (or topic) for the same room, -1 for none.
@@ -133,8 +139,12 @@ class PairSampler:
 
 def _why_no_pair(same_document: np.ndarray, two_sentences: np.ndarray, room: int) -> str:
     if not same_document.any():
-        return ("every document has a single sentence, and a pair needs two. Are the documents "
-                "one sentence per file or per line?")
+        return (
+            "every document has a single sentence, and a pair needs two. Are the documents "
+            "one sentence per file or per line?"
+        )
     shortest = int(two_sentences[same_document].min()) + SPECIALS
-    return (f"no two neighbouring sentences fit {room} tokens; the shortest pair needs "
-            f"{shortest}. Use a sequence_length of at least {shortest}.")
+    return (
+        f"no two neighbouring sentences fit {room} tokens; the shortest pair needs "
+        f"{shortest}. Use a sequence_length of at least {shortest}."
+    )

@@ -19,9 +19,14 @@ PLAIN_NOUNS, PLAIN_VERBS = WORDS["plain_nouns"], WORDS["plain_verbs"]
 
 
 def stories(
-    num_documents: int = 3000, num_scripts: int = 60, sentences_per_stage: int = 1,
-    topic_strength: float = 0.9, order_strength: float = 1.0, topic_nouns: int = 0, seed: int = 0,
-) -> "datasets.Dataset":  # fmt: skip
+    num_documents: int = 3000,
+    num_scripts: int = 60,
+    sentences_per_stage: int = 1,
+    topic_strength: float = 0.9,
+    order_strength: float = 1.0,
+    topic_nouns: int = 0,
+    seed: int = 0,
+) -> "datasets.Dataset":
     """Return documents of 6 * sentences_per_stage sentences, with columns ``topic`` and ``script``.
 
     ``topic_strength`` is the chance that a noun belongs to the topic, ``order_strength`` the chance
@@ -61,8 +66,11 @@ def stories(
     def document(index: int) -> dict:
         number = int(rng.integers(num_scripts))
         topic, verbs = scripts[number]
-        sentences = [sentence(topic, STAGES[stage][verb]) for stage, verb in enumerate(verbs)
-                     for _ in range(sentences_per_stage)]  # fmt: skip
+        sentences = [
+            sentence(topic, STAGES[stage][verb])
+            for stage, verb in enumerate(verbs)
+            for _ in range(sentences_per_stage)
+        ]
         return {"id": f"story-{index}", "topic": topic, "script": number, "sentences": sentences}
 
     return Dataset.from_list([document(index) for index in range(num_documents)])

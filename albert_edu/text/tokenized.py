@@ -64,7 +64,10 @@ class TokenizedCorpus:
             raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
         columns = {"tokens": "uint16", "lengths": "int32", "unknown": "string"}
         encoded = map_documents(
-            corpus, _encode_row, "tokenising", fn_kwargs={"tokenizer": tokenizer},
+            corpus,
+            _encode_row,
+            "tokenising",
+            fn_kwargs={"tokenizer": tokenizer},
             remove_columns=corpus.column_names,
             features=Features({name: List(Value(kind)) for name, kind in columns.items()}),
         ).data
@@ -153,7 +156,9 @@ class TokenizedCorpus:
 def _encode_row(row: Mapping, tokenizer: AlbertTokenizer) -> dict:
     encoded = tokenizer.encode_many(row["sentences"])
     unknown = [
-        symbol for sentence, ids in zip(row["sentences"], encoded, strict=True) if UNK in ids
+        symbol
+        for sentence, ids in zip(row["sentences"], encoded, strict=True)
+        if UNK in ids
         for symbol in tokenizer.unknown_in(sentence)
     ]
     tokens = np.concatenate([np.empty(0), *encoded]).astype(np.uint16)

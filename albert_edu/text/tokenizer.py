@@ -29,7 +29,7 @@ PAD, UNK, CLS, SEP, MASK = range(5)
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
 UNKNOWN = "<unk>"  # corpora such as WikiText write rare words so
 WORD_START = "▁"
-PUNCTUATION = frozenset("!\"#$%&()*+,-./:;?@[\\]^_`{|}~")  # the authors' list, without ' < = >
+PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~')  # the authors' list, without ' < = >
 
 
 class TokenizerError(ValueError):
@@ -98,10 +98,20 @@ class AlbertTokenizer:
         lines = (normalise(check_text(text)).replace(UNKNOWN, " ").strip() for text in texts)
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=filter(None, lines), model_writer=model, model_type="unigram",
-                vocab_size=vocab_size, character_coverage=0.99995, max_sentence_length=1 << 20,
-                num_threads=1, minloglevel=2, pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1,
-                pad_piece="<pad>", control_symbols=CONTROL_SYMBOLS,
+                sentence_iterator=filter(None, lines),
+                model_writer=model,
+                model_type="unigram",
+                vocab_size=vocab_size,
+                character_coverage=0.99995,
+                max_sentence_length=1 << 20,
+                num_threads=1,
+                minloglevel=2,
+                pad_id=PAD,
+                unk_id=UNK,
+                bos_id=-1,
+                eos_id=-1,
+                pad_piece="<pad>",
+                control_symbols=CONTROL_SYMBOLS,
             )
         except (RuntimeError, OSError) as error:
             raise TokenizerError(_explain(str(error), vocab_size)) from error
@@ -123,10 +133,17 @@ class AlbertTokenizer:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "spiece.model").write_bytes(self.model_proto)
         settings = {
-            "tokenizer_class": "AlbertTokenizer", "do_lower_case": True, "keep_accents": False,
-            "remove_space": True, "pad_token": "<pad>", "unk_token": UNKNOWN,
-            "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]",
-            "bos_token": "[CLS]", "eos_token": "[SEP]",
+            "tokenizer_class": "AlbertTokenizer",
+            "do_lower_case": True,
+            "keep_accents": False,
+            "remove_space": True,
+            "pad_token": "<pad>",
+            "unk_token": UNKNOWN,
+            "cls_token": "[CLS]",
+            "sep_token": "[SEP]",
+            "mask_token": "[MASK]",
+            "bos_token": "[CLS]",
+            "eos_token": "[SEP]",
         }
         (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
 
@@ -181,11 +198,15 @@ class AlbertTokenizer:
 
 def _explain(message: str, vocab_size: int) -> str:
     if limit := re.search(r"set it to a value <= (\d+)", message):
-        return (f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} "
-                f"tokens. Use fewer, or more text.")
+        return (
+            f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} "
+            f"tokens. Use fewer, or more text."
+        )
     if "smaller than required_chars" in message:
-        return (f"vocab_size {vocab_size} is too small: the text's single characters alone need "
-                f"more. {message}")
+        return (
+            f"vocab_size {vocab_size} is too small: the text's single characters alone need "
+            f"more. {message}"
+        )
     if "sentences_.empty" in message:
         return "there is no text to learn a vocabulary from."
     return f"SentencePiece could not learn {vocab_size} pieces: {message}"

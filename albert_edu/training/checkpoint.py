@@ -37,9 +37,13 @@ class CheckpointError(RuntimeError):
 
 
 def save_checkpoint(
-    folder: str | Path, step: int, model: nn.Module, tokenizer: AlbertTokenizer | None,
-    optimizer: torch.optim.Optimizer, state: dict,
-) -> Path:  # fmt: skip
+    folder: str | Path,
+    step: int,
+    model: nn.Module,
+    tokenizer: AlbertTokenizer | None,
+    optimizer: torch.optim.Optimizer,
+    state: dict,
+) -> Path:
     """Write ``folder/step-N``; earlier checkpoints stay until the new one is whole.
 
     Raises CheckpointError on a full disk.
@@ -111,9 +115,12 @@ def find_damage(path: Path) -> str | None:
 
 
 def resume(
-    folder: Path | None, model: nn.Module, optimizer: torch.optim.Optimizer,
-    run: dict[str, dict], needs: tuple[str, ...] = (),
-) -> dict:  # fmt: skip
+    folder: Path | None,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    run: dict[str, dict],
+    needs: tuple[str, ...] = (),
+) -> dict:
     """Load the newest whole checkpoint, and return its training state; without one, return {}.
 
     ``run`` is what must not have changed: flat dicts, under their names in the training state.

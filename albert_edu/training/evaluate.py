@@ -69,8 +69,11 @@ def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
     right = (output.masked_token_logits.argmax(-1) == batch.masked_labels).sum()
     guess, order = output.sentence_order_logits.argmax(-1), batch.order_labels
     sums = [
-        output.masked_token_loss_sum, right, output.masked_tokens, output.sentence_order_loss_sum,
-    ]  # fmt: skip
+        output.masked_token_loss_sum,
+        right,
+        output.masked_tokens,
+        output.sentence_order_loss_sum,
+    ]
     for label in (0, 1):
         sums += [((guess == label) & (order == label)).sum(), (order == label).sum()]
     return torch.stack([value.detach().to(widest_float(value.device)) for value in sums])

@@ -51,10 +51,14 @@ class FinetuneSettings:
 
 
 def finetune(
-    model: TaskModel, train: TaskData, test: TaskData | SpanData | None,
-    settings: FinetuneSettings, checkpoint_dir: str | Path | None = None,
-    dev: TaskData | SpanData | None = None, describe: str | None = None,
-) -> dict[str, float]:  # fmt: skip
+    model: TaskModel,
+    train: TaskData,
+    test: TaskData | SpanData | None,
+    settings: FinetuneSettings,
+    checkpoint_dir: str | Path | None = None,
+    dev: TaskData | SpanData | None = None,
+    describe: str | None = None,
+) -> dict[str, float]:
     """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
 
     Step t sees rows and dropout that depend on (seed, t) only, so that the same call goes on from

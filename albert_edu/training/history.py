@@ -104,5 +104,7 @@ def training_seconds(records: list[dict], tokens_per_step: int) -> float:
     """Return the seconds spent on training, over all sittings: tokens over speed, by record."""
     timed = [record for record in records if "tokens_per_second" in record]
     starts = [0, *(record["step"] for record in timed)]
-    return sum((record["step"] - start) * tokens_per_step / record["tokens_per_second"]
-               for start, record in zip(starts, timed, strict=False))  # fmt: skip
+    return sum(
+        (record["step"] - start) * tokens_per_step / record["tokens_per_second"]
+        for start, record in zip(starts, timed, strict=False)
+    )

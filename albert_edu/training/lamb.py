@@ -24,10 +24,14 @@ class Lamb(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, params: Iterable, lr: float,
-        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6,
-        weight_decay: float = 0.01, bias_correction: bool = False,
-    ):  # fmt: skip
+        self,
+        params: Iterable,
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-6,
+        weight_decay: float = 0.01,
+        bias_correction: bool = False,
+    ):
         beta1, beta2 = (*betas, None, None)[:2]
         check_numbers(locals(), 0.0, 3e38, "lr", "eps", "weight_decay")
         check_numbers(locals(), 0.0, 0.999999, "beta1", "beta2")

@@ -60,8 +60,10 @@ def score_report(scores: dict[str, float], baseline: dict[str, float], answers: 
     accuracy: 0.500 (majority baseline: 0.600)
     The model gives the same answer, 'yes', to all 2 test examples.
     """
-    lines = [f"{name}: {score:.3f} (majority baseline: {baseline[name]:.3f})"
-             for name, score in scores.items()]  # fmt: skip
+    lines = [
+        f"{name}: {score:.3f} (majority baseline: {baseline[name]:.3f})"
+        for name, score in scores.items()
+    ]
     if len(set(answers)) == 1 < len(answers):
         lines.append(
             f"The model gives the same answer, {answers[0]!r}, to all {len(answers)} test examples."

@@ -31,11 +31,16 @@ from albert_edu.training.workers import Workers, pick_device
 
 
 def pretrain(
-    model: AlbertForPretraining, stream: PretrainingStream, settings: PretrainSettings,
-    checkpoint_dir: str | Path | None = None, device: str | torch.device | None = None,
-    held_out: PretrainingStream | None = None, metrics_file: str | Path | None = None,
-    describe: str | None = "pretrain", origin: str = "",
-) -> History:  # fmt: skip
+    model: AlbertForPretraining,
+    stream: PretrainingStream,
+    settings: PretrainSettings,
+    checkpoint_dir: str | Path | None = None,
+    device: str | torch.device | None = None,
+    held_out: PretrainingStream | None = None,
+    metrics_file: str | Path | None = None,
+    describe: str | None = "pretrain",
+    origin: str = "",
+) -> History:
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir``.
 
     Writes one JSON line per record to ``metrics_file``, and shows a progress bar titled

@@ -38,13 +38,17 @@ class TrainedStages(NamedTuple):
 
 
 def train_stages(
-    config: AlbertConfig, stages: Sequence[Stage],
+    config: AlbertConfig,
+    stages: Sequence[Stage],
     stream: Callable[[Stage, int], PretrainingStream],
     settings: Callable[[Stage], PretrainSettings],
-    folder: str | Path | None = None, device: str | torch.device | None = None,
+    folder: str | Path | None = None,
+    device: str | torch.device | None = None,
     held_out: Callable[[Stage], PretrainingStream] | None = None,
-    warm_start: AlbertForPretraining | None = None, skip: int = 0, describe: str | None = None,
-) -> TrainedStages:  # fmt: skip
+    warm_start: AlbertForPretraining | None = None,
+    skip: int = 0,
+    describe: str | None = None,
+) -> TrainedStages:
     """Train the first stage from scratch or ``warm_start``, and each other from the one before it.
 
     ``stream(stage, skip)`` gives a stage's batches without the first ``skip``, which earlier stages
@@ -65,10 +69,16 @@ def train_stages(
             place /= f"stage-{number}-layers-{stage.num_layers:02d}-length-{length:03d}"
         batches = stream(stage, skip + steps)
         measured = pretrain(
-            model, batches, settings(stage), place and place / "checkpoints", device,
-            held_out and held_out(stage), place and place / "metrics.jsonl",
-            describe and f"{describe}, {stage.num_layers} layers", origin,
-        )  # fmt: skip
+            model,
+            batches,
+            settings(stage),
+            place and place / "checkpoints",
+            device,
+            held_out and held_out(stage),
+            place and place / "metrics.jsonl",
+            describe and f"{describe}, {stage.num_layers} layers",
+            origin,
+        )
         seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
         history = history or History(measured.baselines)
         for record in measured.records:

@@ -20,7 +20,10 @@ class NonFiniteLoss(RuntimeError):
 
 
 def forward_backward(
-    model: nn.Module, batch: PretrainingBatch, settings: PretrainSettings, step: int,
+    model: nn.Module,
+    batch: PretrainingBatch,
+    settings: PretrainSettings,
+    step: int,
     workers: Workers,
 ) -> torch.Tensor:
     """Accumulate the gradient of the batch's loss over micro-batches; return this worker's tally.

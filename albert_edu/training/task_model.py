@@ -80,12 +80,15 @@ class ReadyTask(NamedTuple):
         interchange.save_task_model(self.model, self.tokenizer, out, self.label_names)
         encoded = getattr(self.test, "data", self.test)
         record = {
-            "task": self.name, "label_names": self.label_names, "scores": scores,
-            "majority_baseline": baseline, "settings": dataclasses.asdict(settings),
+            "task": self.name,
+            "label_names": self.label_names,
+            "scores": scores,
+            "majority_baseline": baseline,
+            "settings": dataclasses.asdict(settings),
             "sequence_length": encoded.token_ids.shape[-1],
             "pairs": bool(encoded.segment_ids.any()),
             "unanswerable": getattr(self.test, "unanswerable", None),
-        }  # fmt: skip
+        }
         if isinstance(self.test, SpanData):  # as SQuAD's official script reads them
             answers = {e.id: answer for e, answer in zip(self.test.examples, answers, strict=True)}
         for name, content in (("finetune", record), ("predictions", answers)):
@@ -94,10 +97,13 @@ class ReadyTask(NamedTuple):
 
 
 def make_ready(
-    pretrained: AlbertForPretraining, tokenizer: Tokenizer, task: str,
-    files: Sequence[str | Path] | None = None, sequence_length: int | None = None,
+    pretrained: AlbertForPretraining,
+    tokenizer: Tokenizer,
+    task: str,
+    files: Sequence[str | Path] | None = None,
+    sequence_length: int | None = None,
     hold_out: bool = False,
-) -> ReadyTask:  # fmt: skip
+) -> ReadyTask:
     """Return the task with that name for that model, whose encoder becomes part of the new one.
 
     ``task`` is a name in ``BUILTIN_TASKS``, or with ``files`` (TRAIN, TEST) SQuAD, RACE or a task

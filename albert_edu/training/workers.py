@@ -2,6 +2,9 @@
 
 import atexit
 import os
+import platform
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -85,3 +88,16 @@ class Workers(NamedTuple):
 def is_main_worker() -> bool:
     """Whether this process should print: true unless torchrun started it as one of the others."""
     return int(os.environ.get("RANK", 0)) == 0
+
+
+def device_name(device: torch.device | str) -> str:
+    """Return the name of a GPU, or the number of cores and the make of the CPU."""
+    kind = torch.device(device).type
+    if kind == "cuda":
+        return torch.cuda.get_device_name(device)
+    if kind != "cpu":
+        return f"{kind}, {platform.machine()}"
+    cpuinfo = Path("/proc/cpuinfo")
+    model = re.search(r"model name\s*:(.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
+    make = model[1].strip() if model else platform.machine()
+    return f"CPU, {os.cpu_count()} cores, {make}"

@@ -21,21 +21,25 @@ ALBERT, BERT = AlbertConfig.named("albert-base-v2"), AlbertConfig.named("bert-ba
 def pipeline():
     """The course builds the way from raw text to a figure, one stage at a time."""
     drawing = canvas(
-        334, "From raw text to a figure, and which notebook builds each stage",
+        334,
+        "From raw text to a figure, and which notebook builds each stage",
         "Seven boxes joined by arrows, with the notebook that builds each stage. Upper line, from "
         "left to right: raw text, notebook 01; tokens, notebook 01; batch, notebooks 05 and 06; "
         "model, a box with a loop, notebooks 02 to 04. From model an arrow leads down to the lower "
         "line, to the losses MLM and SOP, notebooks 05 and 06. A dashed arrow, gradients, leads "
         "from the losses back up to the model. From the losses the lower line goes to the left: "
-        "trained model, notebook 07, and a wide box, figure, notebooks 08 to 12.")
+        "trained model, notebook 07, and a wide box, figure, notebooks 08 to 12.",
+    )
     xs, tops, width, tall = (14, 162, 310, 458), (14, 196), 128, 124
-    frames = (("raw text", "notebook 01", xs[0], 0, GREY, width),
-              ("tokens", "notebook 01", xs[1], 0, GREY, width),
-              ("batch", "notebooks 05, 06", xs[2], 0, GREY, width),
-              ("model", "notebooks 02–04", xs[3], 0, WEIGHT, width),
-              ("losses", "notebooks 05, 06", xs[3], 1, TARGET, width),
-              ("trained model", "notebook 07", xs[2], 1, WEIGHT, width),
-              ("figure", "notebooks 08–12", xs[0], 1, GREY, width + 148))
+    frames = (
+        ("raw text", "notebook 01", xs[0], 0, GREY, width),
+        ("tokens", "notebook 01", xs[1], 0, GREY, width),
+        ("batch", "notebooks 05, 06", xs[2], 0, GREY, width),
+        ("model", "notebooks 02–04", xs[3], 0, WEIGHT, width),
+        ("losses", "notebooks 05, 06", xs[3], 1, TARGET, width),
+        ("trained model", "notebook 07", xs[2], 1, WEIGHT, width),
+        ("figure", "notebooks 08–12", xs[0], 1, GREY, width + 148),
+    )
     for name, notebook, x, row, colour, wide in frames:
         box(drawing, x, tops[row], wide, tall, colour, strength=0.08)
         text(drawing, x + wide / 2, tops[row] + 20, name, 15, weight="bold")
@@ -43,13 +47,31 @@ def pipeline():
     for i in range(3):
         arrow(drawing, [(xs[i] + width, 76), (xs[i + 1], 76)], INK)
         for j in range(3):
-            box(drawing, xs[1] + 16 + 34 * i, 46 + 17 * j, (28, 22, 30)[(i + j) % 3], 12, GREY,
-                radius=2, line=1.5, strength=0.3)
+            box(
+                drawing,
+                xs[1] + 16 + 34 * i,
+                46 + 17 * j,
+                (28, 22, 30)[(i + j) % 3],
+                12,
+                GREY,
+                radius=2,
+                line=1.5,
+                strength=0.3,
+            )
         line(drawing, [(xs[0] + 20, 54 + 16 * i), (xs[0] + (108, 96, 70)[i], 54 + 16 * i)], GREY, 3)
     for i in range(4):
         for j in range(6):
-            box(drawing, xs[2] + 22 + 14 * j, 44 + 13 * i, 12, 11, GREY, radius=1, line=1,
-                strength=0.05 if j > 5 - (0, 2, 1, 3)[i] else 0.4)
+            box(
+                drawing,
+                xs[2] + 22 + 14 * j,
+                44 + 13 * i,
+                12,
+                11,
+                GREY,
+                radius=1,
+                line=1,
+                strength=0.05 if j > 5 - (0, 2, 1, 3)[i] else 0.4,
+            )
     draw_loop(drawing, xs[3] + 54, 72)
     arrow(drawing, [(xs[3] + 22, tops[0] + tall), (xs[3] + 22, tops[1])], INK)
     arrow(drawing, [(xs[3] + 54, tops[1]), (xs[3] + 54, tops[0] + tall)], GRADIENT, dashed=True)
@@ -67,18 +89,26 @@ def pipeline():
 def draw_loop(drawing, x, y):
     """Draw a small layer with a loop, centred on (x, y)."""
     box(drawing, x - 26, y - 15, 52, 30, WEIGHT, "layer", SMALL, radius=4)
-    arrow(drawing, [(x + 26, y + 6), (x + 46, y + 6), (x + 46, y - 24), (x, y - 24), (x, y - 15)],
-          INK, 1.5, curve=6)
+    arrow(
+        drawing,
+        [(x + 26, y + 6), (x + 46, y + 6), (x + 46, y - 24), (x, y - 24), (x, y - 15)],
+        INK,
+        1.5,
+        curve=6,
+    )
 
 
 def three_ideas():
     """ALBERT factorises BERT's table, shares one layer, and replaces the sentence-pair task."""
     V, E, H, L = ALBERT.vocab_size, ALBERT.embedding_size, ALBERT.hidden_size, ALBERT.num_layers
     tables = f"{V * H / 1e6:.1f} million", f"{(V * E + E * H) / 1e6:.1f} million"
-    layers = [f"{count_parameters(c).encoder / 1e6:.1f} million"
-              for c in (ALBERT.replace(share="none"), ALBERT)]
+    layers = [
+        f"{count_parameters(c).encoder / 1e6:.1f} million"
+        for c in (ALBERT.replace(share="none"), ALBERT)
+    ]
     drawing = canvas(
-        412, "The three ideas of ALBERT at a glance",
+        412,
+        "The three ideas of ALBERT at a glance",
         f"Three panels side by side, each with BERT above and ALBERT below. First panel, "
         f"factorised embedding: above, one tall wide rectangle, V by H, {tables[0]} parameters; "
         f"below, a tall narrow rectangle, V by E, times a flat one, E by H, together {tables[1]}. "
@@ -86,7 +116,8 @@ def three_ideas():
         f"one box with a loop, used {L} times, {layers[1]}. Third panel, sentence order: above, "
         f"segment A followed by segment B, and segment A followed by a grey segment with a "
         f"question mark, with the question next or random; below, A before B, and B before A, with "
-        f"the question in order or swapped.")
+        f"the question in order or swapped.",
+    )
     xs = (104, 300, 496)
     names = ("factorised\nembedding", "shared\nlayer", "sentence\norder")
     for x, name in zip(xs, names, strict=True):
@@ -108,16 +139,42 @@ def three_ideas():
         box(drawing, xs[1] - 40, 64 + 11 * i, 80, 8, WEIGHT, radius=2, line=1.5, strength=0.35)
     text(drawing, xs[1], 212, f"{layers[0]} parameters", SMALL)
     box(drawing, xs[1] - 40, 298, 80, 26, WEIGHT, strength=0.35, radius=4)
-    arrow(drawing, [(xs[1], 324), (xs[1], 346), (xs[1] + 64, 346), (xs[1] + 64, 278),
-                    (xs[1], 278), (xs[1], 298)], INK, 2, curve=10)
+    arrow(
+        drawing,
+        [
+            (xs[1], 324),
+            (xs[1], 346),
+            (xs[1] + 64, 346),
+            (xs[1] + 64, 278),
+            (xs[1], 278),
+            (xs[1], 298),
+        ],
+        INK,
+        2,
+        curve=10,
+    )
     text(drawing, xs[1] - 84, 338, f"{L} times", SMALL, anchor="start")
     text(drawing, xs[1], 388, f"{layers[1]} parameters", SMALL)
-    pairs = ((84, ("A", SEGMENT_A), ("B", SEGMENT_B)), (138, ("A", SEGMENT_A), ("?", GREY)),
-             (268, ("A", SEGMENT_A), ("B", SEGMENT_B)), (322, ("B", SEGMENT_B), ("A", SEGMENT_A)))
+    pairs = (
+        (84, ("A", SEGMENT_A), ("B", SEGMENT_B)),
+        (138, ("A", SEGMENT_A), ("?", GREY)),
+        (268, ("A", SEGMENT_A), ("B", SEGMENT_B)),
+        (322, ("B", SEGMENT_B), ("A", SEGMENT_A)),
+    )
     for y, *segments in pairs:
         for i, (name, colour) in enumerate(segments):
-            box(drawing, xs[2] - 82 + 84 * i, y, 80, 36, colour, name, 17, weight="bold",
-                strength=0.3)
+            box(
+                drawing,
+                xs[2] - 82 + 84 * i,
+                y,
+                80,
+                36,
+                colour,
+                name,
+                17,
+                weight="bold",
+                strength=0.3,
+            )
     text(drawing, xs[2], 212, "next or random?")
     text(drawing, xs[2], 388, "in order or swapped?")
     return drawing
@@ -125,25 +182,43 @@ def three_ideas():
 
 def where_parameters_go():
     """In BERT-base most parameters are in twelve layers and one table, and ALBERT shrinks both."""
-    counts = {name: count_parameters(config) for name, config in
-              (("BERT-base", BERT), ("ALBERT-base", ALBERT))}
-    parts = {name: (("embeddings", count.embeddings + count.projection),
-                    ("layers", count.encoder), ("pooler", count.pooler))
-             for name, count in counts.items()}
+    counts = {
+        name: count_parameters(config)
+        for name, config in (("BERT-base", BERT), ("ALBERT-base", ALBERT))
+    }
+    parts = {
+        name: (
+            ("embeddings", count.embeddings + count.projection),
+            ("layers", count.encoder),
+            ("pooler", count.pooler),
+        )
+        for name, count in counts.items()
+    }
     words = " ".join(
-        f"{name}, {counts[name].total:,} in total: " + ", ".join(
-            f"{part} {number / 1e6:.1f} million" for part, number in parts[name]) + "."
-        for name in parts)
+        f"{name}, {counts[name].total:,} in total: "
+        + ", ".join(f"{part} {number / 1e6:.1f} million" for part, number in parts[name])
+        + "."
+        for name in parts
+    )
     ratio = counts["BERT-base"].total / counts["ALBERT-base"].total
     drawing = canvas(
-        292, "Where the parameters of BERT-base and ALBERT-base are",
+        292,
+        "Where the parameters of BERT-base and ALBERT-base are",
         f"Two horizontal bars, to scale, divided into embeddings, layers and pooler. {words} The "
-        f"bar of BERT-base is {ratio:.1f} times as long as the bar of ALBERT-base.")
+        f"bar of BERT-base is {ratio:.1f} times as long as the bar of ALBERT-base.",
+    )
     scale = 564 / counts["BERT-base"].total
     for i, (name, rows) in enumerate(parts.items()):
         y, x = 22 + 126 * i, 18
-        text(drawing, x, y, f"{name}: {counts[name].total:,} parameters", 17, anchor="start",
-             weight="bold")
+        text(
+            drawing,
+            x,
+            y,
+            f"{name}: {counts[name].total:,} parameters",
+            17,
+            anchor="start",
+            weight="bold",
+        )
         for (part, number), strength in zip(rows, (0.6, 0.2, 0.9), strict=True):
             width = number * scale
             box(drawing, x, y + 20, width, 54, WEIGHT, radius=0, line=1, strength=strength)
@@ -151,11 +226,21 @@ def where_parameters_go():
                 text(drawing, x + width / 2, y + 47, f"{part}\n{number / 1e6:.1f} million", SMALL)
             x += width
         if name == "ALBERT-base":
-            text(drawing, x + 12, y + 47, "; ".join(f"{part} {number / 1e6:.1f} million"
-                                                   for part, number in rows),
-                 SMALL, anchor="start")
-    text(drawing, 18, 264, f"BERT-base has {ratio:.1f} times as many parameters as ALBERT-base.",
-         anchor="start")
+            text(
+                drawing,
+                x + 12,
+                y + 47,
+                "; ".join(f"{part} {number / 1e6:.1f} million" for part, number in rows),
+                SMALL,
+                anchor="start",
+            )
+    text(
+        drawing,
+        18,
+        264,
+        f"BERT-base has {ratio:.1f} times as many parameters as ALBERT-base.",
+        anchor="start",
+    )
     return drawing
 
 

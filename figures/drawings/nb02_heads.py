@@ -43,17 +43,23 @@ def pair(row) -> str:
 
 def query_key_value():
     """Three matrices turn the same hidden states into queries, keys and values."""
-    rows = (("W_{q}", "queries Q", in_units(W_Q), in_units(Q)),
-            ("W_{k}", "keys K", W_K.tolist(), K.tolist()),
-            ("W_{v}", "values V", W_V.tolist(), V.tolist()))
-    words = " ".join(f"W {name[3]} = {matrix} gives the {result}, rows {product}."
-                     for name, result, matrix, product in rows)
+    rows = (
+        ("W_{q}", "queries Q", in_units(W_Q), in_units(Q)),
+        ("W_{k}", "keys K", W_K.tolist(), K.tolist()),
+        ("W_{v}", "values V", W_V.tolist(), V.tolist()),
+    )
+    words = " ".join(
+        f"W {name[3]} = {matrix} gives the {result}, rows {product}."
+        for name, result, matrix, product in rows
+    )
     drawing = canvas(
-        400, "Queries, keys and values of three tokens",
+        400,
+        "Queries, keys and values of three tokens",
         f"Left, the hidden states X, a matrix with three rows, one for each token, and two "
         f"columns: {X.tolist()}. Three arrows lead from X to three weight matrices, one below the "
         f"other, and from each matrix an arrow leads to the product. {words} The letter a is the "
-        f"square root of 2 times the natural logarithm of 2, about {SCALE:.2f}.".replace("'", ""))
+        f"square root of 2 times the natural logarithm of 2, about {SCALE:.2f}.".replace("'", ""),
+    )
     cell, left, top = (44, 30), 100, 167
     text(drawing, left + 44, top - 40, "hidden\nstates X", weight="bold")
     grid(drawing, left, top, 3, 2, cell, values=X.tolist())
@@ -62,8 +68,11 @@ def query_key_value():
     for i, (name, result, matrix, product) in enumerate(rows):
         y = 28 + i * 124
         middle = y + 60
-        arrow(drawing, [(left + 92, top + 45), (left + 122, top + 45), (left + 122, middle),
-                        (282, middle)], curve=12)
+        arrow(
+            drawing,
+            [(left + 92, top + 45), (left + 122, top + 45), (left + 122, middle), (282, middle)],
+            curve=12,
+        )
         text(drawing, 330, y + 14, name, LARGE, weight="bold")
         grid(drawing, 286, y + 30, 2, 2, cell, WEIGHT, matrix)
         arrow(drawing, [(378, middle), (460, middle)])
@@ -82,26 +91,33 @@ def one_head():
     columns = "; ".join(
         f"token {j + 1}: {pair(K[j])}, {SCORES[t, j]:.2f}, {powers[j]}, "
         f"{powers[j]}/{sum(powers)} = {fraction(WEIGHTS[t, j])}, {pair(V[j])}, {pair(parts[j])}"
-        for j in range(S))
+        for j in range(S)
+    )
     drawing = canvas(
-        536, "One head by hand: the output for token 3",
+        536,
+        "One head by hand: the output for token 3",
         f"At the top is the query of token {t + 1}, (a, a). Arrows lead from it to three columns "
         f"of six boxes: key, score, exponential, softmax weight, value, and weight times value. "
         f"{columns}. Arrows from the three products meet at the bottom in a plus sign, and the "
-        f"output is {pair(OUTPUT[t])}.")
+        f"output is {pair(OUTPUT[t])}.",
+    )
     xs, top, step, tall = (232, 372, 512), 108, 58, 34
     box(drawing, 297, 16, 150, 36, STATE, f"q_{{{t + 1}}} = (a, a)", 17)
     text(drawing, 458, 34, f"a = √2 · ln 2 = {SCALE:.2f}", SMALL, anchor="start")
     text(drawing, 150, 34, f"query of token {t + 1}", anchor="end", weight="bold")
-    labels = ("key", "score q · k / √D", "exponential", "softmax weight", "value",
-              "weight × value")
+    labels = ("key", "score q · k / √D", "exponential", "softmax weight", "value", "weight × value")
     for i, label in enumerate(labels):
         text(drawing, 150, top + i * step + tall / 2, label, anchor="end", weight="bold")
     for j, x in enumerate(xs):
         arrow(drawing, [(x, 76), (x, top)])
-        rows = (f"k_{{{j + 1}}} = {pair(K[j])}", f"{int(K[j] @ Q[t])} ln 2 = {SCORES[t, j]:.2f}",
-                str(powers[j]), f"{powers[j]}/{sum(powers)} = {fraction(WEIGHTS[t, j])}",
-                f"v_{{{j + 1}}} = {pair(V[j])}", pair(parts[j]))
+        rows = (
+            f"k_{{{j + 1}}} = {pair(K[j])}",
+            f"{int(K[j] @ Q[t])} ln 2 = {SCORES[t, j]:.2f}",
+            str(powers[j]),
+            f"{powers[j]}/{sum(powers)} = {fraction(WEIGHTS[t, j])}",
+            f"v_{{{j + 1}}} = {pair(V[j])}",
+            pair(parts[j]),
+        )
         for i, words in enumerate(rows):
             y = top + i * step
             box(drawing, x - 62, y, 124, tall, STATE, words, strength=0.3 if i == 3 else 0.15)
@@ -116,8 +132,14 @@ def one_head():
     arrow(drawing, [(xs[1], end), (xs[1], end + 20)])
     circle(drawing, xs[1], end + 34, 14, words="+")
     arrow(drawing, [(xs[1], end + 48), (xs[1], end + 66)])
-    text(drawing, xs[1], end + 78, f"output for token {t + 1} = {pair(OUTPUT[t])}", LARGE,
-         weight="bold")
+    text(
+        drawing,
+        xs[1],
+        end + 78,
+        f"output for token {t + 1} = {pair(OUTPUT[t])}",
+        LARGE,
+        weight="bold",
+    )
     return drawing
 
 
@@ -126,18 +148,24 @@ def attention_matrix():
     shares = [[fraction(w) for w in row] for row in WEIGHTS.tolist()]
     multiples = (SCORES / math.log(2)).round().int().tolist()
     drawing = canvas(
-        392, "Attention for all tokens as two matrix products",
+        392,
+        "Attention for all tokens as two matrix products",
         f"Upper row: the S by D matrix Q times the D by S matrix K transposed, divided by the "
         f"square root of D, gives the S by S scores, in multiples of ln 2: {multiples}. An arrow, "
         f"softmax of each row, leads down to the lower row: the S by S weights {shares}, darker "
         f"where the weight is larger, times the S by D matrix V equals the S by D output: "
-        f"{', '.join(pair(row) for row in OUTPUT)}.".replace("'", ""))
+        f"{', '.join(pair(row) for row in OUTPUT)}.".replace("'", ""),
+    )
     cell, top, low = (44, 32), 58, 258
     darker = [[float(w) for w in row] for row in WEIGHTS]
-    parts = ((28, top, "Q", 2, in_units(Q), "S D"), (190, top, "K^{T}", 3, K.T.tolist(), "D S"),
-             (408, top, "scores", 3, multiples, "S S"), (28, low, "weights", 3, shares, "S S"),
-             (240, low, "V", 2, V.tolist(), "S D"),
-             (420, low, "output", 2, [[decimal(n) for n in row] for row in OUTPUT], "S D"))
+    parts = (
+        (28, top, "Q", 2, in_units(Q), "S D"),
+        (190, top, "K^{T}", 3, K.T.tolist(), "D S"),
+        (408, top, "scores", 3, multiples, "S S"),
+        (28, low, "weights", 3, shares, "S S"),
+        (240, low, "V", 2, V.tolist(), "S D"),
+        (420, low, "output", 2, [[decimal(n) for n in row] for row in OUTPUT], "S D"),
+    )
     for x, y, name, columns, values, shape in parts:
         start = y + 16 if name == "K^{T}" else y
         strength = (lambda i, j: darker[i][j]) if name == "weights" else 0.15
@@ -160,18 +188,28 @@ def split_heads():
     numbered = torch.tensor([[10 * i + j for j in range(A * D)] for i in range(S)])
     heads = numbered.view(S, A, D).transpose(0, 1)
     drawing = canvas(
-        330, "Cutting the columns into heads and merging them again",
+        330,
+        "Cutting the columns into heads and merging them again",
         f"Left, a matrix of S = {S} tokens and H = {A * D} columns; the number 21 is token 2, "
         f"column 1, both counted from 0: {numbered.tolist()}. Its left {D} columns are light, its "
         f"right {D} columns are dark. An upper arrow, view(B, S, A, D) and then transpose(1, 2), "
         f"leads to the right, to "
         f"{A} matrices of S = {S} rows and D = {D} columns, one below the other: head 0, light, "
         f"{heads[0].tolist()}, and head 1, dark, {heads[1].tolist()}. A lower arrow, transpose(1, "
-        f"2) and then flatten(2), leads back to the left.")
+        f"2) and then flatten(2), leads back to the left.",
+    )
     cell, shade = (42, 32), (0.12, 0.4)
     left, top, right = 66, 118, 470
-    grid(drawing, left, top, S, A * D, cell, values=numbered.tolist(),
-         strength=lambda i, j: shade[j // D])
+    grid(
+        drawing,
+        left,
+        top,
+        S,
+        A * D,
+        cell,
+        values=numbered.tolist(),
+        strength=lambda i, j: shade[j // D],
+    )
     line(drawing, [(left + D * 42, top - 8), (left + D * 42, top + S * 32 + 8)], INK, 2.5)
     brace(drawing, (left, top - 8), (left + A * D * 42, top - 8), f"H = {A * D}", depth=-12)
     brace(drawing, (left - 8, top + S * 32), (left - 8, top), f"S = {S}", depth=-12)
@@ -195,24 +233,42 @@ def torn_heads():
     numbered = torch.tensor([[10 * i + j for j in range(A * D)] for i in range(S)])
     torn = numbered.view(A, S, D)
     drawing = canvas(
-        334, "A view without the transpose tears the heads apart",
+        334,
+        "A view without the transpose tears the heads apart",
         f"Left, the matrix of S = {S} tokens and H = {A * D} columns: {numbered.tolist()}; the "
         f"columns of head 0 are light, and those of head 1 are dark. An arrow, view(B, A, S, D) "
         f"without a transpose, leads to two matrices that have the right shape and the wrong "
         f"numbers. Head 0 is {torn[0].tolist()}: all of token 0 and half of token 1. Head 1 is "
-        f"{torn[1].tolist()}: half of token 1 and all of token 2. Both mix light and dark cells.")
+        f"{torn[1].tolist()}: half of token 1 and all of token 2. Both mix light and dark cells.",
+    )
     cell, shade = (42, 32), (0.12, 0.4)
     left, top, right = 66, 118, 380
-    grid(drawing, left, top, S, A * D, cell, values=numbered.tolist(),
-         strength=lambda i, j: shade[j // D])
+    grid(
+        drawing,
+        left,
+        top,
+        S,
+        A * D,
+        cell,
+        values=numbered.tolist(),
+        strength=lambda i, j: shade[j // D],
+    )
     for i in range(S):
         text(drawing, left - 8, top + 16 + 32 * i, f"token {i}", SMALL, anchor="end")
     text(drawing, left + 84, top + 124, "B S H", LARGE, weight="bold")
     words = ("token 0 and\nhalf of token 1", "half of token 1\nand token 2")
     for a in range(A):
         y = 52 + a * 142
-        grid(drawing, right, y, S, D, cell, values=torn[a].tolist(),
-             strength=lambda i, j, a=a: shade[int(torn[a, i, j]) % 10 // D])
+        grid(
+            drawing,
+            right,
+            y,
+            S,
+            D,
+            cell,
+            values=torn[a].tolist(),
+            strength=lambda i, j, a=a: shade[int(torn[a, i, j]) % 10 // D],
+        )
         text(drawing, right + 42, y - 14, f"\u201chead {a}\u201d", weight="bold")
         text(drawing, right + 98, y + 48, words[a], SMALL, anchor="start")
     text(drawing, right + 42, 312, "B A S D", LARGE, weight="bold")

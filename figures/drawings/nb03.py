@@ -17,17 +17,28 @@ def factorised_table():
     """Two small matrices replace one wide table and have a sixth of its parameters."""
     wide, narrow, project = V * H, V * E, E * H
     drawing = canvas(
-        470, "The V by H table and its two factors, areas to scale",
+        470,
+        "The V by H table and its two factors, areas to scale",
         f"Left, a tall rectangle, the table of BERT-base: V = {V:,} rows and H = {H} columns, "
         f"{wide:,} parameters. Right, ALBERT-base: a rectangle of the same height that is only a "
         f"sixth as wide, V = {V:,} rows and E = {E} columns, {narrow:,} parameters, times a "
         f"rectangle as wide as the first but almost as flat as a line, E = {E} rows and H = {H} "
         f"columns, {project:,} parameters. The sum is {narrow + project:,}. All areas have the "
-        f"same scale.")
+        f"same scale.",
+    )
     down, across, top = 330 / V, 180 / H, 62
     for x, y, columns, rows in ((72, top, H, V), (332, top, E, V), (406, top, H, E)):
-        box(drawing, x, y, columns * across, max(rows * down, 1.5), WEIGHT, radius=0, line=1.5,
-            strength=0.35)
+        box(
+            drawing,
+            x,
+            y,
+            columns * across,
+            max(rows * down, 1.5),
+            WEIGHT,
+            radius=0,
+            line=1.5,
+            strength=0.35,
+        )
     text(drawing, 162, 16, "BERT-base", LARGE, weight="bold")
     text(drawing, 460, 16, "ALBERT-base", LARGE, weight="bold")
     text(drawing, 162, 46, f"H = {H}")
@@ -53,19 +64,30 @@ def lookup():
     one_hot = torch.eye(len(table), dtype=torch.long)[chosen]
     row = (one_hot @ table).tolist()
     drawing = canvas(
-        398, "A lookup chooses a row, and the projection follows",
+        398,
+        "A lookup chooses a row, and the projection follows",
         f"Upper part: token {chosen} as a one-hot row of {len(table)} numbers, {one_hot.tolist()}, "
         f"times a table of V = {len(table)} rows and E = 2 columns, {table.tolist()}, in which row "
         f"{chosen} is dark, equals that row, {row}. An arrow leads from the row down to the lower "
         f"part, a chain from right to left: add the segment row and the position row, still E "
         f"wide; LayerNorm at width E; then a box, the projection with an E by H matrix and a bias; "
-        f"and the hidden state, H wide, for the first layer.")
+        f"and the hidden state, H wide, for the first layer.",
+    )
     cell, top = (32, 30), 74
     grid(drawing, 30, top + 60, 1, len(table), cell, GREY, [one_hot.tolist()])
     text(drawing, 110, top + 42, f"one-hot, token {chosen}", weight="bold")
     text(drawing, 210, top + 75, "×", 22)
-    grid(drawing, 250, top, len(table), 2, (40, 30), WEIGHT, table.tolist(),
-         strength=lambda i, j: 0.55 if i == chosen else 0.12)
+    grid(
+        drawing,
+        250,
+        top,
+        len(table),
+        2,
+        (40, 30),
+        WEIGHT,
+        table.tolist(),
+        strength=lambda i, j: 0.55 if i == chosen else 0.12,
+    )
     text(drawing, 290, 22, "table", LARGE, weight="bold")
     text(drawing, 290, 46, f"V = {len(table)}, E = 2")
     for i in range(len(table)):
@@ -92,13 +114,15 @@ def lookup():
 def tied_table():
     """One table is used twice: it turns ids into vectors, and it scores every token at the end."""
     drawing = canvas(
-        424, "The tied embedding table",
+        424,
+        "The tied embedding table",
         f"Left, one tall box, the table with V = {V:,} rows and E = {E} columns. Above, a token id "
         f"goes into the upper part of the box, labelled use 1, choose one row, and leaves it E "
         f"wide. The path leads right through a box, norm and projection, E to H, then down through "
         f"a box, 12 layer applications, H wide, then left through a box, linear map and norm, H "
         f"to E, and back into the lower part of the same table, labelled use 2, score every row. "
-        f"Out of the bottom come V = {V:,} scores, one for each token.")
+        f"Out of the bottom come V = {V:,} scores, one for each token.",
+    )
     box(drawing, 40, 70, 200, 270, WEIGHT)
     text(drawing, 140, 192, "embedding table", LARGE, weight="bold")
     text(drawing, 140, 217, f"V = {V:,}, E = {E}")
@@ -132,12 +156,14 @@ def rank():
     bound = bound @ project
     ranks = [int(torch.linalg.matrix_rank(points)) for points in (free, bound)]
     drawing = canvas(
-        390, "Rows of a free table and of a factorised table",
+        390,
+        "Rows of a free table and of a factorised table",
         f"Two drawings of a cube, a space with three dimensions, because H = 3 here. Left, a free "
         f"V by H table: its {len(free)} rows are points scattered through the whole cube, and its "
         f"rank is {ranks[0]}. Right, a V by E table with E = 2 times an E by H matrix: all "
         f"{len(bound)} points lie in one tilted plane through the centre, drawn as a "
-        f"parallelogram, and the rank is {ranks[1]}.")
+        f"parallelogram, and the rank is {ranks[1]}.",
+    )
 
     def flat(point, centre):
         x, y, z = (float(number) for number in point)
@@ -147,8 +173,9 @@ def rank():
     edges = [((x, y, -1), (x, y, 1)) for x in signs for y in signs]
     edges += [((x, -1, z), (x, 1, z)) for x in signs for z in signs]
     edges += [((-1, y, z), (1, y, z)) for y in signs for z in signs]
-    plane = [torch.tensor(c, dtype=torch.float64) @ project
-             for c in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    plane = [
+        torch.tensor(c, dtype=torch.float64) @ project for c in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    ]
     for centre, points, name in ((150, free, "free: V × H"), (450, bound, "V × E times E × H")):
         for start, end in edges:
             line(drawing, [flat(start, centre), flat(end, centre)], tint(GREY, 0.45), 1.5)
@@ -168,14 +195,16 @@ def rank():
 def context():
     """A row of the table knows no context, but a hidden state does, so H can be wider than E."""
     drawing = canvas(
-        410, "The same token in two contexts",
+        410,
+        "The same token in two contexts",
         f"Two rows at the left: the sentence the river bank above, the sentence the central bank "
         f"below, one box per token. From the token bank of both sentences arrows lead to one and "
         f"the same short bar, a row of the table, E = {E} numbers, the same in both contexts. From "
         f"this bar an arrow leads into a tall box, layers. Grey arrows, context, lead from river "
         f"and central to the layers. Two arrows leave the box, to two hidden states of bank, H = "
         f"{H} numbers each; they are bars {H // E} times as long as the table row, with different "
-        f"shades.")
+        f"shades.",
+    )
     rows = ((110, 44, ("the", "river", "bank")), (300, 366, ("the", "central", "bank")))
     for y, around, words in rows:
         x = 14

@@ -19,7 +19,8 @@ def gather():
     S, K, V = 512, max_predictions(512), BASE.vocab_size
     rows, masked = 8, (2, 5)
     drawing = canvas(
-        418, "Gathering the masked positions before the decoder",
+        418,
+        "Gathering the masked positions before the decoder",
         f"From left to right. A green matrix with {rows} rows stands for the hidden states, S rows "
         f"of width H, shape B S H; rows {masked[0] + 1} and {masked[1] + 1} are coloured, the "
         f"masked positions. An arrow, gather, leads from these two rows to a matrix with two rows, "
@@ -27,7 +28,8 @@ def gather():
         f"rows, shape B K E. An arrow through a box, the table transposed, E to V, leads down to a "
         f"matrix with two very long rows, shape B K V, the scores. Numbers for S = {S}, K = {K}, V "
         f"= {V:,}: scores for all positions S x V = {S * V:,}, scores for masked positions K x V = "
-        f"{K * V:,}.")
+        f"{K * V:,}.",
+    )
     cell, top = (24, 22), 70
     grid(drawing, 40, top, rows, 4, cell, STATE, strength=0.12)
     for i in masked:
@@ -61,13 +63,15 @@ def static_and_dynamic():
     stored = [sorted(rng.choice(tokens, 2, replace=False).tolist()) for _ in range(copies)]
     fresh = [sorted(rng.choice(tokens, 2, replace=False).tolist()) for _ in range(4)]
     drawing = canvas(
-        372, "Static masking and dynamic masking",
+        372,
+        "Static masking and dynamic masking",
         f"Left, static masking, as in the authors' code: one text of {tokens} tokens is masked "
         f"40 times (dupe_factor), and the 40 copies are written to files and shuffled. Pass 1 "
         f"reads copy 7, pass 2 copy 31, pass 40 copy 12, and pass 41 copy 7 again, with the same "
         f"two masked positions as in pass 1. Right, dynamic masking, as in this course: the same "
         f"text is masked anew in every pass, and the masked positions differ in passes 1, 2, 40 "
-        f"and 41.")
+        f"and 41.",
+    )
     cell, strips = (16, 24), (94, 400)
     passes = ((1, 7, 146), (2, 31, 186), (40, 12, 262), (41, 7, 302))  # copies are shuffled
 
@@ -77,9 +81,14 @@ def static_and_dynamic():
             grid(drawing, x + j * cell[0], y, 1, 1, cell, colour, strength=strength)
 
     for x, name, source, words in (
-            (strips[0], "static masking", "the authors' code",
-             "mask 40 times,\nwrite the copies,\nshuffle them"),
-            (strips[1], "dynamic masking", "this course", "mask anew in\nevery pass")):
+        (
+            strips[0],
+            "static masking",
+            "the authors' code",
+            "mask 40 times,\nwrite the copies,\nshuffle them",
+        ),
+        (strips[1], "dynamic masking", "this course", "mask anew in\nevery pass"),
+    ):
         text(drawing, x + 80, 18, name, LARGE, weight="bold")
         text(drawing, x + 80, 41, source, SMALL)
         strip(x, 58, ())
@@ -95,8 +104,13 @@ def static_and_dynamic():
         text(drawing, x + 80, 236, "⋮", 20)
     line(drawing, [(312, 158), (330, 158), (330, 314), (312, 314)], INK, 1.5, curve=8)
     text(drawing, 340, 236, "same\nmask", SMALL, anchor="start")
-    text(drawing, 300, 352, "One square is one token; the coloured squares are masked positions.",
-         SMALL)
+    text(
+        drawing,
+        300,
+        352,
+        "One square is one token; the coloured squares are masked positions.",
+        SMALL,
+    )
     return drawing
 
 
@@ -106,14 +120,19 @@ def only_masked_positions_count():
     probabilities = {1: Fraction(1, 4), 3: Fraction(1, 16)}
     losses = {i: int(np.log2(float(1 / p))) for i, p in probabilities.items()}
     mean = sum(losses.values()) / len(losses)
-    words = " ".join(f"{tokens[i]}: the label has probability {p}, the loss is {losses[i]} bits, "
-                     f"and the weight is 1/{len(losses)}." for i, p in probabilities.items())
+    words = " ".join(
+        f"{tokens[i]}: the label has probability {p}, the loss is {losses[i]} bits, "
+        f"and the weight is 1/{len(losses)}."
+        for i, p in probabilities.items()
+    )
     drawing = canvas(
-        330, "Which positions the MLM loss sees",
+        330,
+        "Which positions the MLM loss sees",
         f"A row of {len(tokens)} tokens, as the model sees them: {', '.join(tokens)}. The second "
         f"and the fourth are masked positions and coloured. From these two, arrows lead down to a "
         f"box each and from there to one box, MLM loss. {words} The mean is {mean:g} bits. Under "
-        f"the other positions, padding included, is written weight 0, and no arrow leaves them.")
+        f"the other positions, padding included, is written weight 0, and no arrow leaves them.",
+    )
     xs = [58 + 97 * i for i in range(len(tokens))]
     text(drawing, 16, 20, "what the model sees", anchor="start", weight="bold")
     for i, (x, token) in enumerate(zip(xs, tokens, strict=True)):
@@ -129,8 +148,14 @@ def only_masked_positions_count():
             text(drawing, x, 94, "weight 0", SMALL)
     box(drawing, 110, 258, 284, 56, TARGET, strength=0.3)
     total = " + ".join(str(loss) for loss in losses.values())
-    text(drawing, 252, 286, f"MLM loss = ({total}) / {len(losses)} = {mean:g} bits", 16,
-         weight="bold")
+    text(
+        drawing,
+        252,
+        286,
+        f"MLM loss = ({total}) / {len(losses)} = {mean:g} bits",
+        16,
+        weight="bold",
+    )
     return drawing
 
 
@@ -140,23 +165,37 @@ def baseline_ruler():
     prepared = prepare("sotu")
     V = len(prepared.tokenizer)
     losses = baselines(prepared.train, prepared.held_out, V)
-    marks = ((losses.uniform, "uniform", f"ln V with V = {V:,}"),
-             (losses.unigram, "unigram", "knows the frequencies"),
-             (losses.copy, "copy", "copies visible tokens too"))
+    marks = (
+        (losses.uniform, "uniform", f"ln V with V = {V:,}"),
+        (losses.unigram, "unigram", "knows the frequencies"),
+        (losses.copy, "copy", "copies visible tokens too"),
+    )
     words = "; ".join(f"{name}, {loss:.2f}, {meaning}" for loss, name, meaning in marks)
     drawing = canvas(
-        276, "Baselines for the MLM loss",
+        276,
+        "Baselines for the MLM loss",
         f"A horizontal ruler of the MLM loss in nats, from 0 at the left to 9 at the right. Three "
         f"marks on it are the baselines on held-out State of the Union addresses: {words}. The "
         f"part of the ruler to the left of the copy baseline is shaded and says: more than "
-        f"frequencies and copies. At 0 is written: always certain and right.")
+        f"frequencies and copies. At 0 is written: always certain and right.",
+    )
     left, unit, y = 30, 60, 150
 
     def at(loss):
         return round(left + unit * loss, 1)
 
-    box(drawing, left, y - 20, at(losses.copy) - left, 40, TARGET,
-        "more than frequencies and copies", 16, radius=0, line=1.5)
+    box(
+        drawing,
+        left,
+        y - 20,
+        at(losses.copy) - left,
+        40,
+        TARGET,
+        "more than frequencies and copies",
+        16,
+        radius=0,
+        line=1.5,
+    )
     box(drawing, at(losses.copy), y - 20, at(9) - at(losses.copy), 40, GREY, radius=0, line=1.5)
     for tick in range(10):
         line(drawing, [(at(tick), y + 20), (at(tick), y + 28)], INK, 1.5)

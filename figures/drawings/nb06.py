@@ -19,9 +19,13 @@ BAKING = ("Anna buys flour.", "She makes dough.", "The dough rises.", "Anna bake
 SKY = ("A comet passes.", "Stars fade.")
 CUT = 2
 A, B, RANDOM = BAKING[:CUT], BAKING[CUT:], SKY
-IN_ORDER, OTHER = 0, 1                                # the two labels of SOP and of NSP
-PAIRS = {("SOP", IN_ORDER): (A, B), ("SOP", OTHER): (B, A),
-         ("NSP", IN_ORDER): (A, B), ("NSP", OTHER): (A, RANDOM)}
+IN_ORDER, OTHER = 0, 1  # the two labels of SOP and of NSP
+PAIRS = {
+    ("SOP", IN_ORDER): (A, B),
+    ("SOP", OTHER): (B, A),
+    ("NSP", IN_ORDER): (A, B),
+    ("NSP", OTHER): (A, RANDOM),
+}
 COLOURS = {A: SEGMENT_A, B: SEGMENT_B, RANDOM: GREY}
 NAMES = {A: "segment A", B: "segment B", RANDOM: "random segment"}
 
@@ -34,13 +38,15 @@ def vocabulary(segment) -> set[str]:
 def building_a_pair():
     """SOP swaps the two segments of one document, and NSP takes the second one from elsewhere."""
     drawing = canvas(
-        492, "How one pair of segments is built for SOP and for NSP",
+        492,
+        "How one pair of segments is built for SOP and for NSP",
         f"Top left: a document of {len(BAKING)} sentences, cut after sentence {CUT}. Segment A is "
         f"{' '.join(A)} Segment B is {' '.join(B)} Top right: another document, {' '.join(RANDOM)} "
         f"Below are two columns. Both columns start with the same pair, segment A then segment B, "
         f"with label {IN_ORDER}, in order. Left column, SOP: the second pair is segment B then "
         f"segment A, with label {OTHER}, swapped. Right column, NSP: the second pair is segment A "
-        f"then the random segment from the other document, with label {OTHER}.")
+        f"then the random segment from the other document, with label {OTHER}.",
+    )
     text(drawing, 16, 20, "one document", anchor="start", weight="bold")
     text(drawing, 414, 20, "another document", anchor="start", weight="bold")
     for x, segment in ((16, A), (182, B), (414, RANDOM)):
@@ -49,8 +55,10 @@ def building_a_pair():
     text(drawing, 179, 128, "cut between two sentences", SMALL)
     line(drawing, [(179, 30), (179, 116)], INK, 1.5)
     line(drawing, [(300, 150), (300, 476)], PALE, 2)
-    for x, task, question in ((8, "SOP", "sentence-order prediction"),
-                              (316, "NSP", "next-sentence prediction")):
+    for x, task, question in (
+        (8, "SOP", "sentence-order prediction"),
+        (316, "NSP", "next-sentence prediction"),
+    ):
         text(drawing, x, 164, task, LARGE, anchor="start", weight="bold")
         text(drawing, x + 46, 165, question, SMALL, anchor="start")
         for y, label in ((190, IN_ORDER), (338, OTHER)):
@@ -67,6 +75,7 @@ def building_a_pair():
 
 def segment_ids_by_place():
     """Segment ids follow the place; if they travelled with the text, they would tell the label."""
+
     def row(x, y, first, second, ids, label):
         for place, segment, number in ((x, first, ids[0]), (x + 90, second, ids[1])):
             box(drawing, place, y, 86, 34, COLOURS[segment], NAMES[segment][-1], 16)
@@ -75,16 +84,19 @@ def segment_ids_by_place():
         box(drawing, x + 188, y + 1, 80, 32, TARGET, f"label {label}", SMALL)
 
     drawing = canvas(
-        262, "Segment ids that follow the place, and segment ids that travel with the text",
+        262,
+        "Segment ids that follow the place, and segment ids that travel with the text",
         "Two columns of two pairs. Left column, ids follow the place: label 0 is segment A with "
         "ids 0 0 0, then segment B with ids 1 1 1; label 1 is segment B with ids 0 0 0, then "
         "segment A with ids 1 1 1. The ids are the same for both labels. Right column, ids "
         "travel with the text: label 0 is segment A with 0 0 0, then segment B with 1 1 1; "
         "label 1 is segment B with 1 1 1, then segment A with 0 0 0. The first id is equal to "
-        "the label, so the label leaks.")
+        "the label, so the label leaks.",
+    )
     for x, heading, travel, verdict in (
-            (16, "ids follow the place", False, "same ids for both labels"),
-            (316, "ids travel with the text", True, "the first id is the label: a leak")):
+        (16, "ids follow the place", False, "same ids for both labels"),
+        (316, "ids travel with the text", True, "the first id is the label: a leak"),
+    ):
         text(drawing, x, 22, heading, 16, anchor="start", weight="bold")
         row(x, 46, A, B, (0, 1), IN_ORDER)
         row(x, 132, B, A, (1, 0) if travel else (0, 1), OTHER)
@@ -100,15 +112,19 @@ def bags_of_words():
     listed = " and ".join(sorted(shared["SOP", IN_ORDER]))
     count = len(shared["SOP", IN_ORDER])
     drawing = canvas(
-        498, "Two bags of words for each label of NSP and of SOP",
+        498,
+        "Two bags of words for each label of NSP and of SOP",
         f"Four pairs of bags, two in each row; a bag holds the words of a segment without their "
         f"order. Upper row, NSP. Label 0: the bags of segments A and B share {count} words, "
         f"{listed}. Label 1: the bags of segment A and of a random segment share 0 words. "
         f"Conclusion: counting shared words solves NSP. Lower row, SOP. Label 0: bags A and B "
         f"share {listed}. Label 1: bags B and A share the same {count} words. Conclusion: "
-        f"counting shared words gives 50% on SOP, which is chance level.")
-    for top, task, conclusion in ((20, "NSP", "The number of shared words tells the label."),
-                                  (268, "SOP", "Both labels look alike, so the accuracy is 50%.")):
+        f"counting shared words gives 50% on SOP, which is chance level.",
+    )
+    for top, task, conclusion in (
+        (20, "NSP", "The number of shared words tells the label."),
+        (268, "SOP", "Both labels look alike, so the accuracy is 50%."),
+    ):
         text(drawing, 16, top, task, LARGE, anchor="start", weight="bold")
         for x, label in ((16, IN_ORDER), (312, OTHER)):
             pair, common = PAIRS[task, label], shared[task, label]
@@ -132,14 +148,16 @@ def truncation_leak(lengths=(6, 6, 5, 10), room=22):
     kept = room - first
     assert 0 < kept < second
     drawing = canvas(
-        464, "A segment that is cut at the length limit gives the label away",
+        464,
+        "A segment that is cut at the length limit gives the label away",
         f"Top: segment A has {first} tokens and segment B has {second}; only {room} tokens fit, "
         f"so the last {first + second - room} tokens of segment B are cut off. Middle, cut first "
         f"and swap afterwards: with label 0 the ragged, unfinished end of B is in second place; "
         f"with label 1, swapped, it is in first place, before the [SEP] between the segments. So "
         f"the place of the unfinished end tells the label. Bottom, whole sentences only: B ends "
         f"after its first sentence of {lengths[CUT]} tokens, and neither order has an unfinished "
-        f"end.")
+        f"end.",
+    )
 
     def strip(x, y, tokens, colour, words, ragged=False):
         """Draw a segment as long as its tokens; a ragged right end is an unfinished one."""
@@ -154,11 +172,24 @@ def truncation_leak(lengths=(6, 6, 5, 10), room=22):
     at = strip(16, 46, first, SEGMENT_A, f"A: {first} tokens")
     strip(at, 46, kept, SEGMENT_B, f"B: {kept} of {second} tokens")
     over = 16 + room * cell
-    box(drawing, over, 46, (first + second - room) * cell, 34, GREY, "cut off", SMALL,
-        radius=0, line=1, strength=0.1)
+    box(
+        drawing,
+        over,
+        46,
+        (first + second - room) * cell,
+        34,
+        GREY,
+        "cut off",
+        SMALL,
+        radius=0,
+        line=1,
+        strength=0.1,
+    )
     line(drawing, [(over, 36), (over, 90)], INK, 2)
-    groups = ((118, "Cut first, then swap: the label leaks", kept, True),
-              (288, "Whole sentences only: no leak", lengths[CUT], False))
+    groups = (
+        (118, "Cut first, then swap: the label leaks", kept, True),
+        (288, "Whole sentences only: no leak", lengths[CUT], False),
+    )
     for top, heading, tokens, ragged in groups:
         text(drawing, 16, top, heading, anchor="start", weight="bold")
         for y, label in ((top + 20, IN_ORDER), (top + 84, OTHER)):
@@ -167,14 +198,28 @@ def truncation_leak(lengths=(6, 6, 5, 10), room=22):
             for count, colour, name, end in order if label == IN_ORDER else order[::-1]:
                 words = f"{name}, unfinished" if end else name
                 at = strip(at, y, count, colour, words, end) + 12
-            box(drawing, 456, y + 1, 128, 32, TARGET,
-                f"label {label}: {'swapped' if label else 'in order'}", SMALL)
+            box(
+                drawing,
+                456,
+                y + 1,
+                128,
+                32,
+                TARGET,
+                f"label {label}: {'swapped' if label else 'in order'}",
+                SMALL,
+            )
         if ragged:
             words = [f"the unfinished end is in {place} place" for place in ("second", "first")]
             for y, said in zip((top + 67, top + 131), words, strict=True):
                 text(drawing, 16, y, said, SMALL, anchor="start")
-    text(drawing, 16, 430, "Every segment ends with a sentence, in both orders.", SMALL,
-         anchor="start")
+    text(
+        drawing,
+        16,
+        430,
+        "Every segment ends with a sentence, in both orders.",
+        SMALL,
+        anchor="start",
+    )
     return drawing
 
 
@@ -186,31 +231,62 @@ def order_head_on_nsp(each=50, columns=10):
     accuracy = sum(right.values()) / (2 * each)
     cell = 24
     drawing = canvas(
-        354, "Why a perfect SOP head scores 0.75 on NSP without any topic",
+        354,
+        "Why a perfect SOP head scores 0.75 on NSP without any topic",
         f"Two blocks of {each} squares, one square for each pair. Left block, label 0, true "
         f"neighbours: all {right[IN_ORDER]} squares are filled, because the neighbours are in "
         f"order and the head recognises order; the recall is {right[IN_ORDER] / each:.2f}. Right "
         f"block, label 1, random segments: {right[OTHER]} of {each} squares are filled, because "
         f"the pair has no order and the head guesses; the recall is {right[OTHER] / each:.2f}. "
         f"Together {sum(right.values())} of {2 * each} pairs are right, so the accuracy is "
-        f"{accuracy:.2f}.")
+        f"{accuracy:.2f}.",
+    )
     for x, label, heading, reason in (
-            (36, IN_ORDER, "label 0: true neighbours", "The head sees that they are in order."),
-            (324, OTHER, "label 1: random segments", "They have no order, so the head guesses.")):
+        (36, IN_ORDER, "label 0: true neighbours", "The head sees that they are in order."),
+        (324, OTHER, "label 1: random segments", "They have no order, so the head guesses."),
+    ):
         text(drawing, x + 120, 22, heading, 16, weight="bold")
         text(drawing, x + 120, 48, reason, SMALL)
         for i in range(each):
             filled = i < right[label]
-            box(drawing, x + i % columns * cell + 2, 70 + i // columns * cell, cell - 4, cell - 4,
-                TARGET if filled else GREY, radius=2, line=1, strength=0.75 if filled else 0)
-        brace(drawing, (x, 194), (x + 240, 194),
-              f"recall {right[label]} / {each} = {right[label] / each:.2f}", size=16)
+            box(
+                drawing,
+                x + i % columns * cell + 2,
+                70 + i // columns * cell,
+                cell - 4,
+                cell - 4,
+                TARGET if filled else GREY,
+                radius=2,
+                line=1,
+                strength=0.75 if filled else 0,
+            )
+        brace(
+            drawing,
+            (x, 194),
+            (x + 240, 194),
+            f"recall {right[label]} / {each} = {right[label] / each:.2f}",
+            size=16,
+        )
         arrow(drawing, [(x + 120, 238), (300 + (x - 180) * 0.35, 272)], INK, 2)
-    box(drawing, 130, 274, 340, 36, TARGET,
-        f"accuracy {sum(right.values())} / {2 * each} = {accuracy:.2f}", LARGE, "bold")
+    box(
+        drawing,
+        130,
+        274,
+        340,
+        36,
+        TARGET,
+        f"accuracy {sum(right.values())} / {2 * each} = {accuracy:.2f}",
+        LARGE,
+        "bold",
+    )
     text(drawing, 300, 334, "filled square: right answer      empty square: wrong answer", SMALL)
     return drawing
 
 
-DRAWINGS = (building_a_pair, segment_ids_by_place, bags_of_words, truncation_leak,
-            order_head_on_nsp)
+DRAWINGS = (
+    building_a_pair,
+    segment_ids_by_place,
+    bags_of_words,
+    truncation_leak,
+    order_head_on_nsp,
+)

@@ -1,14 +1,24 @@
 """Drawing of notebook 06 that needs the paper's Table 5."""
 
-from albert_edu.paper.published import TABLES
+from albert_paper.published import TABLES
 from figures.drawings.palette import GREY, INK, PALE, SMALL, TARGET
 from figures.drawings.style import box, canvas, line, text
 
 TABLE = TABLES["5"]
 WIDTHS = (58, 50, 50, 50, 78, 78, 50, 50, 50, 50)
-HEADS = ("trained\nwith", "MLM\nacc", "NSP\nacc", "SOP\nacc", "SQuAD\n1.1", "SQuAD\n2.0", "MNLI",
-         "SST-2", "RACE", "Avg")
-OWN, OTHER = 0.5, 0.0                                 # strengths of the fill
+HEADS = (
+    "trained\nwith",
+    "MLM\nacc",
+    "NSP\nacc",
+    "SOP\nacc",
+    "SQuAD\n1.1",
+    "SQuAD\n2.0",
+    "MNLI",
+    "SST-2",
+    "RACE",
+    "Avg",
+)
+OWN, OTHER = 0.5, 0.0  # strengths of the fill
 QUESTIONS = (
     (GREY, 0.25, "1", "Does the extra loss disturb MLM?", "MLM acc"),
     (TARGET, OWN, "2", "Does a model learn the task that it trains on?", "NSP and SOP"),
@@ -26,7 +36,8 @@ def table5_map():
     """Table 5 answers four questions, and each question has its own cells."""
     rows = "; ".join(f"{row[0]}: " + ", ".join(map(written, row[1:])) for row in TABLE.rows)
     drawing = canvas(
-        372, "Table 5 of the paper, and which of its cells answers which question",
+        372,
+        "Table 5 of the paper, and which of its cells answers which question",
         f"Table 5 of the paper with three rows and nine columns of numbers. Columns: "
         f"{', '.join(TABLE.columns[1:])}. {rows}. Fills and frames mark the cells of four "
         f"questions. Question 1, does the extra loss disturb MLM: the column MLM acc. Question 2, "
@@ -34,7 +45,8 @@ def table5_map():
         f"dark. Question 3, does a model also solve the task that it never saw: NSP on SOP and "
         f"SOP on NSP, framed. Question 4, is the model better on downstream tasks: the last six "
         f"columns. The two cells of the row none under NSP and SOP are not marked; both are near "
-        f"50, which is chance level.")
+        f"50, which is chance level.",
+    )
     left = [18 + sum(WIDTHS[:i]) for i in range(len(WIDTHS))]
     for x, width, head in zip(left, WIDTHS, HEADS, strict=True):
         text(drawing, x + width / 2, 40, head, SMALL, weight="bold")
@@ -48,10 +60,25 @@ def table5_map():
             if i == 1:
                 box(drawing, x + 2, y, width - 4, 34, GREY, radius=3, line=1, strength=0.25)
             elif order_task:
-                box(drawing, x + 2, y, width - 4, 34, TARGET, radius=3, line=2.5,
-                    strength=OWN if own else OTHER)
-            text(drawing, x + width / 2, y + 17, written(value), SMALL,
-                 weight="bold" if i == 0 else "normal")
+                box(
+                    drawing,
+                    x + 2,
+                    y,
+                    width - 4,
+                    34,
+                    TARGET,
+                    radius=3,
+                    line=2.5,
+                    strength=OWN if own else OTHER,
+                )
+            text(
+                drawing,
+                x + width / 2,
+                y + 17,
+                written(value),
+                SMALL,
+                weight="bold" if i == 0 else "normal",
+            )
     line(drawing, [(18, 206), (582, 206)], PALE, 2)
     for k, (colour, strength, number, question, cells) in enumerate(QUESTIONS):
         y = 220 + 36 * k

@@ -26,8 +26,17 @@ def lamb_numbers() -> dict:
     parameter.grad = g
     Lamb([parameter], lr=RATE, betas=(beta1, beta2), eps=eps, weight_decay=decay).step()
     torch.testing.assert_close(parameter.data, w - step)
-    return {"w": w, "g": g, "u": u, "step": step, "new": w - step, "ratio": ratio.item(),
-            "beta1": beta1, "beta2": beta2, "decay": decay}
+    return {
+        "w": w,
+        "g": g,
+        "u": u,
+        "step": step,
+        "new": w - step,
+        "ratio": ratio.item(),
+        "beta1": beta1,
+        "beta2": beta2,
+        "decay": decay,
+    }
 
 
 def lamb_step():
@@ -36,14 +45,17 @@ def lamb_step():
     w_norm, u_norm, step_norm = (found[name].norm().item() for name in ("w", "u", "step"))
 
     def rows(name, digits):
-        return [[(f"{value:.{digits}f}" if digits else f"{value:g}").replace("-", "−")
-                 for value in row] for row in found[name].tolist()]
+        return [
+            [(f"{value:.{digits}f}" if digits else f"{value:g}").replace("-", "−") for value in row]
+            for row in found[name].tolist()
+        ]
 
     def spoken(name, digits):
         return "(" + "; ".join(", ".join(row) for row in rows(name, digits)) + ")"
 
     drawing = canvas(
-        462, "One LAMB step of one weight matrix",
+        462,
+        "One LAMB step of one weight matrix",
         f"Four stages. First, the gradient g is {spoken('g', 0)}. The averages "
         f"are m = {1 - found['beta1']:.1f} g and v = {1 - found['beta2']:.3f} g squared. Second, "
         f"the update u = m / (√v + ε) + {found['decay']} w is {spoken('u', 2)}: all "
@@ -51,7 +63,8 @@ def lamb_step():
         f"100. Third, the length of the weights w = {spoken('w', 0)} is {w_norm:.0f} and the "
         f"length of u is {u_norm:.2f}, so the trust ratio is {found['ratio']:.2f}. Fourth, the "
         f"step is {RATE} times the trust ratio times u; its length is {step_norm:.2f}, which is "
-        f"{RATE:.0%} of {w_norm:.0f}.")
+        f"{RATE:.0%} of {w_norm:.0f}.",
+    )
     left, middle, right = 88, 300, 512
     cell = (62, 30)
 
@@ -60,8 +73,16 @@ def lamb_step():
         text(drawing, x, y - 16, heading, weight="bold")
 
     matrix(left, 40, "g", 0, GRADIENT, "gradient g")
-    box(drawing, middle - 82, 40, 164, 60, GREY,
-        f"m = {1 - found['beta1']:.1f} g\nv = {1 - found['beta2']:.3f} g^{{2}}", 16)
+    box(
+        drawing,
+        middle - 82,
+        40,
+        164,
+        60,
+        GREY,
+        f"m = {1 - found['beta1']:.1f} g\nv = {1 - found['beta2']:.3f} g^{{2}}",
+        16,
+    )
     text(drawing, middle, 24, "running averages", weight="bold")
     matrix(right, 40, "u", 2, GREY, "update u")
     arrow(drawing, [(left + 62, 70), (middle - 82, 70)], GRADIENT, dashed=True)
@@ -70,17 +91,43 @@ def lamb_step():
     matrix(left, 182, "w", 0, WEIGHT, "weights w")
     text(drawing, left, 262, f"length ‖w‖ = {w_norm:.0f}")
     text(drawing, right, 212, f"length\n‖u‖ = {u_norm:.2f}")
-    box(drawing, middle - 82, 176, 164, 72, GREY,
-        f"trust ratio\n‖w‖ / ‖u‖ = {found['ratio']:.2f}", 16, "bold")
+    box(
+        drawing,
+        middle - 82,
+        176,
+        164,
+        72,
+        GREY,
+        f"trust ratio\n‖w‖ / ‖u‖ = {found['ratio']:.2f}",
+        16,
+        "bold",
+    )
     arrow(drawing, [(left + 62, 212), (middle - 82, 212)], WEIGHT)
     arrow(drawing, [(right - 52, 212), (middle + 82, 212)], GREY)
     arrow(drawing, [(right, 134), (right, 192)], GREY)
     arrow(drawing, [(middle, 248), (middle, 296)], GREY)
-    box(drawing, 136, 298, 328, 66, GREY,
-        f"step = learning rate × trust ratio × u\n= {RATE} × {found['ratio']:.2f} × u", 16)
+    box(
+        drawing,
+        136,
+        298,
+        328,
+        66,
+        GREY,
+        f"step = learning rate × trust ratio × u\n= {RATE} × {found['ratio']:.2f} × u",
+        16,
+    )
     arrow(drawing, [(middle, 364), (middle, 402)], GREY)
-    box(drawing, 96, 404, 408, 46, WEIGHT,
-        f"w moves by {step_norm:.2f}, which is {RATE:.0%} of its length {w_norm:.0f}", 16, "bold")
+    box(
+        drawing,
+        96,
+        404,
+        408,
+        46,
+        WEIGHT,
+        f"w moves by {step_norm:.2f}, which is {RATE:.0%} of its length {w_norm:.0f}",
+        16,
+        "bold",
+    )
     return drawing
 
 
@@ -90,12 +137,14 @@ def learning_rate_schedule():
     warmup, batch = training_setting("warmup_steps"), training_setting("batch_size")
     assert round(100 * warmup / steps, 1) == 2.5
     drawing = canvas(
-        400, "The paper's learning rate over all steps of pre-training",
+        400,
+        "The paper's learning rate over all steps of pre-training",
         f"A line over the steps of pre-training, from 0 to {steps:,}, drawn to scale. The "
         f"learning rate starts at 0, rises in a straight and very steep line to its peak {peak} "
         f"at step {warmup:,}, which is the end of the warm-up, and then falls in a straight line "
         f"to 0 at step {steps:,}. A lens shows the first {2 * warmup:,} steps magnified: the "
-        f"rise takes half of the lens. The batch has {batch:,} sequences.")
+        f"rise takes half of the lens. The batch has {batch:,} sequences.",
+    )
     x0, y0, width, height = 76, 350, 490, 290
 
     def at(step, rate):
@@ -117,8 +166,12 @@ def learning_rate_schedule():
     text(drawing, left + 88, 46, f"the first {2 * warmup:,} steps", SMALL, weight="bold")
     line(drawing, [(left, base - high), (left, base), (left + wide, base)], INK, 1.5)
     fall = (steps - 2 * warmup) / (steps - warmup)
-    line(drawing, [(left, base), (left + wide / 2, base - high), (left + wide, base - fall * high)],
-         STATE, 3)
+    line(
+        drawing,
+        [(left, base), (left + wide / 2, base - high), (left + wide, base - fall * high)],
+        STATE,
+        3,
+    )
     line(drawing, [(left + wide / 2, base), (left + wide / 2, base - high)], PALE, 1.5)
     text(drawing, left + wide / 2 + 6, base - 42, "warm-up\nends", SMALL, anchor="start")
     text(drawing, left, base + 18, "0", SMALL)
@@ -140,16 +193,20 @@ def gradient_clipping():
     assert list(short) == same
     lengths = [math.hypot(*vector) for vector in (long, clipped, short)]
     drawing = canvas(
-        372, "Gradient clipping at length 1",
+        372,
+        "Gradient clipping at length 1",
         f"Two planes, each with a circle of radius {limit:.0f} around the origin. Left: a dashed "
         f"gradient arrow points to ({long[0]:g}, {long[1]:g}) and has length {lengths[0]:g}. A "
         f"second, thick arrow in the same direction ends on the circle at ({clipped[0]:g}, "
         f"{clipped[1]:g}) and has length {lengths[1]:.0f}; this is the clipped gradient. Right: "
         f"a gradient to ({short[0]:g}, {short[1]:g}) has length {lengths[2]:g}, ends inside the "
-        f"circle, and stays as it is.")
+        f"circle, and stays as it is.",
+    )
     unit = 104
-    for x, heading in ((120, f"longer than {limit:.0f}: shortened"),
-                       (452, f"shorter than {limit:.0f}: unchanged")):
+    for x, heading in (
+        (120, f"longer than {limit:.0f}: shortened"),
+        (452, f"shorter than {limit:.0f}: unchanged"),
+    ):
         text(drawing, x + 22, 22, heading, 16, weight="bold")
     for x, y in ((130, 236), (450, 236)):
         circle(drawing, x, y, unit, GREY)
@@ -158,8 +215,13 @@ def gradient_clipping():
     arrow(drawing, [(x, y), (x + long[0] * unit, y - long[1] * unit)], GRADIENT, dashed=True)
     arrow(drawing, [(x, y), (x + clipped[0] * unit, y - clipped[1] * unit)], INK, 4)
     text(drawing, x + 140, y - 156, f"gradient,\nlength {lengths[0]:g}", anchor="end")
-    text(drawing, x + clipped[0] * unit + 30, y - 34, f"clipped,\nlength {lengths[1]:.0f}",
-         anchor="start")
+    text(
+        drawing,
+        x + clipped[0] * unit + 30,
+        y - 34,
+        f"clipped,\nlength {lengths[1]:.0f}",
+        anchor="start",
+    )
     x = 450
     arrow(drawing, [(x, y), (x + short[0] * unit, y - short[1] * unit)], GRADIENT, dashed=True)
     text(drawing, x, y - 66, f"length {lengths[2]:g}")

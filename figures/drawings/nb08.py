@@ -23,13 +23,15 @@ def distance_beside_angle():
     cases = (((3, 4), (4, 3), "The vector turns."), ((3, 4), (6, 8), "The vector grows."))
     found = [distance_and_angle(before, after) for before, after, _ in cases]
     drawing = canvas(
-        398, "What the L2 distance and the angle between input and output measure",
+        398,
+        "What the L2 distance and the angle between input and output measure",
         f"Two planes with vectors from the origin. Left, the vector turns: the input (3, 4) and "
         f"the output (4, 3) both have length 5. The segment between their tips is the L2 "
         f"distance, {found[0][0]:.2f}, and the arc between them is the angle, {found[0][1]:.1f} "
         f"degrees. Right, the vector grows: the output (6, 8) points in the same direction as "
         f"the input (3, 4) and is twice as long; both are drawn side by side. The distance is "
-        f"{found[1][0]:.0f} and the angle is {found[1][1]:.0f} degrees.")
+        f"{found[1][0]:.0f} and the angle is {found[1][1]:.0f} degrees.",
+    )
     unit, base = 32, 324
     for x, (before, after, heading), (distance, angle) in zip((40, 350), cases, found, strict=True):
         text(drawing, x + 110, 20, heading, LARGE, weight="bold")
@@ -50,8 +52,9 @@ def distance_beside_angle():
             arrow(drawing, [(x - 5, base - 4), (tips[1][0] - 5, tips[1][1] - 4)], STATE)
             arrow(drawing, [(x + 5, base + 4), (tips[0][0] + 5, tips[0][1] + 4)], GREY)
             line(drawing, [(a + 5, b + 4) for a, b in tips], INK, 3)
-            text(drawing, tips[0][0] + 16, tips[0][1] + 12, f"input {before}", SMALL,
-                 anchor="start")
+            text(
+                drawing, tips[0][0] + 16, tips[0][1] + 12, f"input {before}", SMALL, anchor="start"
+            )
             text(drawing, tips[1][0] - 18, tips[1][1] - 4, f"output {after}", SMALL, anchor="end")
             text(drawing, tips[0][0] + 70, tips[0][1] - 56, "distance", SMALL, anchor="start")
         text(drawing, x + 110, base + 26, f"distance {distance:.2f}", weight="bold")
@@ -65,14 +68,18 @@ def measured_pairs():
     last = curves["num_layers"]
     numbers = (1, 2, last)
     pairs = [(curves["l2"][n - 1], curves["angle_degrees"][n - 1]) for n in numbers]
-    said = "; ".join(f"application {n}: distance {l2:.1f}, angle {angle:.0f} degrees"
-                     for n, (l2, angle) in zip(numbers, pairs, strict=True))
+    said = "; ".join(
+        f"application {n}: distance {l2:.1f}, angle {angle:.0f} degrees"
+        for n, (l2, angle) in zip(numbers, pairs, strict=True)
+    )
     drawing = canvas(
-        300, "Where the distance and the angle of Figure 1 are measured",
+        300,
+        "Where the distance and the angle of Figure 1 are measured",
         f"A chain from left to right: hidden state h0, layer, h1, layer, h2, dots, h{last - 1}, "
         f"layer, h{last}. The layer boxes are one and the same layer. Under each layer a bracket "
         f"joins its input and its output, and leads to a box with two numbers, measured in the "
-        f"course's trained ALBERT. {said}.")
+        f"course's trained ALBERT. {said}.",
+    )
     y = 92
     xs = (38, 178, 318, 422, 562)
     names = ("0", "1", "2", last - 1, last)
@@ -86,11 +93,24 @@ def measured_pairs():
         arrow(drawing, [(start + 22, y), (middle - 27, y)])
         box(drawing, middle - 27, y - 26, 54, 52, WEIGHT, "layer", SMALL)
         arrow(drawing, [(middle + 27, y), (end - 22, y)])
-        line(drawing, [(start + 5, y + 28), (start + 5, y + 50), (end - 5, y + 50),
-                       (end - 5, y + 28)], INK, 1.5, curve=6)
+        line(
+            drawing,
+            [(start + 5, y + 28), (start + 5, y + 50), (end - 5, y + 50), (end - 5, y + 28)],
+            INK,
+            1.5,
+            curve=6,
+        )
         arrow(drawing, [(middle, y + 50), (middle, y + 76)], INK, 1.5)
-        box(drawing, middle - 62, y + 76, 124, 76, GREY,
-            f"application {n}\ndistance {l2:.1f}\nangle {angle:.0f}°", SMALL)
+        box(
+            drawing,
+            middle - 62,
+            y + 76,
+            124,
+            76,
+            GREY,
+            f"application {n}\ndistance {l2:.1f}\nangle {angle:.0f}°",
+            SMALL,
+        )
     text(drawing, 300, y + 184, "Input and output of each application, averaged over the tokens.")
     return drawing
 
@@ -103,23 +123,30 @@ def three_paths(steps=12):
     walk = [(-0.85, 0.0)]
     for t in range(steps):
         heading = 1.6 * math.cos(2 * math.pi * t / 8)
-        walk.append((walk[-1][0] + stride * math.cos(heading),
-                     walk[-1][1] + stride * math.sin(heading)))
-    paths = {"converges": [(0.8 * 0.72**t * math.cos(0.7 * t), 0.8 * 0.72**t * math.sin(0.7 * t))
-                           for t in range(steps + 1)],
-             "oscillates": [(stride * math.cos(turn * t), stride * math.sin(turn * t))
-                            for t in range(steps + 1)],
-             "keeps moving": walk}
-    moves = {name: [math.dist(a, b) for a, b in pairwise(path)]
-             for name, path in paths.items()}
+        walk.append(
+            (walk[-1][0] + stride * math.cos(heading), walk[-1][1] + stride * math.sin(heading))
+        )
+    paths = {
+        "converges": [
+            (0.8 * 0.72**t * math.cos(0.7 * t), 0.8 * 0.72**t * math.sin(0.7 * t))
+            for t in range(steps + 1)
+        ],
+        "oscillates": [
+            (stride * math.cos(turn * t), stride * math.sin(turn * t)) for t in range(steps + 1)
+        ],
+        "keeps moving": walk,
+    }
+    moves = {name: [math.dist(a, b) for a, b in pairwise(path)] for name, path in paths.items()}
     drawing = canvas(
-        362, "Three paths in the plane and the length of each of their steps",
+        362,
+        "Three paths in the plane and the length of each of their steps",
         f"Three columns, each with the path of a point above and a bar for the length of each of "
         f"its {steps} steps below. Left, converges: the path is a spiral that ends in a point, "
         f"and the bars shrink towards 0. Middle, oscillates: the path goes round a hexagon again "
         f"and again, and all bars are equally long. Right, keeps moving: the path winds its way "
         f"to the right without coming back, and the bars are as long as in the middle. So the "
-        f"bars do not tell the middle path from the right one.")
+        f"bars do not tell the middle path from the right one.",
+    )
     for x, (name, path) in zip((105, 300, 495), paths.items(), strict=True):
         text(drawing, x, 22, name, LARGE, weight="bold")
         points = [(round(x + 78 * a, 1), round(104 - 78 * b, 1)) for a, b in path]
@@ -132,8 +159,17 @@ def three_paths(steps=12):
         line(drawing, [(x - 84, 282), (x + 84, 282)], INK, 1.5)
         for i, length in enumerate(moves[name]):
             high = round(80 * length / max(moves["converges"]), 1)
-            box(drawing, x - 82 + 14 * i, 282 - high, 10, high, STATE, radius=0, line=1,
-                strength=0.5)
+            box(
+                drawing,
+                x - 82 + 14 * i,
+                282 - high,
+                10,
+                high,
+                STATE,
+                radius=0,
+                line=1,
+                strength=0.5,
+            )
         text(drawing, x, 300, "step 1 to 12", SMALL)
     text(drawing, 16, 186, "length of each step", anchor="start", weight="bold")
     text(drawing, 398, 334, "The same bars, but one path comes back\nand the other does not.")

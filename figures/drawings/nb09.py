@@ -1,7 +1,7 @@
 """Drawings of notebook 09, ablations: one number per arm, a paired comparison, and outcomes."""
 
-from albert_edu.paper.claims import mean as interval_of
-from albert_edu.paper.published import TABLES
+from albert_paper.claims import mean as interval_of
+from albert_paper.published import TABLES
 from figures.drawings.palette import GREY, INK, LARGE, PALE, SMALL, STATE, TARGET
 from figures.drawings.paper import average_score
 from figures.drawings.style import box, canvas, circle, line, text
@@ -17,13 +17,17 @@ def one_number_per_arm():
     arm_a, arm_b = ARMS.values()
     told = "; ".join(
         f"{name}, A {arm_a[i]:.2f} and B {arm_b[j]:.2f}, {'A' if arm_a[i] < arm_b[j] else 'B'} is "
-        f"better by {abs(arm_a[i] - arm_b[j]):.2f}" for name, i, j, _ in reports)
+        f"better by {abs(arm_a[i] - arm_b[j]):.2f}"
+        for name, i, j, _ in reports
+    )
     drawing = canvas(
-        320, "One run of each arm can rank the arms either way",
+        320,
+        "One run of each arm can rank the arms either way",
         f"Two rows of dots over an axis of losses from 3.0 to 3.4; lower is better. Upper row, arm "
         f"A, five runs: {', '.join(f'{loss:.2f}' for loss in sorted(arm_a))}. Lower row, arm B, "
         f"five runs: {', '.join(f'{loss:.2f}' for loss in sorted(arm_b))}. Two lines, which cross, "
-        f"each join one dot of A with one dot of B: {told}.")
+        f"each join one dot of A with one dot of B: {told}.",
+    )
     rows, axis = (80, 166), 214
 
     def place(loss):
@@ -44,8 +48,14 @@ def one_number_per_arm():
     for k, (name, i, j, colour) in enumerate(reports):
         y, better = 266 + 28 * k, "A" if arm_a[i] < arm_b[j] else "B"
         line(drawing, [(76, y), (116, y)], colour, 3)
-        text(drawing, 128, y, f"{name}: A {arm_a[i]:.2f}, B {arm_b[j]:.2f}, so {better} is better "
-             f"by {abs(arm_a[i] - arm_b[j]):.2f}", anchor="start")
+        text(
+            drawing,
+            128,
+            y,
+            f"{name}: A {arm_a[i]:.2f}, B {arm_b[j]:.2f}, so {better} is better "
+            f"by {abs(arm_a[i] - arm_b[j]):.2f}",
+            anchor="start",
+        )
     return drawing
 
 
@@ -56,13 +66,15 @@ def paired_comparison():
     assert mean_b + half_b > mean_a - half_a and mean - half > 0
     seeds = len(DIFFERENCES)
     drawing = canvas(
-        424, "A paired comparison of two arms with the same seeds",
+        424,
+        "A paired comparison of two arms with the same seeds",
         f"Left panel: the losses of arm A and arm B, {seeds} dots each; a line joins the two "
         f"dots of each seed, and every line falls from A to B. The 95% interval of arm A is "
         f"{mean_a:.2f} plus or minus {half_a:.2f} and that of arm B is {mean_b:.2f} plus or "
         f"minus {half_b:.2f}, so the two intervals overlap. Right panel: the {seeds} differences "
         f"A minus B, all above 0. Their 95% interval is {mean:.2f} plus or minus {half:.2f} and "
-        f"lies above the line at 0.")
+        f"lies above the line at 0.",
+    )
     base, scale = 330, 470
     lowest = 2.9
 
@@ -72,8 +84,9 @@ def paired_comparison():
         for end in (top, bottom):
             line(drawing, [(x - 9, end), (x + 9, end)], colour, 2)
         circle(drawing, x, at(centre), 6, colour)
-        text(drawing, x + 16 * side, at(centre), words, SMALL,
-             anchor="start" if side > 0 else "end")
+        text(
+            drawing, x + 16 * side, at(centre), words, SMALL, anchor="start" if side > 0 else "end"
+        )
 
     def loss(value):
         return round(base - (value - lowest) * scale, 1)
@@ -104,8 +117,13 @@ def paired_comparison():
     bar(510, mean, half, INK, gain, f"{mean:.2f}\n± {half:.2f}", 1)
     text(drawing, 468, base + 36, "The interval excludes 0.", weight="bold")
     line(drawing, [(312, 14), (312, base + 46)], PALE, 2)
-    text(drawing, 300, base + 74, "bars: 95% intervals, Student's t; one scale for both panels",
-         SMALL)
+    text(
+        drawing,
+        300,
+        base + 74,
+        "bars: 95% intervals, Student's t; one scale for both panels",
+        SMALL,
+    )
     return drawing
 
 
@@ -124,16 +142,26 @@ def outcome_of_an_interval(minimal=1.0):
     words = [outcome(low, high, minimal) for low, high in examples]
     assert len(set(words)) == len(examples)
     drawing = canvas(
-        414, "Which outcome an interval of differences has",
+        414,
+        "Which outcome an interval of differences has",
         "A number line of differences with 0 in the middle, and a shaded band from minus m to "
         "plus m, where m is the minimal effect. Four intervals below each other. First, agrees: "
         "the whole interval is right of 0, on the claim's side. Second, opposes: the whole "
         "interval is left of 0. Third, no difference larger than m: the interval contains 0 and "
         "lies inside the band. Fourth, undecided: the interval contains 0 and reaches beyond "
-        "the band.")
+        "the band.",
+    )
     zero, unit, top, step, base = 176, 66, 60, 64, 316
-    box(drawing, zero - minimal * unit, top - 12, 2 * minimal * unit, base - top + 12, GREY,
-        radius=0, line=1)
+    box(
+        drawing,
+        zero - minimal * unit,
+        top - 12,
+        2 * minimal * unit,
+        base - top + 12,
+        GREY,
+        radius=0,
+        line=1,
+    )
     line(drawing, [(zero, top - 12), (zero, base)], INK, 2)
     line(drawing, [(18, base), (336, base)], INK, 2)
     for value, name in ((-minimal, "−m"), (0, "0"), (minimal, "m")):
@@ -141,8 +169,12 @@ def outcome_of_an_interval(minimal=1.0):
     text(drawing, 18, base + 44, "opposes the claim", SMALL, anchor="start")
     text(drawing, 336, base + 44, "supports the claim", SMALL, anchor="end")
     text(drawing, 176, 24, "95% interval of the difference", weight="bold")
-    reasons = ("all of it is above 0", "all of it is below 0", "it lies inside the band",
-               "it contains 0 and leaves the band")
+    reasons = (
+        "all of it is above 0",
+        "all of it is below 0",
+        "it lies inside the band",
+        "it contains 0 and leaves the band",
+    )
     for i, ((low, high), word, reason) in enumerate(zip(examples, words, reasons, strict=True)):
         y = top + 26 + i * step
         line(drawing, [(zero + low * unit, y), (zero + high * unit, y)], TARGET, 6)
@@ -173,23 +205,31 @@ def which_idea_costs_what():
         ("add SOP", "5", ("none",), ("SOP",)),
         ("add more text", "7", ("books and wikipedia",), ("additional",)),
         ("remove dropout (xxlarge)", "8", ("with",), ("without",)),
-        ("12 to 24 layers (xxlarge)", "13", (12,), (24,)))
-    points = [round(average_score(table, *after) - average_score(table, *before), 1)
-              for _, table, before, after in changes]
-    saved = [millions(table, *after) - millions(table, *before)
-             for _, table, before, after in changes]
+        ("12 to 24 layers (xxlarge)", "13", (12,), (24,)),
+    )
+    points = [
+        round(average_score(table, *after) - average_score(table, *before), 1)
+        for _, table, before, after in changes
+    ]
+    saved = [
+        millions(table, *after) - millions(table, *before) for _, table, before, after in changes
+    ]
     said = "; ".join(
-        f"{name}, Table {table}, {count} million parameters: {gain:+.1f}" if count else
-        f"{name}, Table {table}: {gain:+.1f}"
-        for (name, table, *_), gain, count in zip(changes, points, saved, strict=True))
+        f"{name}, Table {table}, {count} million parameters: {gain:+.1f}"
+        if count
+        else f"{name}, Table {table}: {gain:+.1f}"
+        for (name, table, *_), gain, count in zip(changes, points, saved, strict=True)
+    )
     drawing = canvas(
-        458, "Which idea costs what, in the averages of the paper's tables",
+        458,
+        "Which idea costs what, in the averages of the paper's tables",
         f"Nine rows, each with a change, the number of its table, the change of the parameters in "
         f"millions where there is one, and a bar from a middle line to the left for a loss or to "
         f"the right for a gain of the average over five tasks, in points: {said}. The longest bars "
         f"to the left are sharing everything and sharing the feed-forward block; the longest to "
         f"the right is SOP. Each number is the difference of two printed averages, without an "
-        f"interval. The rows about sharing are at E = 128.")
+        f"interval. The rows about sharing are at E = 128.",
+    )
     zero, unit, base = 494, 47, 408
     text(drawing, 16, 20, "change", anchor="start", weight="bold")
     text(drawing, 258, 20, "Table", weight="bold")
@@ -203,15 +243,35 @@ def which_idea_costs_what():
         text(drawing, 330, y, f"{count}M".replace("-", "−") if count else "0")
         if gain:
             left = zero + min(gain, 0) * unit
-            box(drawing, left, y - 13, abs(gain) * unit, 26, TARGET, radius=0, line=1.5,
-                strength=0.5)
+            box(
+                drawing,
+                left,
+                y - 13,
+                abs(gain) * unit,
+                26,
+                TARGET,
+                radius=0,
+                line=1.5,
+                strength=0.5,
+            )
         side = 1 if gain >= 0 else -1
         words = f"{gain:+.1f}".replace("-", "−") if gain else "0"
-        text(drawing, zero + gain * unit + 8 * side, y, words, SMALL,
-             anchor="start" if side > 0 else "end")
+        text(
+            drawing,
+            zero + gain * unit + 8 * side,
+            y,
+            words,
+            SMALL,
+            anchor="start" if side > 0 else "end",
+        )
     line(drawing, [(zero, 38), (zero, base - 14)], INK, 2)
-    text(drawing, 300, 438, "Sharing is at E = 128. The paper prints averages and no intervals.",
-         SMALL)
+    text(
+        drawing,
+        300,
+        438,
+        "Sharing is at E = 128. The paper prints averages and no intervals.",
+        SMALL,
+    )
     return drawing
 
 

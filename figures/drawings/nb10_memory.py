@@ -6,13 +6,19 @@ from figures.drawings.palette import GREY, LARGE, PALE, SMALL, STATE, WEIGHT
 from figures.drawings.style import arrow, box, canvas, circle, line, text
 
 LARGE_MODEL = AlbertConfig.named("albert-large-v2")
-B, S, K = 8, 512, 20                     # sequences, tokens in each, masked positions in each
+B, S, K = 8, 512, 20  # sequences, tokens in each, masked positions in each
 
 # What one layer stores for each token, in units of H, and what needs it in the backward pass.
-STORED = (("input of the layer", 1, "projections of q, k, v"), ("q, k, v", 3, "attention"),
-          ("attention output", 1, "output projection"), ("first sum", 1, "first LayerNorm"),
-          ("output of LayerNorm", 1, "W_{1} of the feed-forward"), ("before GELU", 4, "GELU"),
-          ("after GELU", 4, "W_{2} of the feed-forward"), ("second sum", 1, "second LayerNorm"))
+STORED = (
+    ("input of the layer", 1, "projections of q, k, v"),
+    ("q, k, v", 3, "attention"),
+    ("attention output", 1, "output projection"),
+    ("first sum", 1, "first LayerNorm"),
+    ("output of LayerNorm", 1, "W_{1} of the feed-forward"),
+    ("before GELU", 4, "GELU"),
+    ("after GELU", 4, "W_{2} of the feed-forward"),
+    ("second sum", 1, "second LayerNorm"),
+)
 
 
 def stored_by_a_layer() -> int:
@@ -26,14 +32,18 @@ def stored_by_a_layer() -> int:
 def stored_for_backward():
     """One layer stores sixteen vectors of width H per token, half of them around the GELU."""
     units = stored_by_a_layer()
-    said = "; ".join(f"{name}, {unit} H, needed by {user.replace('_{', '').replace('}', '')}"
-                     for name, unit, user in STORED)
+    said = "; ".join(
+        f"{name}, {unit} H, needed by {user.replace('_{', '').replace('}', '')}"
+        for name, unit, user in STORED
+    )
     drawing = canvas(
-        456, "What one layer stores for its backward pass",
+        456,
+        "What one layer stores for its backward pass",
         f"Eight rows from the input of a layer to its end. Each row has the name of a stored "
         f"activation, a bar for its size per token in units of H, and the operation that needs "
         f"it in the backward pass: {said}. The sizes add up to {units} H per token. The two bars "
-        f"of the GELU are the longest.")
+        f"of the GELU are the longest.",
+    )
     text(drawing, 160, 20, "stored activation", anchor="end", weight="bold")
     text(drawing, 176, 20, "numbers per token", anchor="start", weight="bold")
     text(drawing, 382, 20, "backward pass of", anchor="start", weight="bold")
@@ -42,13 +52,30 @@ def stored_for_backward():
         y = 42 + 44 * i
         text(drawing, 160, y + 17, name, anchor="end")
         for k in range(unit):
-            box(drawing, 176 + k * unit_width, y, unit_width, 34, STATE, "H", SMALL, radius=0,
-                line=1.5, strength=0.3)
+            box(
+                drawing,
+                176 + k * unit_width,
+                y,
+                unit_width,
+                34,
+                STATE,
+                "H",
+                SMALL,
+                radius=0,
+                line=1.5,
+                strength=0.3,
+            )
         box(drawing, 382, y, 202, 34, WEIGHT, user)
         if i < len(STORED) - 1:
             line(drawing, [(483, y + 34), (483, y + 44)], GREY, 2)
-    text(drawing, 300, 412, f"together {units} H per token and layer application", LARGE,
-         weight="bold")
+    text(
+        drawing,
+        300,
+        412,
+        f"together {units} H per token and layer application",
+        LARGE,
+        weight="bold",
+    )
     text(drawing, 300, 438, "with fused attention and without dropout", SMALL)
     return drawing
 
@@ -60,18 +87,21 @@ def gradient_checkpointing():
     inputs = everything / units
     more = everything / L - inputs / L  # its input is stored already
     drawing = canvas(
-        456, "Gradient checkpointing in ALBERT-large, drawn to scale",
+        456,
+        "Gradient checkpointing in ALBERT-large, drawn to scale",
         f"Two rows of {L} columns, one for each layer application; the height of a column is "
         f"what is stored. Upper row, store everything: all columns are {units} units high, "
         f"together {everything:.2f} GB; the step costs one forward pass and a backward pass of "
         f"two, so 3. Lower row, gradient checkpointing: every column is 1 unit high, together "
         f"{inputs:.2f} GB; only the one application that is recomputed is {units} units high, "
-        f"{more:.2f} GB more; the step costs one forward pass more, so 4.")
+        f"{more:.2f} GB more; the step costs one forward pass more, so 4.",
+    )
     x0, step, unit = 22, 23, 6
     now = L - 7
-    for top, heading, full in ((20, f"store everything: {everything:.2f} GB", True),
-                               (226, f"store inputs: {inputs:.2f} GB, and {more:.2f} GB more "
-                                     f"for one application", False)):
+    for top, heading, full in (
+        (20, f"store everything: {everything:.2f} GB", True),
+        (226, f"store inputs: {inputs:.2f} GB, and {more:.2f} GB more for one application", False),
+    ):
         text(drawing, 16, top, heading, 16, anchor="start", weight="bold")
         base = top + 124
         for i in range(L):
@@ -83,16 +113,29 @@ def gradient_checkpointing():
             box(drawing, x, base + 4, step - 4, 18, WEIGHT, radius=3, line=1)
         cost = "1 + 2 backward = 3" if full else "1 + 1 recomputed + 2 backward = 4"
         text(drawing, 16, base + 42, f"cost of a step: {cost} forward passes", anchor="start")
-    text(drawing, x0 + now * step - 8, 296, "recomputed now, from its stored input", SMALL,
-         anchor="end")
+    text(
+        drawing,
+        x0 + now * step - 8,
+        296,
+        "recomputed now, from its stored input",
+        SMALL,
+        anchor="end",
+    )
     line(drawing, [(16, 204), (584, 204)], PALE, 2)
-    text(drawing, 16, 434, f"blue: {L} applications of the layer; {B} sequences of {S} tokens",
-         SMALL, anchor="start")
+    text(
+        drawing,
+        16,
+        434,
+        f"blue: {L} applications of the layer; {B} sequences of {S} tokens",
+        SMALL,
+        anchor="start",
+    )
     return drawing
 
 
 def reversible_block(x1=1, x2=2):
     """A reversible block finds its input from its output, so the input need not be stored."""
+
     def F(x):
         return 3 * x
 
@@ -103,20 +146,26 @@ def reversible_block(x1=1, x2=2):
     y2 = x2 + G(y1)
     assert (y2 - G(y1), y1 - F(x2)) == (x2, x1)
     drawing = canvas(
-        492, "A reversible block, forwards and backwards",
+        492,
+        "A reversible block, forwards and backwards",
         f"Two diagrams. Upper, forwards from left to right: the input has two streams, x1 = {x1} "
         f"and x2 = {x2}. F of x2 is added to x1, which gives y1 = {x1} + 3 times {x2} = {y1}. "
         f"Then G of y1 is added to x2, which gives y2 = {x2} + ({y1} + 1) = {y2}. Lower, "
         f"backwards from right to left: G of y1 is subtracted from y2, which gives x2 = {y2} - "
         f"({y1} + 1) = {x2}. Then F of x2 is subtracted from y1, which gives x1 = {y1} - 3 times "
-        f"{x2} = {x1}.")
+        f"{x2} = {x1}.",
+    )
     left, right, at_f, at_g = 74, 526, 226, 392
-    for top, heading, forwards in ((20, "forwards: add", True),
-                                   (270, "backwards: subtract", False)):
+    for top, heading, forwards in (
+        (20, "forwards: add", True),
+        (270, "backwards: subtract", False),
+    ):
         text(drawing, 16, top, heading, LARGE, anchor="start", weight="bold")
         upper, lower, sign = top + 50, top + 156, "+" if forwards else "−"
-        for x, names in ((left, (f"x_{{1}} = {x1}", f"x_{{2}} = {x2}")),
-                         (right, (f"y_{{1}} = {y1}", f"y_{{2}} = {y2}"))):
+        for x, names in (
+            (left, (f"x_{{1}} = {x1}", f"x_{{2}} = {x2}")),
+            (right, (f"y_{{1}} = {y1}", f"y_{{2}} = {y2}")),
+        ):
             for y, name in zip((upper, lower), names, strict=True):
                 box(drawing, x - 48, y - 18, 96, 36, STATE, name, 16)
         ends = (left + 48, right - 48) if forwards else (right - 48, left + 48)
@@ -134,8 +183,7 @@ def reversible_block(x1=1, x2=2):
         box(drawing, at_g - 24, middle - 18, 48, 36, WEIGHT, "G", 16)
         steps = (f"y_{{1}} = {x1} + 3 · {x2} = {y1}", f"y_{{2}} = {x2} + ({y1} + 1) = {y2}")
         if not forwards:
-            steps = (f"x_{{2}} = {y2} − ({y1} + 1) = {x2}",
-                     f"x_{{1}} = {y1} − 3 · {x2} = {x1}")  # fmt: skip
+            steps = (f"x_{{2}} = {y2} − ({y1} + 1) = {x2}", f"x_{{1}} = {y1} − 3 · {x2} = {x1}")
         text(drawing, 300, lower + 40, "        ".join(steps))
     text(drawing, 584, 20, "example: F(x) = 3x,  G(x) = x + 1", anchor="end")
     line(drawing, [(16, 246), (584, 246)], PALE, 2)

@@ -13,14 +13,16 @@ def scope_and_outcome():
     """
     named = {("agrees", True): "reproduced", ("opposes", True): "contradicted"}
     drawing = canvas(
-        404, "The two words of a claim: its scope and its outcome",
+        404,
+        "The two words of a claim: its scope and its outcome",
         "A table with four rows and five columns. The rows are the scopes, set before the run: "
         "exact, same question, small-scale analogue, other setting. The columns are the "
         "outcomes, computed after the run: agrees, no difference larger than m, opposes, "
         "undecided, void. In the first two rows the cell under agrees says reproduced and the "
         "cell under opposes says contradicted; these four cells are filled. All other cells are "
         "pale, because there both words are said and nothing more. Void means that the runs "
-        "can show nothing. An example below: small-scale analogue, undecided.")
+        "can show nothing. An example below: small-scale analogue, undecided.",
+    )
     x0, y0, row = 128, 96, 56
     widths = (92, 106, 104, 86, 66)
     text(drawing, x0, 20, "outcome: computed after the run", anchor="start", weight="bold")
@@ -30,8 +32,19 @@ def scope_and_outcome():
         text(drawing, x + width / 2, 66, word, SMALL)
         for i, scope in enumerate(SCOPES):
             label = named.get((word, i < 2), "")
-            box(drawing, x, y0 + i * row, width - 4, row - 4, TARGET if label else GREY, label,
-                SMALL, radius=3, line=1.5, strength=0.4 if label else 0.06)
+            box(
+                drawing,
+                x,
+                y0 + i * row,
+                width - 4,
+                row - 4,
+                TARGET if label else GREY,
+                label,
+                SMALL,
+                radius=3,
+                line=1.5,
+                strength=0.4 if label else 0.06,
+            )
             if x == x0:
                 text(drawing, 16, y0 + (i + 0.5) * row - 2, scope, SMALL, anchor="start")
         x += width
@@ -44,19 +57,25 @@ def scope_and_outcome():
 
 def six_steps():
     """Write down your answer to each step before you look at the next one."""
-    steps = (("title", "Lite in what?"), ("abstract", "What is promised?"),
-             ("tables, figures", "What questions\ndo they ask?"),
-             ("method", "How could one\nanswer them?"),
-             ("experiments", "Do the tables agree\nwith each other?"),
-             ("answers", "Did the authors\nanswer?"))
-    listed = "; ".join(f"{i}, {name}: {question}".replace("\n", " ")
-                       for i, (name, question) in enumerate(steps, 1))
+    steps = (
+        ("title", "Lite in what?"),
+        ("abstract", "What is promised?"),
+        ("tables, figures", "What questions\ndo they ask?"),
+        ("method", "How could one\nanswer them?"),
+        ("experiments", "Do the tables agree\nwith each other?"),
+        ("answers", "Did the authors\nanswer?"),
+    )
+    listed = "; ".join(
+        f"{i}, {name}: {question}".replace("\n", " ") for i, (name, question) in enumerate(steps, 1)
+    )
     drawing = canvas(
-        318, "Six steps for reading a paper",
+        318,
+        "Six steps for reading a paper",
         f"Six boxes on a path. The path runs through three boxes from left to right, turns down, "
         f"and runs through three boxes from right to left. Each box has a number, a name and a "
         f"question: {listed}. Arrows lead from each box to the next. The first three boxes are "
-        f"about what the paper claims, the last three about what would convince you.")
+        f"about what the paper claims, the last three about what would convince you.",
+    )
     width, height = 168, 96
     places = [(16 + 200 * i, 34) for i in range(3)] + [(416 - 200 * i, 184) for i in range(3)]
     for i, ((x, y), (name, question)) in enumerate(zip(places, steps, strict=True)):
@@ -77,21 +96,25 @@ def from_claim_to_outcome():
     """If all decisions are written down before the run, nobody can choose the outcome
     afterwards.
     """
-    before = (("claim", "a sentence of the paper"),
-              ("criterion", "loss (FFN) − loss (attention) > 0"),
-              ("minimal effect m", "smaller ones do not matter"),
-              ("control", "if it fails, the run says nothing"), ("seeds", "how many, fixed now"))
-    after = ("differences,\none per seed", "interval and\ncorrected p",
-             "outcome:\none of five")
+    before = (
+        ("claim", "a sentence of the paper"),
+        ("criterion", "loss (FFN) − loss (attention) > 0"),
+        ("minimal effect m", "smaller ones do not matter"),
+        ("control", "if it fails, the run says nothing"),
+        ("seeds", "how many, fixed now"),
+    )
+    after = ("differences,\none per seed", "interval and\ncorrected p", "outcome:\none of five")
     listed = "; ".join(f"{name}: {words}" for name, words in before)
     drawing = canvas(
-        430, "From a claim of the paper to an outcome",
+        430,
+        "From a claim of the paper to an outcome",
         f"Three stages. First, before the run, a column of five boxes is written down: {listed}. "
         f"Second, a brace joins them and an arrow leads to one box: the run, two arms with the "
         f"same seeds. Third, after the run, a row of three boxes is computed, joined by arrows "
         f"from right to left: differences, one for each seed; interval and corrected p of their "
         f"mean; outcome, one of five words. The words are agrees, opposes, no difference larger "
-        f"than m, undecided, and void if the control fails.")
+        f"than m, undecided, and void if the control fails.",
+    )
     text(drawing, 16, 20, "before the run: written down", LARGE, anchor="start", weight="bold")
     for i, (name, words) in enumerate(before):
         y = 40 + 38 * i
@@ -104,12 +127,26 @@ def from_claim_to_outcome():
     text(drawing, 16, 268, "after the run: computed", LARGE, anchor="start", weight="bold")
     arrow(drawing, [(521, 180), (521, 294)], INK)
     for i, (x, words) in enumerate(zip((434, 225, 16), after, strict=True)):
-        box(drawing, x, 294, 150, 62, TARGET if i == 2 else GREY, words,
-            weight="bold" if i == 2 else "normal")
+        box(
+            drawing,
+            x,
+            294,
+            150,
+            62,
+            TARGET if i == 2 else GREY,
+            words,
+            weight="bold" if i == 2 else "normal",
+        )
         if i < 2:
             arrow(drawing, [(x, 325), (x - 59, 325)], INK)
-    text(drawing, 16, 388, "agrees, opposes, no difference larger than m, or undecided;", SMALL,
-         anchor="start")
+    text(
+        drawing,
+        16,
+        388,
+        "agrees, opposes, no difference larger than m, or undecided;",
+        SMALL,
+        anchor="start",
+    )
     text(drawing, 16, 410, "void, if the control fails", SMALL, anchor="start")
     return drawing
 

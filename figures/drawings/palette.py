@@ -27,5 +27,5 @@ def tint(colour: str, strength: float = 0.15) -> str:
     '#808080'
     """
     strength = round(strength, 2)
-    channels = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
+    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 + (c - 255) * strength):02x}" for c in channels)

@@ -1,6 +1,6 @@
 """The paper's numbers, for the drawings that quote them."""
 
-from albert_edu.paper.published import TABLES, TRAINING
+from albert_paper.published import TABLES, TRAINING
 
 
 def training_setting(name: str):

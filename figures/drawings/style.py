@@ -59,20 +59,47 @@ def text(drawing, x, y, words, size=BODY, anchor="middle", weight="normal", fill
             shift = target
         rotate = f' transform="rotate({turn:g} {x:g} {y:g})"' if turn else ""
         bold = f' font-weight="{weight}"' if weight != "normal" else ""
-        drawing.append(svg.Raw(
-            f'<text x="{x:g}" y="{base:g}" font-size="{size:g}" text-anchor="{anchor}" '
-            f'fill="{fill}"{bold}{rotate} xml:space="preserve">{spans}</text>'))
+        drawing.append(
+            svg.Raw(
+                f'<text x="{x:g}" y="{base:g}" font-size="{size:g}" text-anchor="{anchor}" '
+                f'fill="{fill}"{bold}{rotate} xml:space="preserve">{spans}</text>'
+            )
+        )
 
 
-def box(drawing, x, y, width, height, colour=GREY, words="", size=BODY, weight="normal", radius=6,
-        line=2, strength=0.15, dashed=False):
+def box(
+    drawing,
+    x,
+    y,
+    width,
+    height,
+    colour=GREY,
+    words="",
+    size=BODY,
+    weight="normal",
+    radius=6,
+    line=2,
+    strength=0.15,
+    dashed=False,
+):
     """Draw a rounded box, outlined in a colour and filled with its tint, with words in its middle.
 
     (x, y) is the upper left corner. Only gradients are dashed.
     """
     dash = {"stroke_dasharray": "6 4"} if dashed else {}
-    drawing.append(svg.Rectangle(x, y, width, height, rx=radius, fill=tint(colour, strength),
-                                 stroke=colour, stroke_width=line, **dash))
+    drawing.append(
+        svg.Rectangle(
+            x,
+            y,
+            width,
+            height,
+            rx=radius,
+            fill=tint(colour, strength),
+            stroke=colour,
+            stroke_width=line,
+            **dash,
+        )
+    )
     if words != "":
         text(drawing, x + width / 2, y + height / 2, words, size, weight=weight)
 
@@ -80,8 +107,9 @@ def box(drawing, x, y, width, height, colour=GREY, words="", size=BODY, weight="
 def circle(drawing, x, y, radius, colour=STATE, words="", size=LARGE, dashed=False):
     """Draw a circle around (x, y) with words in its middle, for a single number or an operation."""
     dash = {"stroke_dasharray": "6 4"} if dashed else {}
-    drawing.append(svg.Circle(x, y, radius, fill=tint(colour), stroke=colour, stroke_width=2,
-                              **dash))
+    drawing.append(
+        svg.Circle(x, y, radius, fill=tint(colour), stroke=colour, stroke_width=2, **dash)
+    )
     if words != "":
         text(drawing, x, y, words, size)
 
@@ -89,8 +117,16 @@ def circle(drawing, x, y, radius, colour=STATE, words="", size=LARGE, dashed=Fal
 def polygon(drawing, points, colour=GREY, strength=0.15):
     """Draw a closed shape through the points, outlined in a colour and filled with its tint."""
     coordinates = [round(number, 2) for point in points for number in point]
-    drawing.append(svg.Lines(*coordinates, close=True, fill=tint(colour, strength), stroke=colour,
-                             stroke_width=2, stroke_linejoin="round"))
+    drawing.append(
+        svg.Lines(
+            *coordinates,
+            close=True,
+            fill=tint(colour, strength),
+            stroke=colour,
+            stroke_width=2,
+            stroke_linejoin="round",
+        )
+    )
 
 
 def line(drawing, points, colour=INK, width=2, dashed=False, curve=0):
@@ -123,8 +159,19 @@ def _towards(start, end, distance):
     return tuple(round(a + share * (b - a), 2) for a, b in zip(start, end, strict=True))
 
 
-def grid(drawing, x, y, rows, columns, cell=(24, 24), colour=STATE, values=None, size=BODY,
-         strength=0.15, weight="normal"):
+def grid(
+    drawing,
+    x,
+    y,
+    rows,
+    columns,
+    cell=(24, 24),
+    colour=STATE,
+    values=None,
+    size=BODY,
+    strength=0.15,
+    weight="normal",
+):
     """Draw a matrix of rows x columns cells, and write ``values[row][column]`` into the cells.
 
     ``strength`` is the strength of the fill: one number, or a function of row and column.
@@ -133,11 +180,26 @@ def grid(drawing, x, y, rows, columns, cell=(24, 24), colour=STATE, values=None,
     for i in range(rows):
         for j in range(columns):
             fill = tint(colour, strength(i, j) if callable(strength) else strength)
-            drawing.append(svg.Rectangle(x + j * width, y + i * height, width, height, fill=fill,
-                                         stroke=colour, stroke_width=1.5))
+            drawing.append(
+                svg.Rectangle(
+                    x + j * width,
+                    y + i * height,
+                    width,
+                    height,
+                    fill=fill,
+                    stroke=colour,
+                    stroke_width=1.5,
+                )
+            )
             if values is not None:
-                text(drawing, x + (j + 0.5) * width, y + (i + 0.5) * height, values[i][j], size,
-                     weight=weight)
+                text(
+                    drawing,
+                    x + (j + 0.5) * width,
+                    y + (i + 0.5) * height,
+                    values[i][j],
+                    size,
+                    weight=weight,
+                )
 
 
 def token_width(token, size=SMALL) -> int:
@@ -155,8 +217,18 @@ def token_row(drawing, x, y, tokens, colours=None, widths=None, height=30, gap=4
     frames = []
     for i, token in enumerate(tokens):
         width = widths[i] if widths else token_width(token)
-        box(drawing, x, y, width, height, colours[i] if colours else GREY, token, SMALL, radius=4,
-            line=1.5)
+        box(
+            drawing,
+            x,
+            y,
+            width,
+            height,
+            colours[i] if colours else GREY,
+            token,
+            SMALL,
+            radius=4,
+            line=1.5,
+        )
         frames.append((x, width))
         x += width + gap
     return frames
@@ -174,8 +246,10 @@ def brace(drawing, start, end, words="", depth=14, size=SMALL, colour=INK, gap=6
     q = min(abs(h), span / 4)
 
     def point(along, away):
-        return (round(start[0] + along * ux - away * uy, 2),
-                round(start[1] + along * uy + away * ux, 2))
+        return (
+            round(start[0] + along * ux - away * uy, 2),
+            round(start[1] + along * uy + away * ux, 2),
+        )
 
     path = svg.Path(stroke=colour, stroke_width=1.5, fill="none").M(*start)
     path.Q(*point(0, h), *point(q, h)).L(*point(span / 2 - q, h))

@@ -15,8 +15,8 @@ from albert_edu.analysis.inspect import rows_of_text
 from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_pretrained
-from albert_edu.paper.provenance import corpus_hash, provenance, write_json
 from albert_edu.text.prepare import prepare
+from albert_paper.provenance import corpus_hash, provenance, write_json
 
 TOKENS, LENGTH = 6000, 128  # of the held-out addresses; tokens in a sequence
 FIGURES = Path(__file__).resolve().parents[1]

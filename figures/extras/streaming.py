@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from albert_edu.paper.provenance import provenance, write_json
+from albert_paper.provenance import provenance, write_json
 
 FIGURES = Path(__file__).resolve().parents[1]
 FILE_BYTES = 50_000_000
@@ -86,6 +86,8 @@ if __name__ == "__main__":
         source = provenance("", time.monotonic() - start, [0])
         source["command"] = "python -m figures.extras.streaming"
         columns = ["seconds", "private MB", "resident MB"]
-        write_json(FIGURES / "results" / "streaming.json",
-                   {"columns": columns, "runs": runs, "provenance": source})  # fmt: skip
+        write_json(
+            FIGURES / "results" / "streaming.json",
+            {"columns": columns, "runs": runs, "provenance": source},
+        )
         print(runs[-1] | {"curve": "..."}, flush=True)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from albert_edu.analysis.charts import bars, grid, lines
+from albert_course.charts import bars, grid, lines
 
 
 def test_alt_text_of_lines_names_every_curve_its_ends_and_the_baselines():
@@ -15,13 +15,17 @@ def test_alt_text_of_lines_names_every_curve_its_ends_and_the_baselines():
 
 
 def test_curves_that_end_together_get_labels_that_do_not_overlap():
-    figure, _ = lines([(name, [0, 1], [0.0, 1.0]) for name in "abcd"], "x", "y", "four curves, one end")
+    figure, _ = lines(
+        [(name, [0, 1], [0.0, 1.0]) for name in "abcd"], "x", "y", "four curves, one end"
+    )
     heights = sorted(text.get_position()[1] for text in figure.axes[0].texts)
     assert all(after - before > 0.07 for before, after in pairwise(heights))
 
 
 def test_the_name_of_a_baseline_does_not_cover_the_name_of_a_curve():
-    figure, _ = lines([("run", [0, 1], [5.0, 3.0])], "step", "loss", "", {"copy": 3.0, "unigram": 3.01})
+    figure, _ = lines(
+        [("run", [0, 1], [5.0, 3.0])], "step", "loss", "", {"copy": 3.0, "unigram": 3.01}
+    )
     heights = sorted(text.get_position()[1] for text in figure.axes[0].texts)
     assert len(heights) == 3 and all(after - before > 0.07 for before, after in pairwise(heights))
 

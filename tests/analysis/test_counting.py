@@ -47,12 +47,17 @@ def configs(draw, shares=("all", "attention", "ffn", "none")):
     heads, layers = draw(st.integers(1, 3)), draw(st.integers(1, 5))
     hidden = heads * draw(st.integers(1, 6))
     return AlbertConfig(
-        vocab_size=draw(st.integers(1, 50)), hidden_size=hidden, num_layers=layers,
-        embedding_size=draw(st.sampled_from([hidden, 5, 8])), num_heads=heads,
-        ffn_size=draw(st.integers(1, 20)), max_positions=draw(st.integers(1, 20)),
-        num_segments=draw(st.integers(1, 3)), share=draw(st.sampled_from(shares)),
+        vocab_size=draw(st.integers(1, 50)),
+        hidden_size=hidden,
+        num_layers=layers,
+        embedding_size=draw(st.sampled_from([hidden, 5, 8])),
+        num_heads=heads,
+        ffn_size=draw(st.integers(1, 20)),
+        max_positions=draw(st.integers(1, 20)),
+        num_segments=draw(st.integers(1, 3)),
+        share=draw(st.sampled_from(shares)),
         num_groups=draw(st.integers(1, layers)),
-    )  # fmt: skip
+    )
 
 
 @given(configs())
@@ -68,15 +73,19 @@ def test_transformers_own_models_count_the_same(config):
     theirs = transformers.AutoModelForPreTraining.from_config(settings)
     # parameters() names a tied weight once. Where E equals H, ALBERT of transformers has a
     # projection and ours has none.
-    count = sum(p.numel() for name, p in theirs.named_parameters()
-                if config.factorised or "embedding_hidden_mapping_in" not in name)
+    count = sum(
+        p.numel()
+        for name, p in theirs.named_parameters()
+        if config.factorised or "embedding_hidden_mapping_in" not in name
+    )
     assert count_parameters(config).with_heads == count
 
 
 def test_the_FLOPs_of_albert_base_are_those_of_bert_base_but_for_the_projection():
     """189 million per token at 512 tokens; training costs three times as much."""
-    bert, albert = (flops_per_token(AlbertConfig.named(name), 512)
-                    for name in ("bert-base", "albert-base-v2"))  # fmt: skip
+    bert, albert = (
+        flops_per_token(AlbertConfig.named(name), 512) for name in ("bert-base", "albert-base-v2")
+    )
     assert albert == bert + 2 * 128 * 768 and round(albert / 1e6, 1) == 188.9
     assert flops_per_token(AlbertConfig.named("bert-base"), 512, training=True) == 3 * bert
 
@@ -95,7 +104,8 @@ def test_FLOPs_are_what_pytorch_counts_in_one_forward_pass(config):
 def test_training_holds_16_bytes_a_parameter_and_sharing_saves_no_activation():
     one, eight, unshared = (
         training_memory(AlbertConfig.named("albert-base-v2", share=share), size, 512, 20)
-        for share, size in (("all", 1), ("all", 8), ("none", 8)))
+        for share, size in (("all", 1), ("all", 8), ("none", 8))
+    )
     state = one.weights + one.gradients + one.optimizer
     assert state == eight.total - eight.activations - eight.logits == 16 * 11_813_810
     assert (eight.activations, eight.logits) == (8 * one.activations, 8 * one.logits)

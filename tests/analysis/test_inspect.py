@@ -4,10 +4,10 @@ import PIL.Image
 import pytest
 import transformers
 
-from albert_edu import cli
 from albert_edu.analysis.inspect import fill, inspect, rows_of_text
 from albert_edu.model.folders import model_folder
 from albert_edu.model.interchange import load_pretrained
+from tests.support import main
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,9 @@ def laptop():
 
 
 def test_the_shipped_model_knows_what_is_united(laptop):
-    ((best, probability), *_), = fill(*laptop, "the government of the united [MASK] of america", top=3)
+    (((best, probability), *_),) = fill(
+        *laptop, "the government of the united [MASK] of america", top=3
+    )
     assert best == "▁states" and probability > 0.5
 
 
@@ -25,7 +27,9 @@ def test_every_mask_of_a_text_gets_its_own_answers_in_falling_order(laptop):
     assert len(answers) == 2 and all(len(answer) == 4 for answer in answers)
     for answer in answers:
         probabilities = [probability for _, probability in answer]
-        assert probabilities == sorted(probabilities, reverse=True) and sum(probabilities) <= 1 + 1e-6
+        assert (
+            probabilities == sorted(probabilities, reverse=True) and sum(probabilities) <= 1 + 1e-6
+        )
 
 
 def test_filling_leaves_the_model_in_its_mode(laptop):
@@ -38,16 +42,21 @@ def test_filling_leaves_the_model_in_its_mode(laptop):
 def test_fill_refuses_a_bare_encoder_whose_guesses_would_be_noise(laptop, tmp_path, capsys):
     transformers.AlbertModel.from_pretrained(model_folder("laptop")).save_pretrained(tmp_path)
     laptop[1].save(tmp_path)
-    assert cli.main(["fill", "the united [MASK]", "--model", str(tmp_path)]) == 2
+    assert main(["fill", "the united [MASK]", "--model", str(tmp_path)]) == 2
     said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith(f"InterchangeError: {tmp_path} lacks tensors of the masked_token_head")
+    assert said.out == "" and said.err.startswith(
+        f"InterchangeError: {tmp_path} lacks tensors of the masked_token_head"
+    )
 
 
 def test_a_text_becomes_whole_rows_and_loses_no_token(laptop):
     _, tokenizer = laptop
     text = "the people of the united states " * 10
     batch = rows_of_text(tokenizer, text, 16)
-    inner = [row[mask.bool()][1:-1].tolist() for row, mask in zip(batch.token_ids, batch.attention_mask, strict=True)]
+    inner = [
+        row[mask.bool()][1:-1].tolist()
+        for row, mask in zip(batch.token_ids, batch.attention_mask, strict=True)
+    ]
     assert [i for row in inner for i in row] == tokenizer.encode(text)
     assert batch.token_ids.shape[1] == 16 and batch.num_masked == 0
 
@@ -55,15 +64,19 @@ def test_a_text_becomes_whole_rows_and_loses_no_token(laptop):
 def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
     model, tokenizer = laptop
     said = inspect(model, tokenizer)
-    for part in ("E = 64, H = 128, L = 12", "500,194 parameters in all", "layer 12: attention 0, ffn 0"):
+    for part in (
+        "E = 64, H = 128, L = 12",
+        "500,194 parameters in all",
+        "layer 12: attention 0, ffn 0",
+    ):
         assert part in said
     assert said.splitlines()[-1].startswith("layer 12:") and said.endswith("degrees")
     assert "Figure 1" not in inspect(model, None)
 
 
 def test_the_command_line_fills_inspects_and_draws(tmp_path, capsys):
-    assert cli.main(["fill", "the united [MASK] of america", "--model", "laptop", "--top", "2"]) == 0
+    assert main(["fill", "the united [MASK] of america", "--model", "laptop", "--top", "2"]) == 0
     assert "states" in capsys.readouterr().out
-    assert cli.main(["inspect", "laptop-unshared", "--out", str(tmp_path / "new")]) == 0
+    assert main(["inspect", "laptop-unshared", "--out", str(tmp_path / "new")]) == 0
     assert "layer 12: attention 11, ffn 11" in capsys.readouterr().out
     assert "1 to 12" in PIL.Image.open(tmp_path / "new" / "figure1.png").text["Description"]

@@ -33,4 +33,6 @@ def test_pooled_features_come_without_dropout_and_leave_the_mode_alone(story_tex
     stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 8, 32)
     (first, labels), (second, _) = (pooled_features(model, stream, 2) for _ in range(2))
     assert torch.equal(first, second) and model.training
-    assert torch.equal(labels, torch.cat([stream.batch(0).order_labels, stream.batch(1).order_labels]))
+    assert torch.equal(
+        labels, torch.cat([stream.batch(0).order_labels, stream.batch(1).order_labels])
+    )

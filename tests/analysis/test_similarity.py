@@ -14,8 +14,16 @@ from albert_edu.text.batches import PretrainingBatch
 from tests.support import randomised, same_bits, tiny, weights
 
 V, S, L = 60, 10, 3
-MEASURES = ("l2", "l2_std", "angle_degrees", "angle_std", "cosine", "cls_l2", "cls_angle_degrees",
-            "update_cosine")  # fmt: skip
+MEASURES = (
+    "l2",
+    "l2_std",
+    "angle_degrees",
+    "angle_std",
+    "cosine",
+    "cls_l2",
+    "cls_angle_degrees",
+    "update_cosine",
+)
 
 
 def model_of(**changes) -> AlbertForPretraining:
@@ -32,11 +40,13 @@ def batch() -> PretrainingBatch:
     """Sequences of 10, 7 and 4 tokens with three, one and no masked tokens."""
     mask = (torch.arange(S) < torch.tensor([10, 7, 4])[:, None]).long()
     return PretrainingBatch(
-        token_ids=torch.randint(5, V, (3, S)), segment_ids=(torch.arange(S) >= 3).long() * mask,
-        attention_mask=mask, masked_positions=torch.tensor([[1, 4, 9], [5, 0, 0], [0, 0, 0]]),
+        token_ids=torch.randint(5, V, (3, S)),
+        segment_ids=(torch.arange(S) >= 3).long() * mask,
+        attention_mask=mask,
+        masked_positions=torch.tensor([[1, 4, 9], [5, 0, 0], [0, 0, 0]]),
         masked_labels=torch.tensor([[6, 7, 8], [9, -100, -100], [-100, -100, -100]]),
         order_labels=torch.tensor([0, 1, -100]),
-    )  # fmt: skip
+    )
 
 
 def assert_same(one, other):
@@ -74,8 +84,9 @@ def slow_similarity(model: AlbertForPretraining, batch: PretrainingBatch, beyond
                 rows["angle_std"].append(stdev(angles))
                 rows["cosine"].append(mean(cosines))
     for before, between, after in zip(states, states[1:], states[2:], strict=False):
-        rows["update_cosine"].append(mean(
-            cosine((between - before)[place], (after - between)[place]) for place in tokens))
+        rows["update_cosine"].append(
+            mean(cosine((between - before)[place], (after - between)[place]) for place in tokens)
+        )
     return rows
 
 

@@ -6,8 +6,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from albert_edu.assignments.grade import grade_folder
-from albert_edu.assignments.wall import SAYS, Limits, find_wall
+from albert_course.assignments.grade import grade_folder
+from albert_course.assignments.wall import SAYS, Limits, find_wall
 from tests.assignments.classroom import DESERVED, Server, hand_in
 
 LIMITS = Limits(cell_seconds=20, seconds=120, memory=1 << 30)

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 import torch
 
-from albert_edu.assignments import RELEASES, SOURCES
-from albert_edu.checks import check_layer_plan, check_shared_gradient
+from albert_course.assignments import RELEASES, SOURCES
+from albert_course.checks import check_layer_plan, check_shared_gradient
 from tests.assignments.answers.a04 import OTHER_STYLE
 
 NAME = "04_shared_layers"
@@ -24,7 +24,11 @@ def read(folder: Path, name: str = NAME) -> nbformat.NotebookNode:
 def answers_in(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """Return the code of the answer cells by their names."""
     marked = [(cell.metadata.get("nbgrader"), cell) for cell in notebook.cells]
-    return {mark.grade_id: cell.source for mark, cell in marked if mark and mark.solution and not mark.grade}
+    return {
+        mark.grade_id: cell.source
+        for mark, cell in marked
+        if mark and mark.solution and not mark.grade
+    }
 
 
 SOLVED = answers_in(read(SOURCES))
@@ -37,11 +41,14 @@ print("hello", file=sys.stderr)
 for depth in range(3_000):
     os.mkdir("x")
     os.chdir("x")"""
-MESSY_PLAN = SOLVED["layer_plan"] + """
+MESSY_PLAN = (
+    SOLVED["layer_plan"]
+    + """
 plain_plan = layer_plan
 def layer_plan(*arguments):
     print("called", file=sys.stderr)
     return plain_plan(*arguments)"""
+)
 SLEEP = "def gradient_of_each(*_):\n    import time\n    time.sleep(1_000)"
 STUBBORN = """
 import time
@@ -58,9 +65,9 @@ def gradient_of_each(apply, W, x, L, loss):
     while True:
         kept.append(torch.empty(1 << 24))"""
 OVERWRITE = """
-import albert_edu.checks
-from albert_edu.checks import Report
-albert_edu.checks.check_layer_plan = lambda *_, **__: Report("layer_plan", [True])
+import albert_course.checks
+from albert_course.checks import Report
+albert_course.checks.check_layer_plan = lambda *_, **__: Report("layer_plan", [True])
 Report.score = property(lambda self: 1.0)
 def layer_plan(*_): pass"""
 DIES = "import os\ndef layer_plan(*_):\n    os._exit(0)"
@@ -115,9 +122,9 @@ def hard_coded() -> dict[str, str]:
     gradients = [said.tolist() for _, said in calls]
     return {
         "layer_plan": f"KNOWN = {plans!r}\ndef layer_plan(*asked):\n    if asked not in KNOWN:\n"
-                      "        raise ValueError\n    return KNOWN[asked]",
+        "        raise ValueError\n    return KNOWN[asked]",
         "gradient_of_each": f"import itertools\nNEXT = itertools.cycle({gradients!r})\n"
-                            "def gradient_of_each(*_):\n    return torch.tensor(next(NEXT))",
+        "def gradient_of_each(*_):\n    return torch.tensor(next(NEXT))",
     }
 
 
@@ -140,7 +147,11 @@ def tampered() -> nbformat.NotebookNode:
         mark = cell.metadata.get("nbgrader", {})
         if mark.get("grade") and mark.locked:
             cell.source = "pass"
-    notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != "encoder_hidden"]
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") != "encoder_hidden"
+    ]
     return notebook
 
 
@@ -161,7 +172,8 @@ def hand_in(folder: Path, port: int) -> None:
         "dies": submission(SOLVED | {"layer_plan": DIES}),
         "overwrites": submission({"layer_plan": OVERWRITE}),
         "imports": submission({"layer_plan": "from albert_edu.model.sharing import layer_plan"}),
-        "wrong_name": submission(SOLVED), "clear\x1b[2J": submission(SOLVED),
+        "wrong_name": submission(SOLVED),
+        "clear\x1b[2J": submission(SOLVED),
     }
     bare = submission(SOLVED)
     for cell in bare.cells:
@@ -181,7 +193,14 @@ def hand_in(folder: Path, port: int) -> None:
 
 
 DESERVED = {
-    "perfect": 20, "other_style": 20, "empty": 0, "half_done": 10, "never_ends": 15,
-    "memory_hog": 15, "tampers": 4, "spies": 10, "imports": 4,
+    "perfect": 20,
+    "other_style": 20,
+    "empty": 0,
+    "half_done": 10,
+    "never_ends": 15,
+    "memory_hog": 15,
+    "tampers": 4,
+    "spies": 10,
+    "imports": 4,
 }
 NOT_GRADED = {"resists", "dies", "wrong_name", "clear\x1b[2J", "bare", "not_json", "deep", "links"}

@@ -7,14 +7,23 @@ import os
 import nbformat
 import pytest
 
-from albert_edu.assignments import SEED_VARIABLE, SOURCES, grade
-from albert_edu.assignments.build import find_sources
-from albert_edu.assignments.grade import grade_folder
-from albert_edu.assignments.report import overview
-from albert_edu.assignments.wall import SAYS, find_wall
-from albert_edu.cli import main
+from albert_course.assignments import SEED_VARIABLE, SOURCES, grade
+from albert_course.assignments.build import find_sources
+from albert_course.assignments.grade import grade_folder
+from albert_course.assignments.report import overview
+from albert_course.assignments.wall import SAYS, find_wall
 from tests.assignments.__main__ import LIMITS, grade_class, points
-from tests.assignments.classroom import DESERVED, HONEST_BUT_MESSY, NAME, NOT_GRADED, SOLVED, answers_in, read, submission
+from tests.assignments.classroom import (
+    DESERVED,
+    HONEST_BUT_MESSY,
+    NAME,
+    NOT_GRADED,
+    SOLVED,
+    answers_in,
+    read,
+    submission,
+)
+from tests.support import main
 
 OTHERS = [path.stem for path in find_sources() if path.stem != NAME]
 
@@ -45,8 +54,11 @@ def test_each_gets_the_points_that_the_answers_deserve(graded, student):
 @pytest.mark.slow
 def test_constants_that_pass_the_visible_tests_are_worth_next_to_nothing(graded):
     path = graded[0] / "autograded" / "hard_coded" / NAME / f"{NAME}.ipynb"
-    failed = {cell.metadata.nbgrader.grade_id for cell in nbformat.read(path, as_version=4).cells
-              if any(output.output_type == "error" for output in cell.get("outputs", []))}
+    failed = {
+        cell.metadata.nbgrader.grade_id
+        for cell in nbformat.read(path, as_version=4).cells
+        if any(output.output_type == "error" for output in cell.get("outputs", []))
+    }
     assert not failed & {"layer_plan_visible", "gradient_of_each_visible"}
     assert graded[2]["hard_coded"] <= 2
 
@@ -72,8 +84,14 @@ def test_feedback_shows_the_likely_mistake_and_no_place_on_the_grader_s_disk(gra
 @pytest.mark.slow
 def test_the_report_names_mistakes_and_what_a_person_should_look_at(graded):
     text = overview(graded[0])
-    for words in ("encoder_hidden", "not answered yet", "not graded: ",
-                  "look: Report.score = property", "look: import socket", "wait for a person"):
+    for words in (
+        "encoder_hidden",
+        "not answered yet",
+        "not graded: ",
+        "look: Report.score = property",
+        "look: import socket",
+        "wait for a person",
+    ):
         assert words in text, words
     rows = text.splitlines()
     assert not rows[rows.index(next(row for row in rows if "other_style" in row)) + 1].count("look")
@@ -117,16 +135,26 @@ def test_a_process_that_ends_while_it_grades_is_a_problem_of_one_submission(tmp_
     assert "ended" in grade.grade_one(tmp_path, "ann", NAME, "plain", LIMITS)
 
 
-def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is_named(tmp_path, monkeypatch, capsys):
+def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is_named(
+    tmp_path, monkeypatch, capsys
+):
     folder, course = tmp_path / "in", tmp_path / "out"
     for student in ("ann", "bob"):
         (folder / student).mkdir(parents=True)
         nbformat.write(submission({}), folder / student / f"{NAME}.ipynb")
-    monkeypatch.setattr(grade, "grade_one", lambda course, student, *_: "" if student == "bob" else open("none"))
+    monkeypatch.setattr(
+        grade, "grade_one", lambda course, student, *_: "" if student == "bob" else open("none")
+    )
     lines = list(grade_folder(folder, course, "plain", LIMITS))
     assert "ann: FileNotFoundError" in lines[0] and lines[1] == f"{NAME}, bob: graded"
-    assert main(["assignments", "grade", str(folder), "--assignment", "77"]) == 2 and NAME in capsys.readouterr().err
-    for name, content in (("gradebook.db", "no database " * 99), ("problems.json", f'{{"{NAME}": 3}}')):
+    assert (
+        main(["assignments", "grade", str(folder), "--assignment", "77"]) == 2
+        and NAME in capsys.readouterr().err
+    )
+    for name, content in (
+        ("gradebook.db", "no database " * 99),
+        ("problems.json", f'{{"{NAME}": 3}}'),
+    ):
         (course / name).write_text(content)
         with pytest.raises(ValueError, match=f"{name} is damaged"):
             list(grade_folder(folder, course, "plain", LIMITS))

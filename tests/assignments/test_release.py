@@ -5,9 +5,9 @@ import re
 import nbformat
 import pytest
 
-from albert_edu import checks
-from albert_edu.assignments import NOTEBOOKS, RELEASES, SOURCES
-from albert_edu.assignments.build import build, find_sources, release
+from albert_course import checks
+from albert_course.assignments import NOTEBOOKS, RELEASES, SOURCES
+from albert_course.assignments.build import build, find_sources, release
 
 PATHS = find_sources()
 REGION = re.compile(r"^ *### BEGIN (?:SOLUTION|HIDDEN TESTS)\n(.*?)^ *### END", re.S | re.M)
@@ -38,7 +38,7 @@ def test_build_makes_the_committed_copies_and_touches_no_other_file(tmp_path):
 def test_no_line_of_a_solution_is_handed_out(path):
     inside = [region for cell in read(path).cells for region in REGION.findall(cell.source + "\n")]
     lines = {line.strip() for text in inside for line in text.splitlines()}
-    lines = {line for line in lines if len(line) > 12 and not line.startswith("from albert_edu.")}
+    lines = {line for line in lines if len(line) > 12 and not line.startswith("from albert_")}
     assert len(lines) > 10
     text = "\n".join(cell.source for cell in read(RELEASES / path.name).cells)
     assert "### BEGIN" not in text and not [line for line in lines if line in text]
@@ -87,7 +87,14 @@ def test_exercises_have_headers_hints_help_and_the_points_of_their_tests(path):
 
 
 def test_a_source_that_nbgrader_refuses_is_named(tmp_path):
-    mark = {"grade": False, "locked": False, "task": False, "grade_id": "a", "solution": True, "schema_version": 3}
+    mark = {
+        "grade": False,
+        "locked": False,
+        "task": False,
+        "grade_id": "a",
+        "solution": True,
+        "schema_version": 3,
+    }
     cell = nbformat.v4.new_code_cell("### BEGIN SOLUTION\npass", metadata={"nbgrader": mark})
     kernel = {"name": "python3", "display_name": "Python", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})

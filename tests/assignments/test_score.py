@@ -1,8 +1,8 @@
 """What a hidden test ends with."""
 
-from albert_edu.assignments import SEED_VARIABLE
-from albert_edu.assignments.score import score, seeds
-from albert_edu.checks.report import Property, Report
+from albert_course.assignments import SEED_VARIABLE
+from albert_course.assignments.score import score, seeds
+from albert_course.checks.report import Property, Report
 
 HALF = Report("half", [Property("one", True), Property("two", False, reason="a swap")])
 FULL = Report("full", [Property("one", True)])

@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from albert_edu import AlbertConfig, checks
+from albert_course import checks
+from albert_edu import AlbertConfig
 from albert_edu.analysis.counting import count_parameters, flops_per_token
 from albert_edu.analysis.probes import linear_probe
 from albert_edu.model.embeddings import FactorizedEmbedding
@@ -47,8 +48,9 @@ def gelu_of_torch(x):
 
 @right(checks.check_factorized_embedding)
 def embedding(V, E, H, P):
-    return FactorizedEmbedding(AlbertConfig(
-        vocab_size=V, embedding_size=E, hidden_size=H, max_positions=P, num_heads=1))
+    return FactorizedEmbedding(
+        AlbertConfig(vocab_size=V, embedding_size=E, hidden_size=H, max_positions=P, num_heads=1)
+    )
 
 
 @right(checks.check_parameter_count)
@@ -75,8 +77,10 @@ def sampler(documents, length, n, rng):
     corpus = TokenizedCorpus(flat, edges, parts, np.full(len(documents), -1))
     drawn, rows = PairSampler(corpus, "sop", length).draw(rng, n), []
     for starts, ends, label in zip(drawn.start, drawn.end, drawn.labels, strict=True):
-        a, b = (flat[edges[start] : edges[end]].tolist()
-                for start, end in zip(starts, ends, strict=True))
+        a, b = (
+            flat[edges[start] : edges[end]].tolist()
+            for start, end in zip(starts, ends, strict=True)
+        )
         rows.append(([2, *a, 3, *b, 3], [0] * (len(a) + 2) + [1] * (len(b) + 1), int(label)))
     return rows
 
@@ -85,9 +89,13 @@ def sampler(documents, length, n, rng):
 def lamb(weights, gradients, lr, decay):
     params = {name: nn.Parameter(w) for name, w in weights.items()}
     spared = {name: name.endswith("bias") or ".norm." in name for name in params}
-    optimizer = Lamb([{"params": [p], "adapt": not spared[name],
-                       "weight_decay": 0 if spared[name] else decay}
-                      for name, p in params.items()], lr=lr)
+    optimizer = Lamb(
+        [
+            {"params": [p], "adapt": not spared[name], "weight_decay": 0 if spared[name] else decay}
+            for name, p in params.items()
+        ],
+        lr=lr,
+    )
     for gradient in gradients:
         for name, p in params.items():
             p.grad = gradient[name]

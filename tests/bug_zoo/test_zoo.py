@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from albert_edu import checks
+from albert_course import checks
 from tests.bug_zoo.__main__ import survey
 from tests.bug_zoo.zoo import Animal, all_animals, all_checks, graded_checks
 
@@ -13,8 +13,14 @@ CHECKS = all_checks()
 # None is the seed that students have.
 SEEDS = [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7, 2026))]
 
-LONG = ("accumulation", "layer_plan", "linear_probe", "ngram_masking", "order_pairs",
-        "replace_masked")
+LONG = (
+    "accumulation",
+    "layer_plan",
+    "linear_probe",
+    "ngram_masking",
+    "order_pairs",
+    "replace_masked",
+)
 
 
 def case(check, animal=None):

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import nbformat
 
-from albert_edu import checks
-from albert_edu.assignments.build import find_sources
-from albert_edu.checks import lessons
-from albert_edu.checks.engine import wrong_answer
+from albert_course import checks
+from albert_course.assignments.build import find_sources
+from albert_course.checks import lessons
+from albert_course.checks.engine import wrong_answer
 
 
 class Animal(NamedTuple):
@@ -62,8 +62,10 @@ def from_cards() -> list[Animal]:
     animals = []
     for check in all_checks():
         animals.append(Animal(check, "reference", check.reference, True))
-        animals += [Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
-                    for mistake, edit in check.wrong.items()]
+        animals += [
+            Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
+            for mistake, edit in check.wrong.items()
+        ]
     return animals
 
 
@@ -79,8 +81,11 @@ def from_assignments() -> list[Animal]:
                 mark = cell.metadata.get("nbgrader", {})
                 if cell.cell_type != "code" or mark.get("points"):
                     continue
-                names |= {check.__name__: _keeper(animals, check, style)
-                          for check in graded_checks() if check.__name__ in names}
+                names |= {
+                    check.__name__: _keeper(animals, check, style)
+                    for check in graded_checks()
+                    if check.__name__ in names
+                }
                 with contextlib.redirect_stdout(None):
                     exec(answers.get(mark.get("grade_id"), cell.source), names)
     return animals

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from albert_edu.checks import CheckFailed, check_classification_head, limits
-from albert_edu.checks.asking import tensor
-from albert_edu.checks.engine import Case, card
+from albert_course.checks import CheckFailed, check_classification_head, limits
+from albert_course.checks.asking import tensor
+from albert_course.checks.engine import Case, card
 
 
 def double(x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def hue(colour: str) -> float | None:
     """Return the hue of a colour between 0 and 1, or None for ink, paper and greys."""
-    red, green, blue = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     if max(red, green, blue) - min(red, green, blue) < 6:
         return None
     return colorsys.rgb_to_hsv(red, green, blue)[0]
@@ -27,7 +27,14 @@ def hue(colour: str) -> float | None:
 @functools.cache
 def kind(colour: str) -> str | None:
     """Return which colour of the course this colour is a tint of."""
-    colours = (palette.WEIGHT, palette.STATE, palette.GRADIENT, palette.TARGET, palette.SEGMENT_A, palette.SEGMENT_B)
+    colours = (
+        palette.WEIGHT,
+        palette.STATE,
+        palette.GRADIENT,
+        palette.TARGET,
+        palette.SEGMENT_A,
+        palette.SEGMENT_B,
+    )
     if hue(colour) is None:
         return None
     tints = {palette.tint(base, k / 100): base for base in colours for k in range(1, 101)}
@@ -60,13 +67,16 @@ def frames(entry, stretch: float) -> list[tuple[str, float, float, float, float]
 def test_the_committed_file_is_what_the_script_makes(entry):
     file = gallery.FOLDER / f"{entry.name}.svg"
     assert file.exists() and file.read_text(encoding="utf-8") == entry.source, (
-        f"{file.name} is not what nb{entry.notebook} draws: run python -m figures.drawings")
+        f"{file.name} is not what nb{entry.notebook} draws: run python -m figures.drawings"
+    )
 
 
 def test_the_readme_lists_every_drawing_and_no_file_is_left_over():
     assert (gallery.FOLDER / "README.md").read_text(encoding="utf-8") == gallery.readme(ENTRIES)
     files = sorted(path.stem for path in gallery.FOLDER.glob("*.svg"))
-    assert files == sorted(entry.name for entry in ENTRIES), "names are unique and files are current"
+    assert files == sorted(entry.name for entry in ENTRIES), (
+        "names are unique and files are current"
+    )
 
 
 @EACH
@@ -108,14 +118,27 @@ def test_no_words_run_off_the_canvas_even_in_the_widest_font(entry):
 @EACH
 def test_no_words_lie_on_other_words(entry):
     for first, second in itertools.combinations(frames(entry, 0.92), 2):
-        apart = (first[3] <= second[1] or second[3] <= first[1] or first[4] <= second[2] or second[4] <= first[2])
+        apart = (
+            first[3] <= second[1]
+            or second[3] <= first[1]
+            or first[4] <= second[2]
+            or second[4] <= first[2]
+        )
         assert apart, f"{first[0]!r} and {second[0]!r}"
 
 
 def test_no_drawing_but_these_has_got_lost_from_the_notebooks():
-    pages = "".join(path.read_text(encoding="utf-8") for path in (gallery.FOLDER.parents[1] / "notebooks").rglob("*.ipynb"))
+    pages = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (gallery.FOLDER.parents[1] / "notebooks").rglob("*.ipynb")
+    )
     unused = {entry.name for entry in ENTRIES if f"/{entry.name}.svg" not in pages}
-    assert unused == {"measured_pairs", "parameters_and_depth", "segment_ids_by_place", "torn_heads"}
+    assert unused == {
+        "measured_pairs",
+        "parameters_and_depth",
+        "segment_ids_by_place",
+        "torn_heads",
+    }
 
 
 def test_scripts_are_short():

@@ -25,22 +25,26 @@ def batch() -> PretrainingBatch:
     mask = (torch.arange(S) < torch.tensor([9, 6, 4])[:, None]).long()
     return PretrainingBatch(
         token_ids=torch.randint(5, V, (B, S)) * mask,
-        segment_ids=(torch.arange(S) >= 3).long() * mask, attention_mask=mask,
+        segment_ids=(torch.arange(S) >= 3).long() * mask,
+        attention_mask=mask,
         masked_positions=torch.tensor([[1, 8], [4, 2], [3, 0]]),
         masked_labels=torch.tensor([[7, 9], [11, 13], [17, -100]]),
         order_labels=torch.tensor([0, 1, -100]),
-    )  # fmt: skip
+    )
 
 
 def padded(batch: PretrainingBatch, columns: int) -> PretrainingBatch:
     """The same batch with more columns of padding; whatever stands in them should not matter."""
+
     def wider(x: torch.Tensor, high: int) -> torch.Tensor:
         return torch.cat([x, torch.randint(0, high, (len(x), columns))], dim=1)
 
     return dataclasses.replace(
-        batch, token_ids=wider(batch.token_ids, V), segment_ids=wider(batch.segment_ids, 2),
+        batch,
+        token_ids=wider(batch.token_ids, V),
+        segment_ids=wider(batch.segment_ids, 2),
         attention_mask=torch.nn.functional.pad(batch.attention_mask, (0, columns)),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 5])
@@ -78,8 +82,15 @@ def test_a_sequence_longer_than_max_positions_is_refused_with_both_numbers():
 
 @pytest.mark.parametrize(("E", "share", "std"), [(32, "all", 0.02), (64, "none", 0.05)])
 def test_the_start_is_a_normal_cut_at_two_deviations_with_zero_biases_and_unit_norms(E, share, std):
-    model = tiny(embedding_size=E, hidden_size=64, share=share, init_std=std, vocab_size=300,
-                 max_positions=256, num_segments=64)  # fmt: skip
+    model = tiny(
+        embedding_size=E,
+        hidden_size=64,
+        share=share,
+        init_std=std,
+        vocab_size=300,
+        max_positions=256,
+        num_segments=64,
+    )
     for name, parameter in model.named_parameters():
         if parameter.ndim == 1:
             assert (parameter == float("norm.weight" in name)).all(), name

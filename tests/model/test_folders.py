@@ -16,7 +16,6 @@ import transformers
 from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 
-from albert_edu import cli
 from albert_edu.model import folders
 from albert_edu.model.folders import model_folder
 from albert_edu.model.formats import InterchangeError, tensor_names
@@ -26,11 +25,31 @@ from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.task_files import SpanExample, encode_spans
 from albert_edu.text.tasks import Example, encode_pairs
 from albert_edu.text.tokenizer import TokenizerError
-from tests.support import same_bits, tiny
+from tests.support import main, same_bits, tiny
 
-SIZES = dict(vocab_size=50, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
-             max_position_embeddings=16)  # fmt: skip
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "four", "score", "and", "seven", "year", "##s", "ago", "."]
+SIZES = dict(
+    vocab_size=50,
+    hidden_size=16,
+    num_hidden_layers=4,
+    num_attention_heads=2,
+    intermediate_size=64,
+    max_position_embeddings=16,
+)
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "four",
+    "score",
+    "and",
+    "seven",
+    "year",
+    "##s",
+    "ago",
+    ".",
+]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +74,9 @@ def test_sharded_weights_are_read(folder, written):
     tensors = load_file(folder / "model.safetensors")
     shards = {name: f"model-0000{1 + i % 2}-of-00002.safetensors" for i, name in enumerate(tensors)}
     for shard in set(shards.values()):
-        save_file({name: tensors[name] for name in tensors if shards[name] == shard}, folder / shard)
+        save_file(
+            {name: tensors[name] for name in tensors if shards[name] == shard}, folder / shard
+        )
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": shards}))
     (folder / "albert_config.json").write_text("{}")  # config.json comes first
@@ -66,7 +87,9 @@ def test_sharded_weights_are_read(folder, written):
 def test_a_shard_outside_of_the_folder_is_refused(folder, shard):
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"x": shard}}))
-    with pytest.raises(InterchangeError, match=rf"'{re.escape(shard)}', which is not a file of its folder"):
+    with pytest.raises(
+        InterchangeError, match=rf"'{re.escape(shard)}', which is not a file of its folder"
+    ):
         load_pretrained(folder)
 
 
@@ -83,12 +106,19 @@ class Trap:
         return os.mkdir, ("sprung",)
 
 
-@pytest.mark.parametrize(("content", "message"), [(Trap(), "is damaged"), (1, "holds something else than tensors")])
-def test_code_in_a_pickle_is_not_run_and_what_is_no_tensor_is_refused(folder, monkeypatch, content, message):
+@pytest.mark.parametrize(
+    ("content", "message"), [(Trap(), "is damaged"), (1, "holds something else than tensors")]
+)
+def test_code_in_a_pickle_is_not_run_and_what_is_no_tensor_is_refused(
+    folder, monkeypatch, content, message
+):
     monkeypatch.chdir(folder)
     (folder / "model.safetensors").unlink()
     torch.save({"albert.pooler.weight": content}, folder / "pytorch_model.bin")
-    with pytest.warns(UserWarning, match="is a pickle"), pytest.raises(InterchangeError, match=message):
+    with (
+        pytest.warns(UserWarning, match="is a pickle"),
+        pytest.raises(InterchangeError, match=message),
+    ):
         load_pretrained(folder)
     assert not (folder / "sprung").exists()
 
@@ -96,7 +126,9 @@ def test_code_in_a_pickle_is_not_run_and_what_is_no_tensor_is_refused(folder, mo
 def test_code_in_a_numpy_archive_is_not_run(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "model.safetensors").unlink()
-    with pytest.raises(InterchangeError, match=r"has no model\.safetensors \(found: config\.json\)"):
+    with pytest.raises(
+        InterchangeError, match=r"has no model\.safetensors \(found: config\.json\)"
+    ):
         load_pretrained(folder)
     np.savez(folder / "model.npz", x=np.array(Trap(), dtype=object))
     with pytest.raises(InterchangeError, match="is damaged"):
@@ -122,13 +154,19 @@ def test_the_authors_variables_are_read_with_their_config(prefix, folder, writte
         else:
             name, array = f"{module}/{'kernel' if kind == 'weight' else 'bias'}", array.T
         variables |= {f"{prefix}{name}": array, f"{prefix}{name}/adam_m": array}
-    assert f"{prefix}bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/output/dense/kernel" in variables
+    assert (
+        f"{prefix}bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/output/dense/kernel"
+        in variables
+    )
     assert f"{prefix}bert/embeddings/word_embeddings" in variables
     np.savez(folder / "model.npz", **variables)
     (folder / "model.safetensors").unlink()
     settings = json.loads((folder / "config.json").read_text())
     (folder / "config.json").unlink()
-    their_config = {name: settings[name] for name in settings.keys() - {"model_type", "architectures", "inner_group_num"}}
+    their_config = {
+        name: settings[name]
+        for name in settings.keys() - {"model_type", "architectures", "inner_group_num"}
+    }
     (folder / "albert_config.json").write_text(json.dumps(their_config | {"hidden_act": "gelu"}))
     read, _ = load_pretrained(folder)
     assert read.config == model.config  # their "gelu" is the tanh form
@@ -136,24 +174,37 @@ def test_the_authors_variables_are_read_with_their_config(prefix, folder, writte
 
 
 def test_inner_groups_without_repetition_are_read_as_layers_of_their_own(tmp_path):
-    sizes = SIZES | dict(num_hidden_layers=2, num_hidden_groups=2, inner_group_num=3, embedding_size=8)
+    sizes = SIZES | dict(
+        num_hidden_layers=2, num_hidden_groups=2, inner_group_num=3, embedding_size=8
+    )
     config = transformers.AlbertConfig(**sizes)
     theirs = transformers.AlbertForPreTraining(config).eval()
     theirs.save_pretrained(tmp_path)
     ours, ids = load_pretrained(tmp_path)[0].eval(), torch.randint(1, 50, (2, 9))
     assert ours.config.num_layers == 6 and ours.config.share == "none"
-    torch.testing.assert_close(ours.albert(ids).pooled, theirs.albert(ids).pooler_output, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        ours.albert(ids).pooled, theirs.albert(ids).pooler_output, atol=1e-5, rtol=1e-5
+    )
 
 
 # The Hub
 
 
-def test_without_a_network_the_hubs_cache_answers_and_a_name_that_it_lacks_is_refused_at_once(written, tmp_path, monkeypatch):
-    for name, value in (("HF_HUB_CACHE", str(tmp_path)), ("ENDPOINT", "https://hub.invalid"), ("HF_HUB_OFFLINE", False)):
+def test_without_a_network_the_hubs_cache_answers_and_a_name_that_it_lacks_is_refused_at_once(
+    written, tmp_path, monkeypatch
+):
+    for name, value in (
+        ("HF_HUB_CACHE", str(tmp_path)),
+        ("ENDPOINT", "https://hub.invalid"),
+        ("HF_HUB_OFFLINE", False),
+    ):
         monkeypatch.setattr(huggingface_hub.constants, name, value)
     monkeypatch.setattr(urllib.request, "getproxies", dict)
     began, cached = time.monotonic(), tmp_path / "models--albert--albert-base-v2"
-    with pytest.raises(InterchangeError, match=r"is no folder, no shipped model \(laptop, .*out of reach, and the cache lacks it"):
+    with pytest.raises(
+        InterchangeError,
+        match=r"is no folder, no shipped model \(laptop, .*out of reach, and the cache lacks it",
+    ):
         load_pretrained("albert/albert-base-v2")
     shutil.copytree(written, cached / "snapshots" / "8e2f239c5f8a2c0f253781ca60135db913e5c80c")
     (cached / "refs").mkdir()
@@ -166,7 +217,9 @@ def test_the_hub_gives_the_files_that_we_read_and_otherwise_its_reason(monkeypat
     wanted = ["config.json", "model.safetensors", "pytorch_model.bin", "spiece.model", "vocab.txt"]
 
     def refuse(name, allow_patterns, local_files_only):
-        assert [*filter_repo_objects([*wanted, "tf_model.h5"], allow_patterns=allow_patterns)] == wanted
+        assert [
+            *filter_repo_objects([*wanted, "tf_model.h5"], allow_patterns=allow_patterns)
+        ] == wanted
         raise OSError(f"401, {local_files_only}")
 
     monkeypatch.setattr(folders, "is_hub_out_of_reach", lambda: False)
@@ -176,7 +229,9 @@ def test_the_hub_gives_the_files_that_we_read_and_otherwise_its_reason(monkeypat
 
 
 def test_a_misspelt_path_is_not_looked_up_on_the_hub(tmp_path, monkeypatch):
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *a, **b: pytest.fail("asked the Hub"))
+    monkeypatch.setattr(
+        huggingface_hub, "snapshot_download", lambda *a, **b: pytest.fail("asked the Hub")
+    )
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     for name in ("runs/mine", "./mine", "/nowhere/mine", "a/b/c"):
@@ -202,24 +257,51 @@ def test_a_wordpiece_bert_is_loaded_with_its_tokenizer(bert, tmp_path):
     text = "Four score and SEVEN years ago. Lincoln"
     assert tokenizer.encode(text) == theirs.encode(text, add_special_tokens=False)
     assert tokenizer.encode_many([text, "ago"]) == [tokenizer.encode(text), tokenizer.encode("ago")]
-    special = (tokenizer.pad_id, tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id)
+    special = (
+        tokenizer.pad_id,
+        tokenizer.unk_id,
+        tokenizer.cls_id,
+        tokenizer.sep_id,
+        tokenizer.mask_id,
+    )
     assert special == (0, 3, 4, 5, 6) and len(tokenizer) == len(WORDS) + 2
-    assert tokenizer.decode([4, *tokenizer.encode("four score and seven years"), 6, 5]) == "four score and seven years [MASK]"
+    assert (
+        tokenizer.decode([4, *tokenizer.encode("four score and seven years"), 6, 5])
+        == "four score and seven years [MASK]"
+    )
 
 
 def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_tokens(bert):
     model, tokenizer = load_pretrained(bert)
-    data = encode_pairs([Example("four score", "years ago", 0), Example("seven", None, 1)], tokenizer, 12)
+    data = encode_pairs(
+        [Example("four score", "years ago", 0), Example("seven", None, 1)], tokenizer, 12
+    )
     assert data.token_ids[0].tolist() == [4, 7, 8, 5, 11, 12, 13, 5, 0, 0, 0, 0]
     assert AlbertForClassification(model.albert, 2).loss(data).isfinite()
-    example = SpanExample("q", "and seven?", "Four score and seven years ago.", ("seven years",), 15)
+    example = SpanExample(
+        "q", "and seven?", "Four score and seven years ago.", ("seven years",), 15
+    )
     spans = encode_spans([example], tokenizer, 16)
     start, end = spans.data.labels[0].tolist()
-    assert tokenizer.pieces(spans.data.token_ids[0][start : end + 1].tolist()) == ["seven", "year", "##s"]
+    assert tokenizer.pieces(spans.data.token_ids[0][start : end + 1].tolist()) == [
+        "seven",
+        "year",
+        "##s",
+    ]
 
 
 def test_a_wordpiece_bert_is_no_start_for_pretraining(bert, tmp_path, capsys):
-    code = cli.main(["pretrain", "--corpus", "stories", "--warm-start", str(bert), "--out", str(tmp_path / "out")])
+    code = main(
+        [
+            "pretrain",
+            "--corpus",
+            "stories",
+            "--warm-start",
+            str(bert),
+            "--out",
+            str(tmp_path / "out"),
+        ]
+    )
     assert code == 2 and "pre-training needs a tokenizer of ALBERT's" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -251,7 +333,12 @@ def test_our_folder_tells_transformers_segments_and_length():
     encoded = theirs("fellow citizens", "of the senate")
     first = encoded["token_type_ids"].index(1)
     assert encoded["input_ids"][first - 1] == 3 and theirs.model_max_length == 128
-    fill = transformers.pipeline("fill-mask", str(model_folder("laptop")), tokenizer=theirs, tokenizer_kwargs={"truncation": True})
+    fill = transformers.pipeline(
+        "fill-mask",
+        str(model_folder("laptop")),
+        tokenizer=theirs,
+        tokenizer_kwargs={"truncation": True},
+    )
     assert len(fill("the united [MASK] of america " + "and so on " * 200)) == 5
 
 
@@ -265,7 +352,9 @@ def test_a_tokenizer_without_the_special_tokens_is_refused():
 @pytest.mark.parametrize(("words", "expected"), [(3, "warns"), (-3, "refuses")])
 def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, expected):
     vocabulary = (bert / "vocab.txt").read_text().splitlines()
-    (bert / "vocab.txt").write_text("\n".join(vocabulary[:-words] if words > 0 else [*vocabulary, "x", "y", "z"]) + "\n")
+    (bert / "vocab.txt").write_text(
+        "\n".join(vocabulary[:-words] if words > 0 else [*vocabulary, "x", "y", "z"]) + "\n"
+    )
     if expected == "warns":
         with pytest.warns(UserWarning, match="has 12 tokens, its model 15 rows"):
             load_pretrained(bert)

@@ -14,7 +14,13 @@ from safetensors.torch import load_file, save_file
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.formats import InterchangeError, from_transformers, tensor_names, to_transformers, why_not_expressible
+from albert_edu.model.formats import (
+    InterchangeError,
+    from_transformers,
+    tensor_names,
+    to_transformers,
+    why_not_expressible,
+)
 from albert_edu.model.interchange import load_pretrained, load_with_tokenizer, save_pretrained
 from albert_edu.model.sharing import layer_plan
 from albert_edu.text.stories import stories
@@ -22,20 +28,32 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 from tests.support import randomised, same_bits
 
 V = 150
-SHAPE = dict(vocab_size=V, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16)
-THEIRS = dict(vocab_size=V, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64,
-              max_position_embeddings=16)  # fmt: skip
+SHAPE = dict(
+    vocab_size=V, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16
+)
+THEIRS = dict(
+    vocab_size=V,
+    hidden_size=16,
+    num_hidden_layers=4,
+    num_attention_heads=2,
+    intermediate_size=64,
+    max_position_embeddings=16,
+)
 ALBERT, BERT = dict(), dict(embedding_size=16, share="none")
 
 
 @pytest.fixture(scope="module")
 def tokenizer() -> AlbertTokenizer:
-    return AlbertTokenizer.train((sentence for story in stories(40)["sentences"] for sentence in story), V)
+    return AlbertTokenizer.train(
+        (sentence for story in stories(40)["sentences"] for sentence in story), V
+    )
 
 
 @pytest.fixture(scope="module")
 def sentences() -> list[str]:
-    return [sentence for story in stories(5, seed=1)["sentences"] for sentence in story] + ["Ça, c'est   UNKNOWN: 3,000 £!"]
+    return [sentence for story in stories(5, seed=1)["sentences"] for sentence in story] + [
+        "Ça, c'est   UNKNOWN: 3,000 £!"
+    ]
 
 
 def model_of(**changes) -> AlbertForPretraining:
@@ -70,12 +88,28 @@ def folder(tmp_path, tokenizer) -> Path:
 
 @pytest.mark.parametrize(
     "changes",
-    [ALBERT, dict(num_groups=2), dict(share="none"), dict(embedding_size=16), dict(embedding_size=16, num_groups=2), BERT,
-     dict(activation="gelu_erf", hidden_dropout=0.1, attention_dropout=0.2, layer_norm_eps=1e-5, pad_id=3, ffn_size=24,
-          num_segments=3)],
+    [
+        ALBERT,
+        dict(num_groups=2),
+        dict(share="none"),
+        dict(embedding_size=16),
+        dict(embedding_size=16, num_groups=2),
+        BERT,
+        dict(
+            activation="gelu_erf",
+            hidden_dropout=0.1,
+            attention_dropout=0.2,
+            layer_norm_eps=1e-5,
+            pad_id=3,
+            ffn_size=24,
+            num_segments=3,
+        ),
+    ],
     ids=str,
-)  # fmt: skip
-def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(changes, tokenizer, tmp_path):
+)
+def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(
+    changes, tokenizer, tmp_path
+):
     model, folder = model_of(**changes), tmp_path / "deep" / "er"
     save_pretrained(model, tokenizer, str(folder))
     loaded, its_tokenizer = load_with_tokenizer(str(folder))
@@ -85,48 +119,91 @@ def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(chan
 
 
 @given(
-    L=st.integers(1, 6), groups=st.integers(1, 6), E=st.sampled_from([8, 16]), share=st.sampled_from(["all", "none"]),
-    rest=st.fixed_dictionaries(dict(
-        num_heads=st.sampled_from([1, 2, 4]), ffn_size=st.integers(1, 100), pad_id=st.integers(0, 5),
-        hidden_dropout=st.sampled_from([0.0, 0.1, 0.5]), attention_dropout=st.sampled_from([0.0, 0.2]),
-        activation=st.sampled_from(["gelu_tanh", "gelu_erf"]), layer_norm_eps=st.sampled_from([1e-12, 1e-5]),
-        init_std=st.sampled_from([0.02, 0.05]),
-    )),
-)  # fmt: skip
+    L=st.integers(1, 6),
+    groups=st.integers(1, 6),
+    E=st.sampled_from([8, 16]),
+    share=st.sampled_from(["all", "none"]),
+    rest=st.fixed_dictionaries(
+        dict(
+            num_heads=st.sampled_from([1, 2, 4]),
+            ffn_size=st.integers(1, 100),
+            pad_id=st.integers(0, 5),
+            hidden_dropout=st.sampled_from([0.0, 0.1, 0.5]),
+            attention_dropout=st.sampled_from([0.0, 0.2]),
+            activation=st.sampled_from(["gelu_tanh", "gelu_erf"]),
+            layer_norm_eps=st.sampled_from([1e-12, 1e-5]),
+            init_std=st.sampled_from([0.02, 0.05]),
+        )
+    ),
+)
 @example(L=4, groups=4, E=16, share="all", rest={})
 @example(L=1, groups=1, E=16, share="all", rest={})
 @settings(max_examples=25, deadline=None, derandomize=True)
-def test_a_config_comes_back_from_transformers_own_class_as_the_same_model(L, groups, E, share, rest):
-    shape = dict(vocab_size=50, embedding_size=E, hidden_size=16, num_layers=L, num_heads=2, max_positions=24, num_segments=3)
+def test_a_config_comes_back_from_transformers_own_class_as_the_same_model(
+    L, groups, E, share, rest
+):
+    shape = dict(
+        vocab_size=50,
+        embedding_size=E,
+        hidden_size=16,
+        num_layers=L,
+        num_heads=2,
+        max_positions=24,
+        num_segments=3,
+    )
     config = AlbertConfig(**(shape | dict(share=share, num_groups=min(groups, L)) | rest))
     assert why_not_expressible(config) is None
     theirs = transformers.AutoConfig.for_model(**to_transformers(config))
     back = from_transformers(json.loads(theirs.to_json_string(use_diff=False)))
     # "none" and "as many groups as layers" are two names of one model, so names and plans are what has to agree.
     assert back.replace(share=config.share, num_groups=config.num_groups) == config
-    assert layer_plan(L, back.share, back.num_groups) == layer_plan(L, config.share, config.num_groups)
+    assert layer_plan(L, back.share, back.num_groups) == layer_plan(
+        L, config.share, config.num_groups
+    )
     assert names_there(back) == names_there(config)
 
 
 def test_transformers_picks_the_right_class_and_finds_every_tensor(tokenizer, tmp_path):
-    for changes, kind in ((ALBERT, "AlbertForPreTraining"), (dict(embedding_size=16), "AlbertForPreTraining"),
-                          (BERT, "BertForPreTraining")):  # fmt: skip
+    for changes, kind in (
+        (ALBERT, "AlbertForPreTraining"),
+        (dict(embedding_size=16), "AlbertForPreTraining"),
+        (BERT, "BertForPreTraining"),
+    ):
         save_pretrained(model_of(**changes), tokenizer, tmp_path / kind)
-        theirs, report = transformers.AutoModelForPreTraining.from_pretrained(tmp_path / kind, output_loading_info=True)
+        theirs, report = transformers.AutoModelForPreTraining.from_pretrained(
+            tmp_path / kind, output_loading_info=True
+        )
         assert type(theirs).__name__ == kind
         assert not any(report.values()), report
-        said, known = json.loads((tmp_path / kind / "config.json").read_text()), type(theirs.config)().to_dict()
+        said, known = (
+            json.loads((tmp_path / kind / "config.json").read_text()),
+            type(theirs.config)().to_dict(),
+        )
         assert said.keys() <= known.keys() and said["architectures"] == [kind]
-        assert all(said[name] == known[name] for name in ("bos_token_id", "eos_token_id") if kind.startswith("Albert"))
+        assert all(
+            said[name] == known[name]
+            for name in ("bos_token_id", "eos_token_id")
+            if kind.startswith("Albert")
+        )
         with safe_open(tmp_path / kind / "model.safetensors", "pt") as file:
-            assert file.metadata() == {"format": "pt"}  # version 4 reads no file that does not say so
+            assert file.metadata() == {
+                "format": "pt"
+            }  # version 4 reads no file that does not say so
 
 
 def test_transformers_tokenizer_reads_our_folder_with_the_same_ids(folder, tokenizer, sentences):
     theirs = transformers.AlbertTokenizer.from_pretrained(folder)
-    assert theirs.get_vocab() == {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
-    assert [getattr(theirs, f"{name}_token_id") for name in ("pad", "unk", "cls", "sep", "mask")] == [0, 1, 2, 3, 4]
-    assert theirs.model_max_length == 16 and [*theirs("")] == ["input_ids", "token_type_ids", "attention_mask"]
+    assert theirs.get_vocab() == {
+        piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))
+    }
+    assert [
+        getattr(theirs, f"{name}_token_id") for name in ("pad", "unk", "cls", "sep", "mask")
+    ] == [0, 1, 2, 3, 4]
+    assert theirs.model_max_length == 16 and [*theirs("")] == [
+        "input_ids",
+        "token_type_ids",
+        "attention_mask",
+    ]
     for sentence in sentences:
         assert theirs.encode(sentence, add_special_tokens=False) == tokenizer.encode(sentence)
 
@@ -145,7 +222,9 @@ def test_what_we_save_after_reading_theirs_is_theirs_again(tmp_path):
     theirs = their_albert(num_hidden_groups=2)
     theirs.save_pretrained(tmp_path / "theirs")
     save_pretrained(load_pretrained(tmp_path / "theirs")[0], None, tmp_path / "ours")
-    before, after = (load_file(tmp_path / name / "model.safetensors") for name in ("theirs", "ours"))
+    before, after = (
+        load_file(tmp_path / name / "model.safetensors") for name in ("theirs", "ours")
+    )
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
 
@@ -162,17 +241,29 @@ def test_weights_stored_in_half_precision_are_read_as_float32(tmp_path):
 @pytest.mark.parametrize("kind", ["Albert", "Bert"])
 def test_a_bare_encoder_is_read_and_its_missing_heads_are_named(kind, tmp_path):
     extra = dict(embedding_size=8) if kind == "Albert" else {}
-    theirs = getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**THEIRS, **extra))
+    theirs = getattr(transformers, f"{kind}Model")(
+        getattr(transformers, f"{kind}Config")(**THEIRS, **extra)
+    )
     theirs.save_pretrained(tmp_path)
-    assert "embeddings.word_embeddings.weight" in load_file(tmp_path / "model.safetensors")  # no "albert." in front
-    with pytest.warns(UserWarning, match=r"masked_token_head\.dense\.weight.*sentence_order_head\.weight.*start untrained"):
+    assert "embeddings.word_embeddings.weight" in load_file(
+        tmp_path / "model.safetensors"
+    )  # no "albert." in front
+    with pytest.warns(
+        UserWarning,
+        match=r"masked_token_head\.dense\.weight.*sentence_order_head\.weight.*start untrained",
+    ):
         ours, _ = load_pretrained(tmp_path)
     ids = torch.randint(1, V, (2, 9))
-    torch.testing.assert_close(ours.albert.eval()(ids).pooled, theirs.eval()(ids).pooler_output, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        ours.albert.eval()(ids).pooled, theirs.eval()(ids).pooler_output, atol=1e-5, rtol=1e-5
+    )
 
 
 def test_an_albert_without_order_head_is_read_and_the_warning_names_that_head_alone(folder):
-    edit_tensors(folder, lambda tensors: {name: tensor for name, tensor in tensors.items() if "sop" not in name})
+    edit_tensors(
+        folder,
+        lambda tensors: {name: tensor for name, tensor in tensors.items() if "sop" not in name},
+    )
     with pytest.warns(UserWarning) as caught:
         load_pretrained(folder)
     assert len(caught) == 1
@@ -189,20 +280,31 @@ def test_a_masked_language_model_is_read_without_its_pooler(tmp_path):
 
 def test_a_file_that_repeats_the_tied_decoder_is_read_as_if_it_did_not(folder):
     before, _ = load_pretrained(folder)
-    edit_tensors(folder, lambda tensors: tensors | {
-        "predictions.decoder.weight": tensors["albert.embeddings.word_embeddings.weight"].clone(),
-        "predictions.decoder.bias": tensors["predictions.bias"].clone(),
-        "albert.embeddings.position_ids": torch.arange(16)[None],
-    })  # fmt: skip
+    edit_tensors(
+        folder,
+        lambda tensors: (
+            tensors
+            | {
+                "predictions.decoder.weight": tensors[
+                    "albert.embeddings.word_embeddings.weight"
+                ].clone(),
+                "predictions.decoder.bias": tensors["predictions.bias"].clone(),
+                "albert.embeddings.position_ids": torch.arange(16)[None],
+            }
+        ),
+    )
     after, _ = load_pretrained(folder)
     assert same_bits(after, before)
 
 
-@pytest.mark.parametrize(("changes", "copy", "original"), [
-    (ALBERT, "predictions.decoder.weight", "albert.embeddings.word_embeddings.weight"),
-    (BERT, "cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"),
-    (BERT, "cls.predictions.decoder.bias", "cls.predictions.bias"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "copy", "original"),
+    [
+        (ALBERT, "predictions.decoder.weight", "albert.embeddings.word_embeddings.weight"),
+        (BERT, "cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"),
+        (BERT, "cls.predictions.decoder.bias", "cls.predictions.bias"),
+    ],
+)
 def test_a_decoder_that_is_not_the_embedding_table_is_refused(changes, copy, original, tmp_path):
     """transformers would use it untied; dropping it silently would give other logits from the same file."""
     save_pretrained(model_of(**changes), None, tmp_path)
@@ -214,28 +316,57 @@ def test_a_decoder_that_is_not_the_embedding_table_is_refused(changes, copy, ori
 def test_norms_called_gamma_and_beta_are_read_as_in_the_hub_s_oldest_bert(tmp_path):
     model = model_of(**BERT)
     save_pretrained(model, None, tmp_path)
-    edit_tensors(tmp_path, lambda tensors: {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
-        for name, tensor in tensors.items()
-    })  # fmt: skip
+    edit_tensors(
+        tmp_path,
+        lambda tensors: {
+            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+                "LayerNorm.bias", "LayerNorm.beta"
+            ): tensor
+            for name, tensor in tensors.items()
+        },
+    )
     transformers.BertForPreTraining.from_pretrained(tmp_path)  # reads them
     assert same_bits(load_pretrained(tmp_path)[0], model)
 
 
 def test_a_config_with_whole_number_dropout_and_unknown_keys_is_read():
     """As in the Hub's albert-base-v2."""
-    settings = {"model_type": "albert", "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0, "embedding_size": 128,
-                "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
-                "vocab_size": 30000, "hidden_act": "gelu_new", "num_hidden_groups": 1, "inner_group_num": 1,
-                "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0,
-                "initializer_range": 0.02, "position_embedding_type": "absolute", "num_memory_blocks": 0}  # fmt: skip
+    settings = {
+        "model_type": "albert",
+        "hidden_dropout_prob": 0,
+        "attention_probs_dropout_prob": 0,
+        "embedding_size": 128,
+        "hidden_size": 768,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 12,
+        "intermediate_size": 3072,
+        "vocab_size": 30000,
+        "hidden_act": "gelu_new",
+        "num_hidden_groups": 1,
+        "inner_group_num": 1,
+        "max_position_embeddings": 512,
+        "type_vocab_size": 2,
+        "layer_norm_eps": 1e-12,
+        "pad_token_id": 0,
+        "initializer_range": 0.02,
+        "position_embedding_type": "absolute",
+        "num_memory_blocks": 0,
+    }
     assert from_transformers(settings) == AlbertConfig.named("albert-base-v2")
-    assert from_transformers(settings | {"hidden_act": "gelu_pytorch_tanh"}) == AlbertConfig.named("albert-base-v2")
+    assert from_transformers(settings | {"hidden_act": "gelu_pytorch_tanh"}) == AlbertConfig.named(
+        "albert-base-v2"
+    )
 
 
 @pytest.mark.parametrize("kind", ["albert", "bert"])
 def test_a_config_that_says_no_more_than_the_sizes_means_what_it_means_to_transformers(kind):
-    sizes = dict(vocab_size=50, hidden_size=32, num_hidden_layers=4, num_attention_heads=2, intermediate_size=64)
+    sizes = dict(
+        vocab_size=50,
+        hidden_size=32,
+        num_hidden_layers=4,
+        num_attention_heads=2,
+        intermediate_size=64,
+    )
     theirs = transformers.AutoConfig.for_model(kind, **sizes)
     in_full = json.loads(theirs.to_json_string(use_diff=False))
     assert from_transformers({"model_type": kind, **sizes}) == from_transformers(in_full)
@@ -249,22 +380,36 @@ def test_an_albert_that_leaves_out_its_width_of_128_and_has_that_hidden_size_is_
 # Refusals when writing
 
 
-HALF, PLACED = "only the {share} blocks are shared.*native=True", "this model: for {num_layers} layers in {num_groups} groups"
+HALF, PLACED = (
+    "only the {share} blocks are shared.*native=True",
+    "this model: for {num_layers} layers in {num_groups} groups",
+)
 
 
-@pytest.mark.parametrize(("shape", "reason"), [
-    (dict(share="attention", num_groups=2, hidden_dropout=0.1), HALF), (dict(share="ffn", num_groups=2), HALF),
-    (dict(num_layers=18, num_groups=14), PLACED), (dict(num_layers=27, num_groups=21), PLACED),
-])  # fmt: skip
-def test_what_transformers_cannot_express_is_refused_saying_why_and_kept_exactly_by_our_format(shape, reason, tokenizer, tmp_path):
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        (dict(share="attention", num_groups=2, hidden_dropout=0.1), HALF),
+        (dict(share="ffn", num_groups=2), HALF),
+        (dict(num_layers=18, num_groups=14), PLACED),
+        (dict(num_layers=27, num_groups=21), PLACED),
+    ],
+)
+def test_what_transformers_cannot_express_is_refused_saying_why_and_kept_exactly_by_our_format(
+    shape, reason, tokenizer, tmp_path
+):
     model = model_of(**shape)
     with pytest.raises(InterchangeError, match=reason.format(**shape)):
         save_pretrained(model, tokenizer, tmp_path / "theirs")
     assert not (tmp_path / "theirs").exists()
     save_pretrained(model, tokenizer, tmp_path / "ours", native=True)
-    assert json.loads((tmp_path / "ours" / "config.json").read_text())["model_type"] == "albert_edu"  # as in folders of old
+    assert (
+        json.loads((tmp_path / "ours" / "config.json").read_text())["model_type"] == "albert_edu"
+    )  # as in folders of old
     loaded, read = load_pretrained(tmp_path / "ours")
-    assert (loaded.config, read.fingerprint) == (model.config, tokenizer.fingerprint) and same_bits(loaded, model)
+    assert (loaded.config, read.fingerprint) == (model.config, tokenizer.fingerprint) and same_bits(
+        loaded, model
+    )
 
 
 def test_native_is_a_fallback_and_leaves_an_expressible_model_in_transformers_format(tmp_path):
@@ -287,7 +432,9 @@ def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_reading(L,
 
 @pytest.mark.parametrize("part", ["weight", "bias"])
 @pytest.mark.parametrize("kind", ["AlbertForPreTraining", "AlbertModel"])
-def test_a_trained_projection_where_e_equals_h_is_refused_and_the_identity_is_not(kind, part, tmp_path):
+def test_a_trained_projection_where_e_equals_h_is_refused_and_the_identity_is_not(
+    kind, part, tmp_path
+):
     theirs = their_albert(kind, embedding_size=16)
     projection = getattr(theirs, "albert", theirs).encoder.embedding_hidden_mapping_in
     torch.nn.init.eye_(projection.weight)
@@ -307,7 +454,12 @@ def test_their_albert_with_e_equal_to_h_and_nothing_shared_is_read_as_an_albert(
     torch.nn.init.eye_(theirs.albert.encoder.embedding_hidden_mapping_in.weight)
     theirs.save_pretrained(tmp_path)
     ours, ids = load_pretrained(tmp_path)[0], torch.randint(1, V, (2, 9))
-    torch.testing.assert_close(ours.albert.eval()(ids).pooled, theirs.albert.eval()(ids).pooler_output, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        ours.albert.eval()(ids).pooled,
+        theirs.albert.eval()(ids).pooler_output,
+        atol=1e-5,
+        rtol=1e-5,
+    )
 
 
 # Names

@@ -48,8 +48,10 @@ def test_the_fast_layer_equals_the_one_that_returns_weights_also_in_its_gradient
     torch.testing.assert_close(fast, slow, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(weights.sum(-1), torch.ones(B, A, S))
     direction = torch.randn_like(x)
-    gradients = [torch.autograd.grad((output * direction).sum(), attention.parameters())
-                 for output in (fast, slow)]  # fmt: skip
+    gradients = [
+        torch.autograd.grad((output * direction).sum(), attention.parameters())
+        for output in (fast, slow)
+    ]
     torch.testing.assert_close(*gradients, atol=1e-4, rtol=1e-4)
 
 

@@ -26,12 +26,13 @@ def model() -> AlbertForPretraining:
 def batch() -> PretrainingBatch:
     """Four masked tokens in the first row, one in the second; none in the third, nor an order."""
     return PretrainingBatch(
-        token_ids=torch.randint(5, V, (3, S)), segment_ids=torch.tensor([[0] * 4 + [1] * 4] * 3),
+        token_ids=torch.randint(5, V, (3, S)),
+        segment_ids=torch.tensor([[0] * 4 + [1] * 4] * 3),
         attention_mask=torch.tensor([[1] * 8, [1] * 6 + [0] * 2, [1] * 8]),
         masked_positions=torch.tensor([[1, 2, 5, 7], [3, 0, 0, 0], [0, 0, 0, 0]]),
         masked_labels=torch.tensor([[6, 7, 8, 9], [10, -100, -100, -100], [-100] * 4]),
         order_labels=torch.tensor([0, 1, -100]),
-    )  # fmt: skip
+    )
 
 
 def test_four_tokens_by_hand():

@@ -50,9 +50,15 @@ def encoder_of(share: str = "all", num_groups: int = 1, num_layers: int = 4) -> 
 
 @pytest.mark.parametrize(
     ("share", "num_groups", "attention", "ffn"),
-    [("all", 1, 1, 1), ("all", 2, 2, 2), ("attention", 1, 1, 4), ("attention", 2, 2, 4),
-     ("ffn", 1, 4, 1), ("none", 1, 4, 4)],
-)  # fmt: skip
+    [
+        ("all", 1, 1, 1),
+        ("all", 2, 2, 2),
+        ("attention", 1, 1, 4),
+        ("attention", 2, 2, 4),
+        ("ffn", 1, 4, 1),
+        ("none", 1, 4, 4),
+    ],
+)
 def test_every_application_uses_the_blocks_of_the_plan(share, num_groups, attention, ffn):
     encoder = encoder_of(share, num_groups)
     assert (len(encoder.attention), len(encoder.ffn)) == (attention, ffn)
@@ -79,8 +85,11 @@ def test_the_gradient_of_a_shared_block_is_the_sum_over_an_untied_copy(share, nu
         (encoder(x) * direction).sum().backward()
     for half in ("attention", "ffn"):
         for number, block in enumerate(getattr(shared, half)):
-            copies = [getattr(untied, half)[i] for i, slot in enumerate(shared.plan)
-                      if getattr(slot, half) == number]  # fmt: skip
+            copies = [
+                getattr(untied, half)[i]
+                for i, slot in enumerate(shared.plan)
+                if getattr(slot, half) == number
+            ]
             for name, parameter in block.named_parameters():
                 summed = sum(copy.get_parameter(name).grad for copy in copies)
                 torch.testing.assert_close(parameter.grad, summed, atol=1e-4, rtol=1e-4)

@@ -13,29 +13,49 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.interchange import load_task_model, save_task_model
-from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan, AlbertForTokens
+from albert_edu.model.task_heads import (
+    AlbertForChoice,
+    AlbertForClassification,
+    AlbertForSpan,
+    AlbertForTokens,
+)
 from albert_edu.text.stories import stories
 from albert_edu.text.tasks import TaskData
 from albert_edu.text.tokenizer import AlbertTokenizer
 
 V, S = 150, 11
 ENCODERS = {
-    "ALBERT": dict(embedding_size=8), "groups": dict(embedding_size=8, num_groups=2),
+    "ALBERT": dict(embedding_size=8),
+    "groups": dict(embedding_size=8, num_groups=2),
     "BERT": dict(embedding_size=16, share="none"),
-}  # fmt: skip
-HEADS = {"SequenceClassification": partial(AlbertForClassification, num_labels=3, dropout=0.2), "MultipleChoice": AlbertForChoice,
-         "TokenClassification": partial(AlbertForTokens, num_labels=3, dropout=0.2), "QuestionAnswering": AlbertForSpan}
+}
+HEADS = {
+    "SequenceClassification": partial(AlbertForClassification, num_labels=3, dropout=0.2),
+    "MultipleChoice": AlbertForChoice,
+    "TokenClassification": partial(AlbertForTokens, num_labels=3, dropout=0.2),
+    "QuestionAnswering": AlbertForSpan,
+}
 
 
 def encoder(**changes) -> Albert:
-    shape = dict(vocab_size=V, hidden_size=16, num_layers=4, num_heads=2, max_positions=16, init_std=0.3)
+    shape = dict(
+        vocab_size=V, hidden_size=16, num_layers=4, num_heads=2, max_positions=16, init_std=0.3
+    )
     return Albert(AlbertConfig(**(shape | changes)))
 
 
 def their_model(kind: str, **settings):
-    sizes = dict(vocab_size=V, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
-                 max_position_embeddings=16) | ({"embedding_size": 8} if kind.startswith("Albert") else {})  # fmt: skip
-    return getattr(transformers, kind)(getattr(transformers, kind).config_class(**sizes, **settings))
+    sizes = dict(
+        vocab_size=V,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=16,
+    ) | ({"embedding_size": 8} if kind.startswith("Albert") else {})
+    return getattr(transformers, kind)(
+        getattr(transformers, kind).config_class(**sizes, **settings)
+    )
 
 
 def batch_of(*shape: int) -> TaskData:
@@ -47,20 +67,34 @@ def batch_of(*shape: int) -> TaskData:
 
 @pytest.mark.parametrize("kind", HEADS)
 @pytest.mark.parametrize("changes", ENCODERS.values(), ids=ENCODERS)
-def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(kind, changes, tmp_path):
+def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
+    kind, changes, tmp_path
+):
     ours = HEADS[kind](encoder(**changes)).eval().double()
     save_task_model(ours, None, tmp_path)
     kwargs = dict(dtype=torch.float64, output_loading_info=True)
-    theirs, report = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(tmp_path, **kwargs)
-    in_ours_alone = r"no_answer\.|\w+\.pooler\." if kind == "QuestionAnswering" else "-"  # the score of "no answer"
-    assert all(re.match(in_ours_alone, name) for name in report.pop("unexpected_keys")) and not any(report.values())
+    theirs, report = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(
+        tmp_path, **kwargs
+    )
+    in_ours_alone = (
+        r"no_answer\.|\w+\.pooler\." if kind == "QuestionAnswering" else "-"
+    )  # the score of "no answer"
+    assert all(re.match(in_ours_alone, name) for name in report.pop("unexpected_keys")) and not any(
+        report.values()
+    )
     batch = batch_of(2, 3) if kind == "MultipleChoice" else batch_of(2)
     labels = torch.tensor([0, 2])
     if kind == "TokenClassification":
         labels = torch.randint(3, (2, S)).where(batch.attention_mask.bool(), -100)
     batch = dataclasses.replace(batch, labels=labels)
-    arguments = dict(input_ids=batch.token_ids, token_type_ids=batch.segment_ids, attention_mask=batch.attention_mask)
-    output = theirs.eval()(**arguments, **({} if kind == "QuestionAnswering" else {"labels": labels}))
+    arguments = dict(
+        input_ids=batch.token_ids,
+        token_type_ids=batch.segment_ids,
+        attention_mask=batch.attention_mask,
+    )
+    output = theirs.eval()(
+        **arguments, **({} if kind == "QuestionAnswering" else {"labels": labels})
+    )
     if kind != "QuestionAnswering":
         loss = ours.loss(batch.rows(slice(None)))  # rows() cuts the padding
         torch.testing.assert_close(loss.double(), output.loss, atol=1e-6, rtol=1e-6)
@@ -72,9 +106,15 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
 
 
 @pytest.mark.parametrize("kind", HEADS)
-@pytest.mark.parametrize("changes", [*ENCODERS.values(), dict(embedding_size=8, share="ffn")], ids=[*ENCODERS, "ffn shared"])
+@pytest.mark.parametrize(
+    "changes",
+    [*ENCODERS.values(), dict(embedding_size=8, share="ffn")],
+    ids=[*ENCODERS, "ffn shared"],
+)
 def test_a_saved_task_model_comes_back_with_tokenizer_labels_and_dropout(kind, changes, tmp_path):
-    tokenizer = AlbertTokenizer.train((line for story in stories(40)["sentences"] for line in story), V)
+    tokenizer = AlbertTokenizer.train(
+        (line for story in stories(40)["sentences"] for line in story), V
+    )
     model = HEADS[kind](encoder(**changes))
     labels = ["bad", "fair", "good"] if kind.endswith("Classification") else None
     save_task_model(model, tokenizer, tmp_path, labels)
@@ -82,16 +122,25 @@ def test_a_saved_task_model_comes_back_with_tokenizer_labels_and_dropout(kind, c
     assert type(loaded) is type(model) and loaded.albert.config == model.albert.config
     assert its_labels == labels and loaded.dropout.p == model.dropout.p
     assert its_tokenizer.fingerprint == tokenizer.fingerprint
-    without_pooler = kind == "TokenClassification" and changes.get("share") != "ffn"  # as transformers' class
+    without_pooler = (
+        kind == "TokenClassification" and changes.get("share") != "ffn"
+    )  # as transformers' class
     for name, tensor in model.state_dict().items():
-        assert torch.equal(tensor, loaded.state_dict()[name]) or (without_pooler and "pooler" in name), name
+        assert torch.equal(tensor, loaded.state_dict()[name]) or (
+            without_pooler and "pooler" in name
+        ), name
 
 
 def test_transformers_knows_the_names_of_the_classes_and_that_one_output_is_a_regression(tmp_path):
-    save_task_model(HEADS["SequenceClassification"](encoder()), None, str(tmp_path), ["bad", "fair", "good"])
+    save_task_model(
+        HEADS["SequenceClassification"](encoder()), None, str(tmp_path), ["bad", "fair", "good"]
+    )
     config = transformers.AutoConfig.from_pretrained(tmp_path)
     assert config.id2label == {0: "bad", 1: "fair", 2: "good"} and config.num_labels == 3
-    assert config.label2id == {"bad": 0, "fair": 1, "good": 2} and config.problem_type == "single_label_classification"
+    assert (
+        config.label2id == {"bad": 0, "fair": 1, "good": 2}
+        and config.problem_type == "single_label_classification"
+    )
     save_task_model(AlbertForClassification(encoder(), 1), None, tmp_path)
     config = transformers.AutoConfig.from_pretrained(tmp_path)
     assert config.problem_type == "regression" and config.id2label == {0: "LABEL_0"}
@@ -102,14 +151,25 @@ def test_a_wrong_number_of_label_names_is_refused(tmp_path):
         save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path, ["bad", "good"])
 
 
-@pytest.mark.filterwarnings("error")  # transformers' token classes have no pooler, and ours misses none
-@pytest.mark.parametrize(("kind", "dropout"), [
-    ("AlbertForSequenceClassification", "classifier_dropout_prob"), ("AlbertForTokenClassification", "classifier_dropout_prob"),
-    ("BertForSequenceClassification", "classifier_dropout"), ("BertForTokenClassification", "classifier_dropout"),
-])  # fmt: skip
+@pytest.mark.filterwarnings(
+    "error"
+)  # transformers' token classes have no pooler, and ours misses none
+@pytest.mark.parametrize(
+    ("kind", "dropout"),
+    [
+        ("AlbertForSequenceClassification", "classifier_dropout_prob"),
+        ("AlbertForTokenClassification", "classifier_dropout_prob"),
+        ("BertForSequenceClassification", "classifier_dropout"),
+        ("BertForTokenClassification", "classifier_dropout"),
+    ],
+)
 @pytest.mark.parametrize("outputs", [2, 4])
 def test_a_classifier_that_transformers_fine_tuned_is_read(kind, dropout, outputs, tmp_path):
-    theirs = their_model(kind, num_labels=outputs, **({dropout: 0.3} if outputs == 4 else {})).eval().double()
+    theirs = (
+        their_model(kind, num_labels=outputs, **({dropout: 0.3} if outputs == 4 else {}))
+        .eval()
+        .double()
+    )
     theirs.save_pretrained(tmp_path)
     told = 0.3 if outputs == 4 else getattr(theirs.config, dropout) or 0.0
     ours, _, labels = load_task_model(str(tmp_path))
@@ -121,13 +181,20 @@ def test_a_classifier_that_transformers_fine_tuned_is_read(kind, dropout, output
 
 def test_an_answering_model_of_transformers_has_no_score_for_no_answer_yet(tmp_path):
     their_model("AlbertForQuestionAnswering").save_pretrained(tmp_path)
-    with pytest.warns(UserWarning, match=r"has no albert\.pooler\.bias, .*, head\.none\.weight: these start untrained"):
+    with pytest.warns(
+        UserWarning,
+        match=r"has no albert\.pooler\.bias, .*, head\.none\.weight: these start untrained",
+    ):
         load_task_model(tmp_path)
 
 
 def test_a_file_whose_head_has_another_size_than_its_labels_is_refused(tmp_path):
     save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path)
-    settings = json.loads((tmp_path / "config.json").read_text()) | {"id2label": {"0": "no", "1": "yes"}}
+    settings = json.loads((tmp_path / "config.json").read_text()) | {
+        "id2label": {"0": "no", "1": "yes"}
+    }
     (tmp_path / "config.json").write_text(json.dumps(settings))
-    with pytest.raises(InterchangeError, match=r"classifier\.weight has shape \(3, 16\).*\(2, 16\)"):
+    with pytest.raises(
+        InterchangeError, match=r"classifier\.weight has shape \(3, 16\).*\(2, 16\)"
+    ):
         load_task_model(tmp_path)

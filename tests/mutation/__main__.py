@@ -135,12 +135,16 @@ def install(module, code, live: list[FunctionType]) -> None:
     for name, value in fresh.items():
         old = vars(module).get(name)
         if isinstance(value, PLAIN) and name[:2] != "__" and repr(value) != repr(old):
-            ours = [user for key, user in list(sys.modules.items()) if key.startswith(("albert_edu", "tests", "test_"))]
+            ours = [
+                user
+                for key, user in list(sys.modules.items())
+                if key.startswith(("albert_", "tests", "test_"))
+            ]
             users = [user for user in ours if repr(vars(user).get(name)) == repr(old)]
             for user in users:
                 setattr(user, name, value)
             for user in users:  # defaults of arguments were taken from the old value
-                if user is not module and user.__name__.startswith("albert_edu."):
+                if user is not module and user.__name__.startswith("albert_"):
                     source = Path(user.__file__).read_text()
                     install(user, compile(source, user.__file__, "exec"), made_from(user.__file__))
         elif isinstance(old, type) and getattr(value, "__module__", "") == module.__name__:
@@ -169,7 +173,7 @@ def trial(
         return "import"
     loader = importlib.machinery.SourceFileLoader  # for tests that load the file once more
     read = loader.get_code
-    loader.get_code = lambda self, name: (code if self.path == module.__file__ else read(self, name))
+    loader.get_code = lambda self, name: code if self.path == module.__file__ else read(self, name)
     signal.alarm(int(60 + 200 * sum(seconds)))  # should it wait for something that never comes
     for item, following, usual in zip(items, [*items[1:], None], seconds, strict=True):
         most = int(time.process_time() + 2 + 10 * usual)
@@ -217,7 +221,11 @@ class Mutation:
         for mutant in every:
             if mutant.key not in last["survivors"]:
                 continue
-            reaching = [item for item in quick if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)]
+            reaching = [
+                item
+                for item in quick
+                if not mutant.span or ran[item.nodeid][1].intersection(mutant.span)
+            ]
             reaching.sort(key=lambda item: (item.nodeid not in recent[-3:], ran[item.nodeid][0]))
             seconds = [ran[item.nodeid][0] for item in reaching]
             by = in_child(trial, tree, mutant, module, live, reaching, seconds) if reaching else ""
@@ -231,9 +239,14 @@ class Mutation:
         commit = subprocess.run(command, capture_output=True, text=True, check=False)
         spent = last["seconds"] + seconds_of_forks() - began
         spent += sum(taken for taken, _ in ran.values())
-        results[name] = {"commit": commit.stdout.strip(), "date": str(date.today()),
-                         "state": state(name), "seconds": round(spent), "mutants": len(every),
-                         "survivors": alive}
+        results[name] = {
+            "commit": commit.stdout.strip(),
+            "date": str(date.today()),
+            "state": state(name),
+            "seconds": round(spent),
+            "mutants": len(every),
+            "survivors": alive,
+        }
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         killed = len(every) - len(alive)
         print(f"{name}: {killed} of {len(every)} killed, {spent:.0f} s", flush=True)

@@ -9,9 +9,18 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-PAIRS = [(ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.Lt, ast.LtE),
-         (ast.Gt, ast.GtE), (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.Mult, ast.Div),
-         (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift)]  # fmt: skip
+PAIRS = [
+    (ast.Eq, ast.NotEq),
+    (ast.Is, ast.IsNot),
+    (ast.In, ast.NotIn),
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.And, ast.Or),
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.BitAnd, ast.BitOr),
+    (ast.LShift, ast.RShift),
+]
 SWAPS = dict(PAIRS) | {b: a for a, b in PAIRS}
 SWAPS |= {ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.MatMult: ast.Mult}
 UNTOUCHED = {"annotation", "returns", "decorator_list", "bases", "format_spec"}
@@ -112,12 +121,19 @@ def alternatives(node: ast.AST, names: set[str]) -> Iterator[ast.AST]:
         case ast.While(_, body, orelse):
             yield ast.While(ast.Constant(False), body, orelse)
         case ast.comprehension(target, iterator, [_, *_] as ifs, is_async):
-            yield from (ast.comprehension(target, iterator, ifs[:i] + ifs[i + 1 :], is_async) for i in range(len(ifs)))
+            yield from (
+                ast.comprehension(target, iterator, ifs[:i] + ifs[i + 1 :], is_async)
+                for i in range(len(ifs))
+            )
         case ast.Slice(lower, upper, step):
             parts = (lower, upper, step)
             yield from (ast.Slice(*parts[:i], None, *parts[i + 1 :]) for i in range(3) if parts[i])
         case ast.Call(func, args, keywords):
-            yield from (ast.Call(func, args, keywords[:i] + keywords[i + 1 :]) for i in range(len(keywords)) if keywords[i].arg)
+            yield from (
+                ast.Call(func, args, keywords[:i] + keywords[i + 1 :])
+                for i in range(len(keywords))
+                if keywords[i].arg
+            )
             method = isinstance(func, ast.Attribute) and getattr(func.value, "id", "") not in names
             if method or (args and not isinstance(args[0], ast.Starred)):
                 yield func.value if method else args[0]

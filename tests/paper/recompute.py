@@ -1,7 +1,7 @@
 """Every outcome of figures/CLAIMS.md, computed again from the records and the plans alone, without the library.
 
 Run it from the root of the repository: ``python tests/paper/recompute.py``. The rules are those that stand at the top of
-``albert_edu/paper/data/planned.toml``. The distribution of t is summed as a finite series, not integrated as the library does.
+``albert_paper/data/planned.toml``. The distribution of t is summed as a finite series, not integrated as the library does.
 """
 
 import json
@@ -65,19 +65,46 @@ def measure(part: dict, runs: list[dict], claim: dict) -> dict:
     named = [side for side in ("low", "high") if number(part[side]) is None]
     rows = {side: {run["seed"]: run for run in runs if run["row"] == part[side]} for side in named}
     seeds = sorted(set.intersection(*map(set, rows.values())))
-    values = {side: [look_up(rows[side][seed], part["column"]) if side in rows else number(part[side]) for seed in seeds]
-              for side in ("low", "high")}  # fmt: skip
+    values = {
+        side: [
+            look_up(rows[side][seed], part["column"]) if side in rows else number(part[side])
+            for seed in seeds
+        ]
+        for side in ("low", "high")
+    }
     bad = np.array([any(stuck(row[seed], claim) for row in rows.values()) for seed in seeds])
-    every = np.array(values["high"], dtype=float) - np.array(values["low"], dtype=float) - part["by"]
+    every = (
+        np.array(values["high"], dtype=float) - np.array(values["low"], dtype=float) - part["by"]
+    )
     kept = every[~bad] if (~bad).any() else every
-    means = [np.mean([look_up(run, part["column"]) for run in row.values()]) for row in rows.values()]
-    noise = sum(accuracy * (1 - accuracy) for accuracy in means) / claim["items"] if claim.get("items") else 0.0
-    ends = {"chance": claim.get("chance", 0.5), "100%": 1.0} if part["column"].endswith(("accuracy", "tuned", "frozen")) else {}
+    means = [
+        np.mean([look_up(run, part["column"]) for run in row.values()]) for row in rows.values()
+    ]
+    noise = (
+        sum(accuracy * (1 - accuracy) for accuracy in means) / claim["items"]
+        if claim.get("items")
+        else 0.0
+    )
+    ends = (
+        {"chance": claim.get("chance", 0.5), "100%": 1.0}
+        if part["column"].endswith(("accuracy", "tuned", "frozen"))
+        else {}
+    )
     m = part["within"] or claim["least"]
-    near = [name for name, end in ends.items() if len(means) == 2 and max(abs(mean - end) for mean in means) <= m]
+    near = [
+        name
+        for name, end in ends.items()
+        if len(means) == 2 and max(abs(mean - end) for mean in means) <= m
+    ]
     error = math.sqrt(kept.var(ddof=1) / len(kept) + noise) if len(kept) > 1 else math.inf
     share = max(np.mean([stuck(run, claim) for run in row.values()]) for row in rows.values())
-    return {"mean": float(kept.mean()), "error": error, "freedom": len(kept) - 1, "stuck": share, "near": near}
+    return {
+        "mean": float(kept.mean()),
+        "error": error,
+        "freedom": len(kept) - 1,
+        "stuck": share,
+        "near": near,
+    }
 
 
 def chance(found: dict, bound: float, side: int) -> float:
@@ -85,14 +112,22 @@ def chance(found: dict, bound: float, side: int) -> float:
     if math.isinf(found["error"]):
         return 1.0
     distance = side * (found["mean"] - bound)
-    t = distance / found["error"] if found["error"] else math.copysign(math.inf, distance) if distance else 0.0
+    t = (
+        distance / found["error"]
+        if found["error"]
+        else math.copysign(math.inf, distance)
+        if distance
+        else 0.0
+    )
     return above(t, found["freedom"])
 
 
 def claims(plan: dict, name: str):
     section = plan[name]
     if "judged" in section:
-        return {f"{name}.{i}": section["judged"] | part for i, part in enumerate(section["assess"], 1)}
+        return {
+            f"{name}.{i}": section["judged"] | part for i, part in enumerate(section["assess"], 1)
+        }
     return {f"{name}.{key}": part for key, part in section["claims"].items()}
 
 
@@ -105,18 +140,30 @@ def record_of(claim: dict, records: dict[str, dict]) -> dict | None:
     def seeds(profile):
         return min(sum(run["row"] == row for run in records[profile]["runs"]) for row in rows)
 
-    return records[max(records, key=lambda profile: (seeds(profile), ORDER.index(profile)))] if records else None
+    return (
+        records[max(records, key=lambda profile: (seeds(profile), ORDER.index(profile)))]
+        if records
+        else None
+    )
 
 
 def outcomes(root: Path) -> dict[str, str]:
     """The outcome of every claim by its key."""
     found = {}
     for file in ("planned", "gpu", "recorded"):
-        plan = tomllib.loads((root / "albert_edu/paper/data" / f"{file}.toml").read_text(encoding="utf-8"))
+        plan = tomllib.loads(
+            (root / "albert_paper/data" / f"{file}.toml").read_text(encoding="utf-8")
+        )
         family, measured = {}, {}
         for name in (name for name, section in plan.items() if isinstance(section, dict)):
-            paths = {profile: root / "figures/results" / f"{name}_{profile}.json" for profile in ORDER}
-            records = {profile: json.loads(path.read_text()) for profile, path in paths.items() if path.exists()}
+            paths = {
+                profile: root / "figures/results" / f"{name}_{profile}.json" for profile in ORDER
+            }
+            records = {
+                profile: json.loads(path.read_text())
+                for profile, path in paths.items()
+                if path.exists()
+            }
             for key, claim in claims(plan, name).items():
                 record = record_of(claim, records)
                 if claim["scope"] != "exact":
@@ -124,12 +171,22 @@ def outcomes(root: Path) -> dict[str, str]:
                 if record is None:
                     found[key] = "not run"
                 elif len(record["runs"]) < record.get("planned_runs", 0):
-                    found[key] = f"not finished: {len(record['runs'])} of {record['planned_runs']} runs"
+                    found[key] = (
+                        f"not finished: {len(record['runs'])} of {record['planned_runs']} runs"
+                    )
                 else:
                     parts = [read(criterion) for criterion in claim["criterion"]]
-                    measured[key] = claim, parts, [measure(part, record["runs"], claim) for part in parts], record["runs"]
+                    measured[key] = (
+                        claim,
+                        parts,
+                        [measure(part, record["runs"], claim) for part in parts],
+                        record["runs"],
+                    )
                     if key in family:
-                        family[key] = max(p_value(part, each) for part, each in zip(parts, measured[key][2], strict=True))
+                        family[key] = max(
+                            p_value(part, each)
+                            for part, each in zip(parts, measured[key][2], strict=True)
+                        )
         corrected = correct(family)
         found |= {key: word(*these, corrected.get(key, 0.0)) for key, these in measured.items()}
     return found
@@ -159,11 +216,18 @@ def word(claim: dict, parts: list[dict], measured: list[dict], runs: list[dict],
         return "void: too many stuck runs"
     if near := [name for found in measured for name in found["near"]]:
         return f"void: both rows at {near[0]}"
-    words = {one_word(part, found, claim["least"], p) for part, found in zip(parts, measured, strict=True)}
+    words = {
+        one_word(part, found, claim["least"], p)
+        for part, found in zip(parts, measured, strict=True)
+    }
     if len(words) > 1:
         return "opposes" if "opposes" in words else "undecided"
     said = words.pop()
-    return {"agrees": "reproduced", "opposes": "contradicted"}.get(said, said) if claim["scope"] == "same question" else said
+    return (
+        {"agrees": "reproduced", "opposes": "contradicted"}.get(said, said)
+        if claim["scope"] == "same question"
+        else said
+    )
 
 
 def one_word(part: dict, found: dict, least: float, p: float) -> str:

@@ -4,12 +4,16 @@ import math
 
 import pytest
 
-from albert_edu.paper.claims import comparison, differences, mean
+from albert_paper.claims import comparison, differences, mean
 
 
 def results(**rows: list[float]) -> list[dict]:
     """Return one result per row and seed."""
-    return [{"row": row, "seed": seed, "loss": value} for row, values in rows.items() for seed, value in enumerate(values)]
+    return [
+        {"row": row, "seed": seed, "loss": value}
+        for row, values in rows.items()
+        for seed, value in enumerate(values)
+    ]
 
 
 def difference(text: str, rows: list[dict]):

@@ -2,9 +2,22 @@
 
 import pytest
 
-from albert_edu.paper.published import CONFIGS, F1EM, TABLES, TASKS, TRAINING, RaceTest, average, printed_and_counted
+from albert_paper.published import (
+    CONFIGS,
+    F1EM,
+    TABLES,
+    TASKS,
+    TRAINING,
+    RaceTest,
+    average,
+    printed_and_counted,
+)
 
-DEV_TABLES = [number for number, table in TABLES.items() if {*TASKS, "Avg"} <= {*table.columns} and number.isdigit()]
+DEV_TABLES = [
+    number
+    for number, table in TABLES.items()
+    if {*TASKS, "Avg"} <= {*table.columns} and number.isdigit()
+]
 WITH_AVG = [(number, key) for number in DEV_TABLES for key in TABLES[number].keys]
 
 
@@ -29,7 +42,9 @@ def test_all_tables_are_there_with_title_source_and_rows():
     assert list(TABLES) == [*map(str, range(1, 15)), "early-1", "early-main"]
     for number, table in TABLES.items():
         assert table.title and table.rows and len(set(table.keys)) == len(table.keys)
-        assert table.columns[: len(table.key)] == table.key and {len(row) for row in table.rows} == {len(table.columns)}
+        assert table.columns[: len(table.key)] == table.key and {
+            len(row) for row in table.rows
+        } == {len(table.columns)}
         assert f"Table {number.removeprefix('early-').replace('main', '3')}" in table.source
         assert ("1909.11942v6" in table.source) is not number.startswith("early")
 
@@ -37,7 +52,13 @@ def test_all_tables_are_there_with_title_source_and_rows():
 @pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
 def test_cells_are_of_their_kind_and_exact_match_never_beats_f1(table):
     for column in set(table.columns) - {*table.key, "share"}:
-        expected = RaceTest if column == "RACE test" else F1EM if column.startswith("SQuAD") else int | float
+        expected = (
+            RaceTest
+            if column == "RACE test"
+            else F1EM
+            if column.startswith("SQuAD")
+            else int | float
+        )
         for cell in (cell for cell in table.column(column) if cell is not None):
             assert isinstance(cell, expected), column
             if expected is F1EM:
@@ -46,7 +67,11 @@ def test_cells_are_of_their_kind_and_exact_match_never_beats_f1(table):
                 assert cell.high < cell.all < cell.middle < 100
 
 
-@pytest.mark.parametrize(("number", "key"), WITH_AVG, ids=[f"{number}-{'-'.join(map(str, key))}" for number, key in WITH_AVG])
+@pytest.mark.parametrize(
+    ("number", "key"),
+    WITH_AVG,
+    ids=[f"{number}-{'-'.join(map(str, key))}" for number, key in WITH_AVG],
+)
 def test_every_printed_average_is_the_mean_of_its_row(number, key):
     row = TABLES[number].row(*key)
     assert rounds_to(average(row), row["Avg"])
@@ -61,8 +86,15 @@ def test_average_takes_the_mean_of_f1_and_exact_match_first():
 
 def test_the_early_average_is_not_the_mean_of_its_row_except_for_xxlarge():
     early = TABLES["early-main"]
-    assert [key[0] for key in early.keys if rounds_to(average(early.row(*key)), early.value("Avg", *key))] == ["ALBERT-xxlarge"]
-    assert average(early.row("BERT-xlarge")) == pytest.approx(72.45) and early.value("Avg", "BERT-xlarge") == 76.7
+    assert [
+        key[0]
+        for key in early.keys
+        if rounds_to(average(early.row(*key)), early.value("Avg", *key))
+    ] == ["ALBERT-xxlarge"]
+    assert (
+        average(early.row("BERT-xlarge")) == pytest.approx(72.45)
+        and early.value("Avg", "BERT-xlarge") == 76.7
+    )
 
 
 def test_the_glue_ensembles_average_is_not_the_mean_of_the_row():
@@ -77,45 +109,77 @@ def test_the_glue_ensembles_average_is_not_the_mean_of_the_row():
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (("6", "ALBERT-xxlarge"), ("13", 12)), (("2", "ALBERT-xxlarge"), ("13", 24)),
-        (("3", "none", 768), ("2", "BERT-base")), (("4", 768, "none"), ("2", "BERT-base")),
-        (("3", "all", 128), ("2", "ALBERT-base")), (("7", "books and wikipedia"), ("2", "ALBERT-base")),
-        (("4", 768, "all"), ("3", "all", 768)), (("5", "SOP"), ("4", 128, "all")),
+        (("6", "ALBERT-xxlarge"), ("13", 12)),
+        (("2", "ALBERT-xxlarge"), ("13", 24)),
+        (("3", "none", 768), ("2", "BERT-base")),
+        (("4", 768, "none"), ("2", "BERT-base")),
+        (("3", "all", 128), ("2", "ALBERT-base")),
+        (("7", "books and wikipedia"), ("2", "ALBERT-base")),
+        (("4", 768, "all"), ("3", "all", 768)),
+        (("5", "SOP"), ("4", 128, "all")),
         (("12", 1024), ("11", 3)),
     ],
-)  # fmt: skip
+)
 def test_rows_that_are_one_model_have_one_set_of_scores(one, other):
     assert scores(*one) == scores(*other)
 
 
 def test_the_papers_own_contradictions_are_kept_as_printed():
-    assert [TABLES["3"].value("MNLI", "all", 128), TABLES["4"].value("MNLI", 128, "all")] == [81.6, 82.0]
+    assert [TABLES["3"].value("MNLI", "all", 128), TABLES["4"].value("MNLI", 128, "all")] == [
+        81.6,
+        82.0,
+    ]
     assert differing(scores("3", "all", 128), scores("4", 128, "all")) == {"MNLI"}
     assert differing(scores("2", "ALBERT-base"), scores("5", "SOP")) == {"MNLI"}
     assert differing(scores("3", "none", 128), scores("4", 128, "none")) == {"MNLI", "Avg"}
-    assert scores("2", "ALBERT-xxlarge") != scores("6", "ALBERT-xxlarge")  # 24 layers there, 12 here
+    assert scores("2", "ALBERT-xxlarge") != scores(
+        "6", "ALBERT-xxlarge"
+    )  # 24 layers there, 12 here
     assert [TABLES["1"].value(name, "ALBERT-xxlarge") for name in ("layers", "params")] == [12, 235]
     assert TABLES["12"].value("params", 4096) == 225
-    assert TABLES["10"].value("SQuAD2.0 test", "single", "BERT-large") == TABLES["10"].value("SQuAD2.0 test", "single", "XLNet")
+    assert TABLES["10"].value("SQuAD2.0 test", "single", "BERT-large") == TABLES["10"].value(
+        "SQuAD2.0 test", "single", "XLNet"
+    )
     assert TABLES["early-1"].value("RACE", "BERT-xlarge (authors' run)") == 54.3
 
 
 @pytest.mark.parametrize(
     ("number", "said"),
-    [("1", "235M"), ("2", "24-layer"), ("2", "82.0"), ("3", "83.2"), ("4", "81.6"), ("5", "82.0"), ("7", "82.0"),
-     ("9", "not the mean"), ("10", "repeats XLNet"), ("early-1", "39.7"), ("early-main", "54.3"), ("early-main", "not the mean")],
-)  # fmt: skip
+    [
+        ("1", "235M"),
+        ("2", "24-layer"),
+        ("2", "82.0"),
+        ("3", "83.2"),
+        ("4", "81.6"),
+        ("5", "82.0"),
+        ("7", "82.0"),
+        ("9", "not the mean"),
+        ("10", "repeats XLNet"),
+        ("early-1", "39.7"),
+        ("early-main", "54.3"),
+        ("early-main", "not the mean"),
+    ],
+)
 def test_a_reader_of_a_contradictory_table_is_warned(number, said):
     assert any(said in note for note in TABLES[number].notes)
 
 
 def test_gains_the_text_quotes_follow_from_the_tables():
     best, bert = TABLES["2"].row("ALBERT-xxlarge"), TABLES["2"].row("BERT-large")
-    gains = [best[task].f1 - bert[task].f1 if "SQuAD" in task else best[task] - bert[task] for task in TASKS]
+    gains = [
+        best[task].f1 - bert[task].f1 if "SQuAD" in task else best[task] - bert[task]
+        for task in TASKS
+    ]
     assert gains == pytest.approx([1.9, 3.1, 1.4, 2.2, 8.4])  # section 4.3
-    drop = {E: TABLES["4"].value("Avg", E, "none") - TABLES["4"].value("Avg", E, "all") for E in (128, 768)}
+    drop = {
+        E: TABLES["4"].value("Avg", E, "none") - TABLES["4"].value("Avg", E, "all")
+        for E in (128, 768)
+    }
     assert drop == pytest.approx({128: 1.5, 768: 2.5})  # section 4.5
-    per_step = {name: TABLES["6"].value("hours", name) / TABLES["6"].value("steps", name) for (name,) in TABLES["6"].keys}
+    per_step = {
+        name: TABLES["6"].value("hours", name) / TABLES["6"].value("steps", name)
+        for (name,) in TABLES["6"].keys
+    }
     assert per_step["ALBERT-xxlarge"] / per_step["BERT-large"] == pytest.approx(3.01, abs=0.005)
 
 
@@ -127,7 +191,9 @@ def test_final_speedups_are_the_early_ones_relative_to_bert_large():
     assert round(base / early.value("speedup", "ALBERT-xxlarge"), 2) == 3.17  # section 4.7
 
 
-@pytest.mark.parametrize(("number", "key"), [("3", ("all", 100)), ("11", (10,)), ("2", ("albert-base",)), ("3", (128,))])
+@pytest.mark.parametrize(
+    ("number", "key"), [("3", ("all", 100)), ("11", (10,)), ("2", ("albert-base",)), ("3", (128,))]
+)
 def test_an_unknown_row_lists_all_that_there_are(number, key):
     with pytest.raises(ValueError, match=rf"Table {number} has no row .*\. Its rows, by ") as error:
         TABLES[number].row(*key)
@@ -135,20 +201,34 @@ def test_an_unknown_row_lists_all_that_there_are(number, key):
 
 
 def test_an_unknown_column_lists_all_that_there_are():
-    with pytest.raises(ValueError, match=r"Table 2 has no column 'squad2'\. Its columns: model, params, SQuAD1\.1, SQuAD2\.0"):
+    with pytest.raises(
+        ValueError,
+        match=r"Table 2 has no column 'squad2'\. Its columns: model, params, SQuAD1\.1, SQuAD2\.0",
+    ):
         TABLES["2"].value("squad2", "BERT-base")
 
 
 # Printed counts that no rule gives, and what the guess in the notes of Table 12 gives in millions.
-MISSES = {("1", "ALBERT-xlarge"): 59.7, ("1", "ALBERT-xxlarge"): None, ("12", "H=2048"): 59.7, ("12", "H=4096"): 224.6,
-          ("12", "H=6144"): 498.6, ("early-main", "ALBERT-xxlarge"): None}  # fmt: skip
+MISSES = {
+    ("1", "ALBERT-xlarge"): 59.7,
+    ("1", "ALBERT-xxlarge"): None,
+    ("12", "H=2048"): 59.7,
+    ("12", "H=4096"): 224.6,
+    ("12", "H=6144"): 498.6,
+    ("early-main", "ALBERT-xxlarge"): None,
+}
 
 
 def test_every_printed_parameter_count_has_ours_beside_it(counted):
     for number in ("1", "3", "4", "12", "early-main"):
-        assert tuple(row.printed for row in counted.values() if row.table == number) == TABLES[number].column("params")
-    some = {("4", "E=768, share=ffn"): (56_527_104, 57_117_696), ("12", "H=6144"): (457_763_328, 495_518_208),
-            ("early-main", "ALBERT-xxlarge"): (205_814_272, 222_595_584)}  # fmt: skip
+        assert tuple(row.printed for row in counted.values() if row.table == number) == TABLES[
+            number
+        ].column("params")
+    some = {
+        ("4", "E=768, share=ffn"): (56_527_104, 57_117_696),
+        ("12", "H=6144"): (457_763_328, 495_518_208),
+        ("early-main", "ALBERT-xxlarge"): (205_814_272, 222_595_584),
+    }
     assert {key: (counted[key].without_pooler, counted[key].total) for key in some} == some
 
 
@@ -161,7 +241,10 @@ def test_printed_counts_have_the_pooler_where_anything_is_shared_and_lack_it_els
         else:
             assert row.convention in ("with pooler", "either")
     assert [key for key, row in counted.items() if row.convention == "either"] == [
-        ("3", "share=all, E=768"), ("4", "E=768, share=all"), ("4", "E=768, share=ffn")]  # fmt: skip
+        ("3", "share=all, E=768"),
+        ("4", "E=768, share=all"),
+        ("4", "E=768, share=ffn"),
+    ]
 
 
 def test_counts_that_no_convention_gives_are_near_and_the_notes_name_a_guess(counted):
@@ -169,24 +252,45 @@ def test_counts_that_no_convention_gives_are_near_and_the_notes_name_a_guess(cou
     for key, wide in MISSES.items():
         row, config = counted[key], CONFIGS[key[0], int(key[1][2:]) if "H=" in key[1] else key[1]]
         assert abs(row.total / 1e6 / row.printed - 1) < tolerance[row.printed]
-        guess = (row.total + 516 * (config.hidden_size - config.embedding_size)) / 1e6  # 512 + 2 + 2 rows become wider
-        assert wide is None or (round(guess, 1) == wide and f"{wide}M" in " ".join(TABLES["12"].notes))
+        guess = (
+            row.total + 516 * (config.hidden_size - config.embedding_size)
+        ) / 1e6  # 512 + 2 + 2 rows become wider
+        assert wide is None or (
+            round(guess, 1) == wide and f"{wide}M" in " ".join(TABLES["12"].notes)
+        )
 
 
 def test_each_configuration_is_the_one_its_row_describes():
     for (number, *key), config in CONFIGS.items():
         row = TABLES[number].row(*key)
-        letters = {"layers": config.num_layers, "H": config.hidden_size, "E": config.embedding_size, "share": config.share}
+        letters = {
+            "layers": config.num_layers,
+            "H": config.hidden_size,
+            "E": config.embedding_size,
+            "share": config.share,
+        }
         assert all(row[name] == value for name, value in letters.items() if name in row)
-        assert config.vocab_size == TRAINING["vocab_size"].value and config.ffn_size == 4 * config.hidden_size
+        assert (
+            config.vocab_size == TRAINING["vocab_size"].value
+            and config.ffn_size == 4 * config.hidden_size
+        )
         assert config.num_layers == {"3": 12, "4": 12, "12": 3}.get(number, config.num_layers)
 
 
 def test_the_training_recipe_is_the_papers_and_every_fact_says_where_it_stands():
     value = {name: fact.value for name, fact in TRAINING.items()}
-    assert [value[name] for name in ("batch_size", "steps", "learning_rate", "warmup_steps")] == [4096, 125_000, 0.00176, 3125]
-    assert value["token_positions"] == value["batch_size"] * value["steps"] * value["sequence_length"]
-    assert value["mean_ngram"] == pytest.approx(sum(n * p for n, p in enumerate(value["ngram_probabilities"], 1)))
+    assert [value[name] for name in ("batch_size", "steps", "learning_rate", "warmup_steps")] == [
+        4096,
+        125_000,
+        0.00176,
+        3125,
+    ]
+    assert (
+        value["token_positions"] == value["batch_size"] * value["steps"] * value["sequence_length"]
+    )
+    assert value["mean_ngram"] == pytest.approx(
+        sum(n * p for n, p in enumerate(value["ngram_probabilities"], 1))
+    )
     assert all(fact.source for fact in TRAINING.values())
     with pytest.raises(TypeError):
         TRAINING["steps"] = 1

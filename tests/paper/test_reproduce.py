@@ -9,15 +9,21 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from albert_edu.cli import main
-from albert_edu.paper import pair, reproduce
-from albert_edu.paper.pair import MEMBERS, pair_jobs
-from albert_edu.paper.plan import PROFILES
-from albert_edu.paper.sweep import Run
-from tests.support import run_here
+from albert_paper import pair, reproduce
+from albert_paper.pair import MEMBERS, pair_jobs
+from albert_paper.plan import PROFILES
+from albert_paper.sweep import Run
+from tests.support import main, run_here
 
-TINY = Run("tiny", 4, config=(("num_layers", 2),), grown=((1, 4, 1e-2, 24),), learning_rate=5e-3, batch_size=4,
-           sequence_length=48)  # fmt: skip
+TINY = Run(
+    "tiny",
+    4,
+    config=(("num_layers", 2),),
+    grown=((1, 4, 1e-2, 24),),
+    learning_rate=5e-3,
+    batch_size=4,
+    sequence_length=48,
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +31,13 @@ def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduced")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(pair.PAIRS, "quick", TINY)
-        short = {name: replace(run, steps=4, batch_size=4) for name, run in reproduce.ORDER_RUNS.items()}
+        short = {
+            name: replace(run, steps=4, batch_size=4) for name, run in reproduce.ORDER_RUNS.items()
+        }
         patch.setattr(reproduce, "ORDER_RUNS", short)
-        patch.setattr(reproduce, "run_all", run_here)  # one process: those of a pool would not see the patches
+        patch.setattr(
+            reproduce, "run_all", run_here
+        )  # one process: those of a pool would not see the patches
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
         before = (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns
@@ -46,7 +56,9 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
         assert member["corpus_hash"] and member["ended"]
         assert len(member["similarity"]["l2"]) == len(member["similarity_untrained"]["l2"]) == 2
         assert member["training_seconds"] >= 0 and "baseline" in member["verdict"]
-    assert "| unshared |" in (folder / "runs/quick/README.md").read_text()  # the card of the two models beside it
+    assert (
+        "| unshared |" in (folder / "runs/quick/README.md").read_text()
+    )  # the card of the two models beside it
 
 
 @pytest.mark.slow
@@ -57,7 +69,13 @@ def test_the_page_needs_no_other_file_and_describes_its_pictures(reproduced):
     assert len(pictures) == page.count("<img") == 3
     assert all(len(alt.split()) > 10 for alt, _ in pictures)
     assert not re.search(r"(src|href)=\"(?!data:)", page) and "prefers-color-scheme: dark" in page
-    for number in ("90.5%", "52.0%", "78.9%", "86.5%", "17,683,968"):  # the paper's Table 5, and an exact count
+    for number in (
+        "90.5%",
+        "52.0%",
+        "78.9%",
+        "86.5%",
+        "17,683,968",
+    ):  # the paper's Table 5, and an exact count
         assert number in page
 
 
@@ -65,8 +83,13 @@ def test_the_page_needs_no_other_file_and_describes_its_pictures(reproduced):
 def test_the_summary_fits_a_screen_and_names_the_page(reproduced):
     folder, *_, printed = reproduced
     lines = printed.splitlines()
-    assert len(lines) <= 20 and any(str(folder / "runs/quick/report.html") in line for line in lines)
-    assert sum("million parameters" in line for line in lines) == 2 and sum("trained with" in line for line in lines) == 3
+    assert len(lines) <= 20 and any(
+        str(folder / "runs/quick/report.html") in line for line in lines
+    )
+    assert (
+        sum("million parameters" in line for line in lines) == 2
+        and sum("trained with" in line for line in lines) == 3
+    )
 
 
 @pytest.mark.slow
@@ -78,17 +101,24 @@ def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
 @pytest.mark.slow
 def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
     folder, *_ = reproduced
-    albert, unshared = (json.loads((folder / f"runs/quick/{member}/config.json").read_text()) for member in MEMBERS)
+    albert, unshared = (
+        json.loads((folder / f"runs/quick/{member}/config.json").read_text()) for member in MEMBERS
+    )
     assert {key for key in albert if albert[key] != unshared[key]} == {"num_hidden_groups"}
 
 
 def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
     wrong = replace(TINY, preset="albert-no-such-size")
-    with pytest.raises(RuntimeError, match=r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-",
+    ):
         run_here(pair_jobs(wrong, tmp_path, None), 1)
 
 
-def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(monkeypatch, capsys):
+def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(
+    monkeypatch, capsys
+):
     assert set(pair.PAIRS) == set(PROFILES)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     for more in ([], ["--experiment", "table8"]):
@@ -98,4 +128,7 @@ def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_on
 
 def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
     rows = {row["model"]: row for row in reproduce.parameter_table(tmp_path)}
-    assert rows["ALBERT-xxlarge"]["total"] == 222_595_584 and rows["BERT-large"]["without_pooler"] == 333_557_760
+    assert (
+        rows["ALBERT-xxlarge"]["total"] == 222_595_584
+        and rows["BERT-large"]["without_pooler"] == 333_557_760
+    )

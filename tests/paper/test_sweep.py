@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from albert_edu import AlbertConfig, AlbertForPretraining
-from albert_edu.paper import measures
-from albert_edu.paper import sweep as module
-from albert_edu.paper.experiments import run_experiment
-from albert_edu.paper.measures import downstream, layer_steps, order_cross, scores_by_domain
-from albert_edu.paper.plan import ALL, EXPERIMENTS, Experiment, Profile
-from albert_edu.paper.sweep import Run, Trained, sweep
 from albert_edu.training import stages
 from albert_edu.training.step import NonFiniteLoss
+from albert_paper import measures
+from albert_paper import sweep as module
+from albert_paper.experiments import run_experiment
+from albert_paper.measures import downstream, layer_steps, order_cross, scores_by_domain
+from albert_paper.plan import ALL, EXPERIMENTS, Experiment, Profile
+from albert_paper.sweep import Run, Trained, sweep
 from tests.support import run_here
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
@@ -38,7 +38,9 @@ def test_a_run_is_done_once_and_its_result_found_again(tmp_path, monkeypatch):
     monkeypatch.setattr(Run, "train", lambda *_: pytest.fail("it was done already"))
     assert sweep(runs, weight_norm, tmp_path) == first
     assert first[0]["norm"] != first[1]["norm"]
-    assert not [path for path in tmp_path.iterdir() if path.is_dir()], "checkpoints of finished runs are cleared away"
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()], (
+        "checkpoints of finished runs are cleared away"
+    )
 
 
 def test_only_what_changes_the_result_changes_its_name():
@@ -49,9 +51,24 @@ def test_only_what_changes_the_result_changes_its_name():
         return {}
 
     other.__name__, other.settings = "weight_norm", {"steps": 1}
-    assert run.key(weight_norm) != run.key(other), "the same measure with other settings is another measurement"
-    others = [Run("a", **(SHORT | {"steps": 5})), Run("a", **SHORT, seed=1), Run("a", **SHORT, config=(("share", "none"),))]
-    assert len({run.key(weight_norm), run.key(order_cross), *(other.key(weight_norm) for other in others)}) == 5
+    assert run.key(weight_norm) != run.key(other), (
+        "the same measure with other settings is another measurement"
+    )
+    others = [
+        Run("a", **(SHORT | {"steps": 5})),
+        Run("a", **SHORT, seed=1),
+        Run("a", **SHORT, config=(("share", "none"),)),
+    ]
+    assert (
+        len(
+            {
+                run.key(weight_norm),
+                run.key(order_cross),
+                *(other.key(weight_norm) for other in others),
+            }
+        )
+        == 5
+    )
 
 
 def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch):
@@ -61,9 +78,16 @@ def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch
     run, other = Run("a", **SHORT), Run("b", **SHORT, seed=1)
     (tmp_path / f"{run.key(nothing)}.cpu").mkdir()  # checkpoints of an earlier sitting
     text = run.text()
-    monkeypatch.setattr(Run, "train", lambda _, work, *__: work.mkdir(exist_ok=True) or Trained(None, text, [], 1234.5))
+    monkeypatch.setattr(
+        Run,
+        "train",
+        lambda _, work, *__: work.mkdir(exist_ok=True) or Trained(None, text, [], 1234.5),
+    )
     resumed, fresh = sweep([run, other], nothing, tmp_path)
-    assert resumed["training_seconds"] == 1234.5 <= resumed["seconds"] and fresh["training_seconds"] < 60
+    assert (
+        resumed["training_seconds"] == 1234.5 <= resumed["seconds"]
+        and fresh["training_seconds"] < 60
+    )
 
 
 def test_a_run_that_fails_is_named(tmp_path, monkeypatch):
@@ -79,13 +103,21 @@ def test_a_run_that_fails_is_named(tmp_path, monkeypatch):
 def test_a_measure_goes_where_the_trained_model_is(measure, monkeypatch):
     """No card here: the "meta" device, which holds no numbers, stands in for one until the first number is asked for."""
     run = Run("a", **SHORT, corpus="sotu" if measure is not downstream else "stories")
-    model = AlbertForPretraining(AlbertConfig.named("albert-tiny", vocab_size=len(run.text().tokenizer), max_positions=32))
+    model = AlbertForPretraining(
+        AlbertConfig.named("albert-tiny", vocab_size=len(run.text().tokenizer), max_positions=32)
+    )
     monkeypatch.setattr(measures, "scores", lambda *_: {})
-    monkeypatch.setattr(measures, "evaluate", lambda *_: {"sentence_order_accuracy": 0, "in_order_recall": 0, "swapped_recall": 0})
+    monkeypatch.setattr(
+        measures,
+        "evaluate",
+        lambda *_: {"sentence_order_accuracy": 0, "in_order_recall": 0, "swapped_recall": 0},
+    )
     monkeypatch.setattr(measures, "EXAMPLES", 40)
     with pytest.raises((NotImplementedError, RuntimeError), match="meta") as failed:
         measure(model.to("meta"), run.text(), run)
-    assert "not on the expected device" not in str(failed.value) and "at least two devices" not in str(failed.value)
+    assert "not on the expected device" not in str(
+        failed.value
+    ) and "at least two devices" not in str(failed.value)
 
 
 @pytest.mark.parametrize("corpus", ["stories", "sotu"])  # speeches name no topics
@@ -93,37 +125,65 @@ def test_the_order_cross_reads_three_tasks_in_two_ways(corpus, tmp_path):
     (found,) = sweep([Run("SOP", **SHORT, corpus=corpus)], order_cross, tmp_path)
     assert found["head"].keys() == found["probe"].keys() == {"sop", "nsp-document", "nsp-topic"}
     for task in (*found["head"].values(), *found["probe"].values()):
-        assert task["accuracy"] == pytest.approx(sum(task["recall"]) / 2, abs=1e-3), "classes are balanced"
+        assert task["accuracy"] == pytest.approx(sum(task["recall"]) / 2, abs=1e-3), (
+            "classes are balanced"
+        )
 
 
 def test_an_experiment_leaves_a_record_with_its_plan_and_provenance(tmp_path, monkeypatch):
     rows = {"SOP": {}, "NSP, other topics": {"objective": "nsp"}}
-    short = dataclasses.replace(EXPERIMENTS["table5"], rows=rows, budgets={"quick": Profile((0,), SHORT)})
+    short = dataclasses.replace(
+        EXPERIMENTS["table5"], rows=rows, budgets={"quick": Profile((0,), SHORT)}
+    )
     monkeypatch.setitem(ALL, "table5", short)
     record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path, "auto").read_text())
-    assert record["plan"] == short.section and record["planned_runs"] == 2 and record["provenance"]["seeds"] == [0]
+    assert (
+        record["plan"] == short.section
+        and record["planned_runs"] == 2
+        and record["provenance"]["seeds"] == [0]
+    )
     assert [(run["row"], run["steps"]) for run in record["runs"]] == [(row, 4) for row in rows]
-    with pytest.raises(ValueError, match=r"table5 has no profile 'laptop'\. The profiles it has: quick"):
+    with pytest.raises(
+        ValueError, match=r"table5 has no profile 'laptop'\. The profiles it has: quick"
+    ):
         run_experiment("table5", "laptop", tmp_path, tmp_path)
 
 
 def test_rows_say_where_they_depart_from_their_profile():
-    rows = {"wide": {"H": 64, "L": 5, "share": "none", "scaled": {"steps": 0.5}, "depths": [1, 2]},
-            "deep": {"H": 64, "L": 6, "chain": [1, 3], "dropout": 0.1, "then": {"steps": 20, "dropout": 0.0}}}  # fmt: skip
+    rows = {
+        "wide": {"H": 64, "L": 5, "share": "none", "scaled": {"steps": 0.5}, "depths": [1, 2]},
+        "deep": {
+            "H": 64,
+            "L": 6,
+            "chain": [1, 3],
+            "dropout": 0.1,
+            "then": {"steps": 20, "dropout": 0.0},
+        },
+    }
     profile = Profile((0, 1), {"steps": 60})
     wide, deep, again, _ = Experiment("?", rows=rows, budgets={"quick": profile}).runs("quick")
     assert wide.steps == 10 and wide.grown == ((1, 10), (2, 10)), "depths share the steps"
     assert dict(wide.config)["share"] == "none" and dict(wide.config)["num_layers"] == 5
     assert again == dataclasses.replace(wide, seed=1)
-    assert deep.steps == 60 and deep.grown == ((1, 60), (3, 60)), "each depth of a chain has all of them"
-    assert dict(deep.config)["hidden_dropout"] == 0.1 and dict(deep.then) == {"steps": 20, "dropout": 0.0}
+    assert deep.steps == 60 and deep.grown == ((1, 60), (3, 60)), (
+        "each depth of a chain has all of them"
+    )
+    assert dict(deep.config)["hidden_dropout"] == 0.1 and dict(deep.then) == {
+        "steps": 20,
+        "dropout": 0.0,
+    }
 
 
 def test_a_run_that_goes_on_without_dropout_ends_as_one_model_with_one_curve(tmp_path):
-    row = Run("a", **SHORT, config=(("hidden_dropout", 0.5),), then=(("dropout", 0.0), ("steps", 3)))
+    row = Run(
+        "a", **SHORT, config=(("hidden_dropout", 0.5),), then=(("dropout", 0.0), ("steps", 3))
+    )
     model, _, curve, _ = row.train(tmp_path)
     assert model.config.hidden_dropout == 0 and [step for step, _ in curve] == [1, 2, 3, 4, 5, 6, 7]
-    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), row.train(tmp_path).model.parameters(), strict=True))
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(model.parameters(), row.train(tmp_path).model.parameters(), strict=True)
+    )
 
 
 def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(monkeypatch):
@@ -137,7 +197,9 @@ def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(mo
     cold = Run("a", **SHORT)
     dataclasses.replace(cold, grown=((1, 3), (2, 2))).train()
     stream = cold.stream(cold.text())
-    assert len(seen) == 9 and all(torch.equal(ids, stream.batch(step).token_ids) for step, ids in enumerate(seen))
+    assert len(seen) == 9 and all(
+        torch.equal(ids, stream.batch(step).token_ids) for step, ids in enumerate(seen)
+    )
 
 
 @pytest.mark.parametrize("measure", [layer_steps, downstream, scores_by_domain])
@@ -145,22 +207,42 @@ def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
     monkeypatch.setattr(measures, "EXAMPLES", 40)
     monkeypatch.setattr(measures, "FINETUNED", {"steps": 4, "warmup_steps": 1})
     # Two classes, of which the training examples have one: the head has two outputs all the same.
-    monkeypatch.setattr(measures, "story_gap", lambda *a, f=measures.story_gap: ([e for e in f(*a)[0] if not e.label], f(*a)[1]))
-    monkeypatch.setattr(measures, "AlbertForClassification", lambda m, n, f=measures.AlbertForClassification: f(m, {2:2, 12:12}[n]))
+    monkeypatch.setattr(
+        measures,
+        "story_gap",
+        lambda *a, f=measures.story_gap: ([e for e in f(*a)[0] if not e.label], f(*a)[1]),
+    )
+    monkeypatch.setattr(
+        measures,
+        "AlbertForClassification",
+        lambda m, n, f=measures.AlbertForClassification: f(m, {2: 2, 12: 12}[n]),
+    )
     run = Run("a", **SHORT, config=(("num_layers", 5),), vocabulary="stories")
     (found,) = sweep([run], measure, tmp_path)
     assert json.loads(json.dumps(found)) == found and found["gap"] == pytest.approx(
-        found["held_out_masked_token_loss"] - found["train_masked_token_loss"], abs=1e-3)  # fmt: skip
-    assert [step for step, _ in found["training_curve"]] == [1, 2, 3, 4] and found["training_seconds"] <= found["seconds"]
+        found["held_out_masked_token_loss"] - found["train_masked_token_loss"], abs=1e-3
+    )
+    assert [step for step, _ in found["training_curve"]] == [1, 2, 3, 4] and found[
+        "training_seconds"
+    ] <= found["seconds"]
     if measure is layer_steps:
         a = found["angle_degrees"]
         mean_bend = (abs(a[1] - 2 * a[2] + a[3]) + abs(a[2] - 2 * a[3] + a[4])) / 2
-        assert (found["later_over_last"], found["roughness"]) == pytest.approx((a[14] / a[4], mean_bend), abs=1e-3)
-        rest, where = dict(angle_degrees=15 * [0.0], l2=15 * [0.0]), "albert_edu.analysis.similarity.LayerSimilarity.as_lists"
+        assert (found["later_over_last"], found["roughness"]) == pytest.approx(
+            (a[14] / a[4], mean_bend), abs=1e-3
+        )
+        rest, where = (
+            dict(angle_degrees=15 * [0.0], l2=15 * [0.0]),
+            "albert_edu.analysis.similarity.LayerSimilarity.as_lists",
+        )
         monkeypatch.setattr(where, lambda self: rest)
-        assert layer_steps(*run.train()[:2], run)["later_over_last"] == 0, "a stack that is at rest has nothing left"
+        assert layer_steps(*run.train()[:2], run)["later_over_last"] == 0, (
+            "a stack that is at rest has nothing left"
+        )
     if measure is scores_by_domain:
-        assert found["stories"]["masked_token_loss"] == pytest.approx(found["held_out_masked_token_loss"], abs=1e-4)
+        assert found["stories"]["masked_token_loss"] == pytest.approx(
+            found["held_out_masked_token_loss"], abs=1e-4
+        )
 
 
 def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):

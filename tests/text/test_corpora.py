@@ -52,8 +52,14 @@ def test_an_abbreviation_does_not_end_a_sentence(sentence):
 
 
 def test_an_empty_line_ends_a_sentence_and_a_line_break_does_not():
-    assert split_sentences("A heading\n\nA sentence broken\nover two lines.") == ["A heading", "A sentence broken over two lines."]
-    assert split_sentences("A heading\r\n\r\nA line\r\nand its end.") == ["A heading", "A line and its end."]
+    assert split_sentences("A heading\n\nA sentence broken\nover two lines.") == [
+        "A heading",
+        "A sentence broken over two lines.",
+    ]
+    assert split_sentences("A heading\r\n\r\nA line\r\nand its end.") == [
+        "A heading",
+        "A line and its end.",
+    ]
 
 
 @pytest.mark.parametrize("gap", ["\n \n", "\n\t \n\n", "\r\r", "\r \r", "\u2029", "\r\n  \r\n"])
@@ -63,18 +69,24 @@ def test_a_heading_does_not_stick_to_a_sentence_however_the_empty_line_is_writte
 
 
 def test_splitting_loses_no_character_but_white_space():
-    text = "Dr. Who?! \"Stop,\" he said... It's 3.5% (about $1,000); e.g. this\tone.\n\nThe   end — really.\n"
+    text = 'Dr. Who?! "Stop," he said... It\'s 3.5% (about $1,000); e.g. this\tone.\n\nThe   end — really.\n'
     assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
 
 
 def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_line_ends(tmp_path):
     (tmp_path / "deep" / "er").mkdir(parents=True)
-    (tmp_path / "deep" / "er" / "a.txt").write_bytes("\ufeffFirst one. Second one.\r\n\r\nThird".encode())
+    (tmp_path / "deep" / "er" / "a.txt").write_bytes(
+        "\ufeffFirst one. Second one.\r\n\r\nThird".encode()
+    )
     (tmp_path / "b.txt").write_bytes("Only é here.\n".encode())
     (tmp_path / "blank.txt").write_text(" \n\n ")
     (tmp_path / "notes.md").write_text("Not a document.")
     corpus = load_corpus(str(tmp_path))
-    assert corpus.to_dict() == folder_corpus(tmp_path).to_dict() == folder_corpus(str(tmp_path)).to_dict()
+    assert (
+        corpus.to_dict()
+        == folder_corpus(tmp_path).to_dict()
+        == folder_corpus(str(tmp_path)).to_dict()
+    )
     assert dict(zip(corpus["id"], corpus["sentences"], strict=True)) == {
         "deep/er/a.txt": ["First one.", "Second one.", "Third"],
         "b.txt": ["Only é here."],
@@ -84,13 +96,25 @@ def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("Caf\xe9 au lait".encode("latin-1"), r"bad\.txt is not text in UTF-8: byte 0xe9 at position 3\b"),
-        (b"\xef\xbb\xbfabc\xe9 d", r"bad\.txt is not text in UTF-8: byte 0xe9 at position 6\b"),  # a mark of three bytes first
+        (
+            "Caf\xe9 au lait".encode("latin-1"),
+            r"bad\.txt is not text in UTF-8: byte 0xe9 at position 3\b",
+        ),
+        (
+            b"\xef\xbb\xbfabc\xe9 d",
+            r"bad\.txt is not text in UTF-8: byte 0xe9 at position 6\b",
+        ),  # a mark of three bytes first
         (b"ab\r\nc\xe9", r"bad\.txt is not text in UTF-8: byte 0xe9 at position 5\b"),
         (b"ab\0c", r"bad\.txt is not text in UTF-8: byte 0x00 at position 2\b.*if it is binary"),
         ("text".encode("utf-16"), r"bad\.txt is not text in UTF-8: byte 0xff at position 0\b"),
     ],
-    ids=["latin-1", "latin-1 after a byte-order mark", "latin-1 after a line end", "zero byte", "utf-16"],
+    ids=[
+        "latin-1",
+        "latin-1 after a byte-order mark",
+        "latin-1 after a line end",
+        "zero byte",
+        "utf-16",
+    ],
 )
 def test_a_file_that_is_not_text_is_named_with_the_byte_that_shows_it(tmp_path, content, says):
     (tmp_path / "good.txt").write_text("Fine. Really.")
@@ -117,12 +141,19 @@ def test_a_set_of_the_hub_is_asked_for_by_its_name_and_what_stands_behind_a_colo
 
     def load_dataset(*names, split):
         requests.append((*names, split))
-        return Dataset.from_list([{"text": "One.", "stars": 3}]).cast_column("text", Value("large_string"))
+        return Dataset.from_list([{"text": "One.", "stars": 3}]).cast_column(
+            "text", Value("large_string")
+        )
 
     monkeypatch.setattr("datasets.load_dataset", load_dataset)
-    assert load_corpus("wikitext:wikitext-2-raw-v1").to_list() == [{"id": "row-0", "sentences": ["One."]}]
+    assert load_corpus("wikitext:wikitext-2-raw-v1").to_list() == [
+        {"id": "row-0", "sentences": ["One."]}
+    ]
     assert hub_corpus("nobody/plain", "validation")["id"][:] == ["row-0"]
-    assert requests == [("wikitext", "wikitext-2-raw-v1", "train"), ("nobody/plain", None, "validation")]
+    assert requests == [
+        ("wikitext", "wikitext-2-raw-v1", "train"),
+        ("nobody/plain", None, "validation"),
+    ]
 
 
 def test_a_column_that_does_not_exist_is_named_with_those_that_do(rows_on_disk):
@@ -140,7 +171,9 @@ def test_the_addresses_carry_year_and_president(monkeypatch):
     corpus = sotu_corpus()
     assert corpus["id"][:] == list(two.fileid) and corpus["year"][:] == list(two.year)
     assert corpus["president"][:] == list(two.president)
-    assert min(map(len, corpus["sentences"])) > 10 and corpus["sentences"][0][0].startswith("Fellow")
+    assert min(map(len, corpus["sentences"])) > 10 and corpus["sentences"][0][0].startswith(
+        "Fellow"
+    )
 
 
 def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkeypatch):
@@ -148,19 +181,31 @@ def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkey
 
     def small(path, **options):
         columns = list(real(path, nrows=1).columns)
-        rows = [("imdb", "Don't<br /><br />Very<br />good", 1), ("imdb", "Bad", 0), ("other", "No", 0), ("imdb", "Bad", 0)]
-        return pd.DataFrame([dict(zip(("source", "text", "label"), row, strict=True)) for row in rows]).reindex(columns=columns)
+        rows = [
+            ("imdb", "Don't<br /><br />Very<br />good", 1),
+            ("imdb", "Bad", 0),
+            ("other", "No", 0),
+            ("imdb", "Bad", 0),
+        ]
+        return pd.DataFrame(
+            [dict(zip(("source", "text", "label"), row, strict=True)) for row in rows]
+        ).reindex(columns=columns)
 
     monkeypatch.setattr(pd, "read_csv", small)
     corpus = imdb_corpus()
-    assert corpus["sentences"][:] == [["Donot", "Very good"], ["Bad"]] and corpus["label"][:] == [1, 0]
+    assert corpus["sentences"][:] == [["Donot", "Very good"], ["Bad"]] and corpus["label"][:] == [
+        1,
+        0,
+    ]
     assert corpus["id"][:] == ["imdb-0", "imdb-1"]
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(count=st.integers(2, 40), fraction=st.floats(0.5, 1), seed=st.integers(0, 5))
 def test_every_document_stands_whole_on_exactly_one_side(count, fraction, seed):
-    corpus = Dataset.from_dict({"id": [f"d{i}" for i in range(count)], "sentences": [["a.", "b."]] * count})
+    corpus = Dataset.from_dict(
+        {"id": [f"d{i}" for i in range(count)], "sentences": [["a.", "b."]] * count}
+    )
     train, held = hold_out(corpus, fraction, seed)
     assert sorted([*train["id"], *held["id"]]) == sorted(corpus["id"])
     assert len(train) >= 1 and len(held) == min(count - 1, max(1, round(fraction * count)))
@@ -184,8 +229,13 @@ def test_holding_out_by_script_shares_no_script():
 
 
 def test_with_few_documents_the_end_of_each_is_held_out():
-    corpus = Dataset.from_list([{"id": "a", "sentences": list("abcdefghij" * 2)}, {"id": "b", "sentences": list("xyz")},
-                                {"id": "c", "sentences": ["alone"]}])  # fmt: skip
+    corpus = Dataset.from_list(
+        [
+            {"id": "a", "sentences": list("abcdefghij" * 2)},
+            {"id": "b", "sentences": list("xyz")},
+            {"id": "c", "sentences": ["alone"]},
+        ]
+    )
     train, held = hold_out(corpus, 0.1)
     assert train["sentences"][:] == [list("abcdefghij" * 2)[:18], list("xy")]
     assert held["sentences"][:] == [["i", "j"], ["z"], ["alone"]]
@@ -208,11 +258,16 @@ def test_strengths_can_be_asked_for_by_the_name_of_the_corpus():
     asked = load_corpus(Path("stories:num_documents=20, topic_nouns=3,order_strength=0.5"))
     assert asked.to_dict() == stories(20, topic_nouns=3, order_strength=0.5).to_dict()
     for strengths in ("topic_nouns", "topic_nouns=many", "topic_nouns=3=", "topic_noun=3"):
-        with pytest.raises(CorpusError, match=f"^stories:{strengths}: .*come numbers by name.*order_strength"):
+        with pytest.raises(
+            CorpusError, match=f"^stories:{strengths}: .*come numbers by name.*order_strength"
+        ):
             load_corpus(f"stories:{strengths}")
 
 
-@pytest.mark.parametrize(("name", "says"), [("", "the name .* is empty"), ("imbd", "mean 'imdb'"), ("storis", "mean 'stories'")])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("", "the name .* is empty"), ("imbd", "mean 'imdb'"), ("storis", "mean 'stories'")],
+)
 def test_a_name_that_means_nothing_is_answered_with_the_nearest(name, says):
     with pytest.raises(CorpusError, match=says):
         load_corpus(name)
@@ -227,7 +282,11 @@ def test_a_text_file_is_a_corpus_of_one_document(tmp_path, name):
 def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART_CHARACTERS", 50)
     lines = [f"Sentence {n} has an é in it." for n in range(20)] + ["ééé" * 30, "The end."]
-    for gap, left in (("\n\n", "\n"), ("\n", ""), (" ", " ")):  # what is cut after its first character
+    for gap, left in (
+        ("\n\n", "\n"),
+        ("\n", ""),
+        (" ", " "),
+    ):  # what is cut after its first character
         (tmp_path / "long.txt").write_text(gap.join(lines), "utf-8")
         parts = list(module.text_parts(tmp_path / "long.txt"))
         assert "".join(parts) == gap.join(lines) and max(map(len, parts)) <= 50
@@ -236,7 +295,9 @@ def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monke
     with pytest.raises(CorpusError, match="byte 0xe9 at position 240"):
         list(module.text_parts(tmp_path / "long.txt"))
     (tmp_path / "long.txt").write_text("no_end " * 30)
-    assert {word for part in module.text_parts(tmp_path / "long.txt") for word in part.split()} == {"no_end"}
+    assert {word for part in module.text_parts(tmp_path / "long.txt") for word in part.split()} == {
+        "no_end"
+    }
 
 
 def test_reading_a_longer_file_takes_no_more_memory(tmp_path, monkeypatch):
@@ -258,7 +319,10 @@ def test_rows_in_files_are_the_rows_in_memory(tmp_path):
     (tmp_path / "texts" / "blank.txt").write_text(" ")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    assert load_corpus(tmp_path / "texts", scratch).to_list() == load_corpus(tmp_path / "texts").to_list()
+    assert (
+        load_corpus(tmp_path / "texts", scratch).to_list()
+        == load_corpus(tmp_path / "texts").to_list()
+    )
     assert list(scratch.rglob("*.arrow"))
     (tmp_path / "texts" / "bad.txt").write_bytes(b"\xff")
     with pytest.raises(CorpusError, match=r"bad\.txt is not text in UTF-8"):
@@ -295,10 +359,18 @@ def test_a_file_name_that_is_not_utf_8_is_read_all_the_same(tmp_path):
     assert load_corpus(tmp_path)["id"][:] == ["caf\ufffd.txt"]
 
 
-@pytest.mark.parametrize(("offline", "proxies", "answers", "out"), [
-    (True, {}, True, True), (False, {"https": "x"}, False, False), (False, {}, True, False), (False, {}, False, True),
-])  # fmt: skip
-def test_a_hub_that_does_not_answer_at_once_is_not_asked_again_and_again(monkeypatch, offline, proxies, answers, out):
+@pytest.mark.parametrize(
+    ("offline", "proxies", "answers", "out"),
+    [
+        (True, {}, True, True),
+        (False, {"https": "x"}, False, False),
+        (False, {}, True, False),
+        (False, {}, False, True),
+    ],
+)
+def test_a_hub_that_does_not_answer_at_once_is_not_asked_again_and_again(
+    monkeypatch, offline, proxies, answers, out
+):
     from huggingface_hub import constants
 
     calls = []
@@ -318,7 +390,9 @@ def test_a_hub_that_does_not_answer_at_once_is_not_asked_again_and_again(monkeyp
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
     monkeypatch.setattr(constants, "ENDPOINT", "https://hub.example:8080/a/mirror")
     monkeypatch.setattr(urllib.request, "getproxies", lambda: proxies)
-    with pytest.raises(CorpusError, match=r"neither a corpus of ours nor a file or folder, .* give it: no way"):
+    with pytest.raises(
+        CorpusError, match=r"neither a corpus of ours nor a file or folder, .* give it: no way"
+    ):
         load_corpus(Path("nobody/has-this-set"))
     knocks = [] if offline or proxies else [("hub.example", 443, 3), *["closed"] * answers]
     assert calls == [*knocks, out] and constants.HF_HUB_OFFLINE is offline

@@ -72,8 +72,10 @@ def test_at_least_one_word_is_hidden_where_one_fits_the_budget(rows, rate, seed)
 
 def test_the_choice_is_the_generators_alone():
     starts_word = np.random.default_rng(0).random((4, 50)) < 0.7
-    first, again, other = (choose_masked(np.random.default_rng(seed), np.ones_like(starts_word),
-                                         starts_word) for seed in (1, 1, 2))  # fmt: skip
+    first, again, other = (
+        choose_masked(np.random.default_rng(seed), np.ones_like(starts_word), starts_word)
+        for seed in (1, 1, 2)
+    )
     assert (first == again).all() and (first != other).any()
     assert len({row.tobytes() for row in first}) == 4  # rows do not share their choice
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from datasets import Dataset
 
-from albert_edu import cli
 from albert_edu.text import prepare as module
 from albert_edu.text.describe import describe_text
 from albert_edu.text.documents import CorpusError, hold_out
@@ -15,6 +14,7 @@ from albert_edu.text.prepare import cache_folder, prepare
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
+from tests.support import main
 
 
 @pytest.fixture
@@ -23,7 +23,11 @@ def cache(tmp_path, monkeypatch):
     folder = tmp_path / "deep" / "cache"
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(folder))
     loads = []
-    monkeypatch.setattr(module, "load_corpus", lambda name, scratch: loads.append(name) or stories(num_documents=40, num_scripts=5))
+    monkeypatch.setattr(
+        module,
+        "load_corpus",
+        lambda name, scratch: loads.append(name) or stories(num_documents=40, num_scripts=5),
+    )
     return folder, loads
 
 
@@ -44,7 +48,9 @@ def test_the_kept_copy_equals_the_fresh_one(cache, monkeypatch):
     assert fingerprints(kept) == fingerprints(fresh)
     for part in ("train", "held_out"):
         for name in TokenizedCorpus.FILES:
-            np.testing.assert_array_equal(getattr(getattr(kept, part), name), getattr(getattr(fresh, part), name), strict=True)
+            np.testing.assert_array_equal(
+                getattr(getattr(kept, part), name), getattr(getattr(fresh, part), name), strict=True
+            )
 
 
 def test_what_is_prepared_is_the_corpus_cut_by_documents_and_tokenised(cache):
@@ -55,15 +61,22 @@ def test_what_is_prepared_is_the_corpus_cut_by_documents_and_tokenised(cache):
     assert len(prepared.tokenizer) == 120 and len(prepared.held_out.documents) - 1 == 10
 
 
-def test_two_corpora_become_one_each_with_the_documents_held_out_that_it_holds_out_alone(cache, monkeypatch):
+def test_two_corpora_become_one_each_with_the_documents_held_out_that_it_holds_out_alone(
+    cache, monkeypatch
+):
     folder, _ = cache
-    corpora = {"sotu": stories(40, 5), "imdb": stories(20, 5, seed=1).remove_columns(["topic", "script"])}
+    corpora = {
+        "sotu": stories(40, 5),
+        "imdb": stories(20, 5, seed=1).remove_columns(["topic", "script"]),
+    }
     monkeypatch.setattr(module, "load_corpus", lambda name, scratch: corpora[name])
     both = prepare("sotu+imdb", vocab_size=120, held_out=0.25, seed=3)
     sides = zip(*(hold_out(corpus, 0.25, 3) for corpus in corpora.values()), strict=True)
     for (one, other), side in zip(sides, (both.train, both.held_out), strict=True):
         documents = [*one["sentences"], *other["sentences"]]
-        wanted = TokenizedCorpus.encode(Dataset.from_dict({"id": [""] * len(documents), "sentences": documents}), both.tokenizer)
+        wanted = TokenizedCorpus.encode(
+            Dataset.from_dict({"id": [""] * len(documents), "sentences": documents}), both.tokenizer
+        )
         assert side.fingerprint == wanted.fingerprint
     assert len(list(folder.iterdir())) == 1
 
@@ -79,13 +92,17 @@ def test_a_story_world_with_strengths_is_kept_under_a_name_that_every_system_all
 
 def test_every_setting_has_a_copy_of_its_own(cache):
     folder, loads = cache
-    given = AlbertTokenizer.train((s for sentences in stories(30)["sentences"] for s in sentences), 60)
+    given = AlbertTokenizer.train(
+        (s for sentences in stories(30)["sentences"] for s in sentences), 60
+    )
     settings = [{}, {"vocab_size": 100}, {"held_out": 0.6}, {"seed": 99}, {"tokenizer": given}]
     settings = [{"vocab_size": 120} | each for each in settings]
     prepared = [fingerprints(prepare("stories", **each)) for each in settings]
     assert len(set(prepared)) == len(loads) == len(list(folder.iterdir())) == 5
     assert prepared[-1][0] == given.fingerprint
-    assert [fingerprints(prepare("stories", **each)) for each in settings] == prepared and len(loads) == 5
+    assert [fingerprints(prepare("stories", **each)) for each in settings] == prepared and len(
+        loads
+    ) == 5
 
 
 def test_two_that_prepare_the_same_text_at_once_both_get_it_and_leave_one_copy(cache, monkeypatch):
@@ -98,18 +115,26 @@ def test_two_that_prepare_the_same_text_at_once_both_get_it_and_leave_one_copy(c
 
     monkeypatch.setattr(module, "load_corpus", load_together)
     results = []
-    threads = [threading.Thread(target=lambda: results.append(prepare("stories", vocab_size=120))) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda: results.append(prepare("stories", vocab_size=120)))
+        for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(timeout=60)
     assert len(results) == len(loads) == 2 and fingerprints(results[0]) == fingerprints(results[1])
     assert len(list(folder.iterdir())) == 1  # nothing temporary is left
-    assert fingerprints(prepare("stories", vocab_size=120)) == fingerprints(results[0]) and len(loads) == 2
+    assert (
+        fingerprints(prepare("stories", vocab_size=120)) == fingerprints(results[0])
+        and len(loads) == 2
+    )
 
 
 @pytest.mark.parametrize(("owner", "name"), [(AlbertTokenizer, "save"), (Path, "rename")])
-def test_a_preparation_that_breaks_off_leaves_no_copy_to_be_taken_for_whole(cache, monkeypatch, owner, name):
+def test_a_preparation_that_breaks_off_leaves_no_copy_to_be_taken_for_whole(
+    cache, monkeypatch, owner, name
+):
     folder, loads = cache
 
     def full_disk(self, target):
@@ -121,7 +146,11 @@ def test_a_preparation_that_breaks_off_leaves_no_copy_to_be_taken_for_whole(cach
         prepare("stories", vocab_size=120)
     assert not list(folder.iterdir())
     whole = prepare("stories", vocab_size=120)
-    assert len(loads) == 2 and fingerprints(prepare("stories", vocab_size=120)) == fingerprints(whole) and len(loads) == 2
+    assert (
+        len(loads) == 2
+        and fingerprints(prepare("stories", vocab_size=120)) == fingerprints(whole)
+        and len(loads) == 2
+    )
 
 
 @pytest.fixture
@@ -146,7 +175,9 @@ def test_the_held_out_part_of_a_folder_teaches_the_tokenizer_nothing(texts):
     assert UNK in prepared.held_out.tokens and UNK not in prepared.train.tokens
 
 
-def test_a_folder_is_tokenised_once_and_again_when_its_content_or_a_name_changes(texts, monkeypatch):
+def test_a_folder_is_tokenised_once_and_again_when_its_content_or_a_name_changes(
+    texts, monkeypatch
+):
     encodings = []
     encode = TokenizedCorpus.encode
 
@@ -156,9 +187,14 @@ def test_a_folder_is_tokenised_once_and_again_when_its_content_or_a_name_changes
 
     monkeypatch.setattr(TokenizedCorpus, "encode", counted)
     first = prepare(str(texts), vocab_size=34)
-    assert fingerprints(prepare(texts, vocab_size=34)) == fingerprints(first) and len(encodings) == 2
+    assert (
+        fingerprints(prepare(texts, vocab_size=34)) == fingerprints(first) and len(encodings) == 2
+    )
     (texts / "3.txt").write_text("The barn was new. The boat was old.", "utf-8")
-    assert fingerprints(prepare(str(texts), vocab_size=34)) != fingerprints(first) and len(encodings) == 4
+    assert (
+        fingerprints(prepare(str(texts), vocab_size=34)) != fingerprints(first)
+        and len(encodings) == 4
+    )
     (texts / "3.txt").rename(texts / "91.txt")
     prepare(str(texts), vocab_size=34)
     assert len(encodings) == 6
@@ -167,7 +203,9 @@ def test_a_folder_is_tokenised_once_and_again_when_its_content_or_a_name_changes
 def test_unknown_tokens_are_counted_and_warned_of_with_the_commonest(texts):
     for path in texts.iterdir():
         path.write_text("The <unk> barn was old. The boat was <unk> turning. It was @-@ late.")
-    with pytest.warns(UserWarning, match=r"\d+\.\d% of the training tokens are unknown; most often '<unk>' 18\."):
+    with pytest.warns(
+        UserWarning, match=r"\d+\.\d% of the training tokens are unknown; most often '<unk>' 18\."
+    ):
         prepared = prepare(str(texts), vocab_size=24)
     assert prepared.train.unknown == (("<unk>", 18),) and prepared.train.unknown_share > 0.03
     assert "unknown symbols in the training part: '<unk>' 18" in describe_text(prepared, 32)
@@ -176,14 +214,18 @@ def test_unknown_tokens_are_counted_and_warned_of_with_the_commonest(texts):
 def test_text_that_a_given_tokenizer_does_not_know_is_refused(texts, story_text):
     for path in texts.iterdir():
         path.write_text("Съешь ещё этих мягких французских булок. Да выпей чаю.", "utf-8")
-    with pytest.raises(CorpusError, match=r"tokens are unknown; most often .* learnt for other text"):
+    with pytest.raises(
+        CorpusError, match=r"tokens are unknown; most often .* learnt for other text"
+    ):
         prepare(str(texts), tokenizer=story_text.tokenizer)
 
 
 def test_two_long_files_both_teach_and_both_are_held_out(tmp_path, monkeypatch):
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
     for name in ("a", "b"):
-        (tmp_path / f"{name}.txt").write_text(" ".join(f"The {name} barn was {n} years old." for n in range(50)))
+        (tmp_path / f"{name}.txt").write_text(
+            " ".join(f"The {name} barn was {n} years old." for n in range(50))
+        )
     prepared = prepare(str(tmp_path / "a.txt"), vocab_size=30)
     assert (len(prepared.train.lengths), len(prepared.held_out.lengths)) == (45, 5)
     prepared = prepare(str(tmp_path), vocab_size=30)
@@ -194,15 +236,22 @@ def test_two_long_files_both_teach_and_both_are_held_out(tmp_path, monkeypatch):
 def test_the_table_says_what_fits_and_which_length_would_help(story_text):
     table = describe_text(story_text, 16)
     assert "2,700     16,200  135,820    0.00%" in table and "300      1,800   15,012" in table
-    assert "100.0% of the training tokens are never seen" in table and "length of 32 would hold 99.7%" in table
+    assert (
+        "100.0% of the training tokens are never seen" in table
+        and "length of 32 would hold 99.7%" in table
+    )
     assert "never seen" not in describe_text(story_text, 64)
 
 
 @pytest.mark.parametrize("times", [1, 4])
-def test_a_vocabulary_is_learnt_from_a_sample_that_does_not_grow_with_the_text(texts, monkeypatch, times):
+def test_a_vocabulary_is_learnt_from_a_sample_that_does_not_grow_with_the_text(
+    texts, monkeypatch, times
+):
     learnt, train = [], AlbertTokenizer.train
     monkeypatch.setattr(module, "LEARNT_BYTES", 6000)
-    monkeypatch.setattr(AlbertTokenizer, "train", lambda lines, size: train(learnt.extend(lines) or learnt, size))
+    monkeypatch.setattr(
+        AlbertTokenizer, "train", lambda lines, size: train(learnt.extend(lines) or learnt, size)
+    )
     for path in texts.iterdir():
         path.write_text("The barn was old. The boat was turning. It was late. " * 100 * times)
     prepare(str(texts), vocab_size=22)
@@ -213,7 +262,9 @@ def test_a_held_out_part_that_is_far_from_a_tenth_is_pointed_out(tmp_path, monke
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path / "cache"))
     for n in range(12):
         (tmp_path / f"{n}.txt").write_text("The barn was old. " * (2000 if n == 4 else 3))
-    assert "of the tokens are held out, because whole documents are" in describe_text(prepare(tmp_path, vocab_size=19), 32)
+    assert "of the tokens are held out, because whole documents are" in describe_text(
+        prepare(tmp_path, vocab_size=19), 32
+    )
 
 
 def test_the_table_comes_before_the_first_step(tmp_path, monkeypatch, capsys):
@@ -223,7 +274,7 @@ def test_the_table_comes_before_the_first_step(tmp_path, monkeypatch, capsys):
     run = ["pretrain", "--corpus", str(tmp_path), "--out", str(tmp_path / "out"), *options]
     monkeypatch.setattr("albert_edu.training.stages.pretrain", lambda *rest: pytest.fail("a step"))
     with pytest.raises(pytest.fail.Exception):
-        cli.main(run)
+        main(run)
     assert "held out          1" in capsys.readouterr().out
 
 

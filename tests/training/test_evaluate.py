@@ -45,11 +45,17 @@ def test_scores_by_hand():
     logits[..., 1] = 1e-3
     sums = judged([[1, 2], [1, IGNORE], [0, 3]], logits, [0, 1, 1], [[0.0, 1e-3]] * 3)
     assert sums[[1, 2, 4, 5, 6, 7]].tolist() == [2, 5, 0, 1, 2, 2]  # all are called swapped
-    assert scores(sums) == pytest.approx({
-        "masked_token_loss": math.log(4), "masked_token_accuracy": 2 / 5,
-        "sentence_order_loss": math.log(2), "sentence_order_accuracy": 2 / 3,
-        "in_order_recall": 0.0, "swapped_recall": 1.0,
-    }, abs=1e-3)  # fmt: skip
+    assert scores(sums) == pytest.approx(
+        {
+            "masked_token_loss": math.log(4),
+            "masked_token_accuracy": 2 / 5,
+            "sentence_order_loss": math.log(2),
+            "sentence_order_accuracy": 2 / 3,
+            "in_order_recall": 0.0,
+            "swapped_recall": 1.0,
+        },
+        abs=1e-3,
+    )
 
 
 def test_without_pairs_there_are_no_order_scores():
@@ -135,7 +141,9 @@ def test_evaluation_that_is_interrupted_leaves_the_model_in_training_mode(story_
     assert model.training and torch.is_grad_enabled()
 
 
-@pytest.mark.parametrize("use", [evaluate, lambda model, stream: pretrain(model, stream, PretrainSettings(steps=1))])
+@pytest.mark.parametrize(
+    "use", [evaluate, lambda model, stream: pretrain(model, stream, PretrainSettings(steps=1))]
+)
 def test_a_model_refuses_ids_of_another_vocabulary_of_the_same_size(use, story_text):
     known = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 2, 32)
     foreign = prepare("stories:topic_nouns=3,order_strength=0.5")

@@ -37,8 +37,9 @@ def test_one_step_by_hand():
     assert expected == pytest.approx([2.96091505, 4.03118279])  # the same on a pocket calculator
 
 
-@pytest.mark.parametrize("dtype, eps, tolerance", [
-    (torch.float64, 1e-12, 1e-10), (torch.float32, 1e-6, 2e-6)])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype, eps, tolerance", [(torch.float64, 1e-12, 1e-10), (torch.float32, 1e-6, 2e-6)]
+)
 def test_twenty_steps_equal_the_reference_implementation(dtype, eps, tolerance):
     # The reference adds eps to the ratio's denominator and clamps |w| at 10; a small eps and small
     # weights take both away. adam_debias=True takes away its division of the step by 1 - b1^t.
@@ -136,6 +137,11 @@ def test_a_decay_rate_of_1_is_refused_by_name():
 def test_the_constants_are_the_originals_unless_told_otherwise_and_each_may_be_0():
     w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
     assert Lamb([w], lr=0.1).defaults == {
-        "lr": 0.1, "betas": (0.9, 0.999), "eps": 1e-6, "weight_decay": 0.01, "adapt": True}
+        "lr": 0.1,
+        "betas": (0.9, 0.999),
+        "eps": 1e-6,
+        "weight_decay": 0.01,
+        "adapt": True,
+    }
     none = dict(lr=0.0, betas=(0.0, 0.0), eps=0.0, weight_decay=0.0)  # a warm-up begins at lr 0
     assert stepped([1.0, 2.0], [[3.0, 4.0]], **none).tolist() == [1.0, 2.0]

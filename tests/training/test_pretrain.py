@@ -33,8 +33,11 @@ def stream(story_text) -> PretrainingStream:
 @pytest.fixture
 def gradient_descent(monkeypatch):
     """With plain gradient descent and rate 1 the step is the gradient."""
-    monkeypatch.setattr(module, "make_optimizer", lambda model, settings: torch.optim.SGD(
-        model.parameters(), lr=1.0))  # fmt: skip
+    monkeypatch.setattr(
+        module,
+        "make_optimizer",
+        lambda model, settings: torch.optim.SGD(model.parameters(), lr=1.0),
+    )
 
 
 @pytest.fixture
@@ -239,10 +242,13 @@ def test_batches_built_ahead_for_a_card_are_each_step_once_and_in_order(stream, 
     assert [*batches] == sorted(requests) == list(range(start, stop))
 
 
-@pytest.mark.parametrize(("size", "message"), [
-    ({"max_positions": 16}, r"sequence of 32 tokens.*max_positions is 16"),
-    ({"vocab_size": 150}, r"the tokenizer has 190 tokens, but the model's vocab_size is 150"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ({"max_positions": 16}, r"sequence of 32 tokens.*max_positions is 16"),
+        ({"vocab_size": 150}, r"the tokenizer has 190 tokens, but the model's vocab_size is 150"),
+    ],
+)
 def test_a_model_smaller_than_what_the_stream_holds_is_refused_by_name(stream, size, message):
     with pytest.raises(ValueError, match=message):
         trained(stream, tiny(**size))

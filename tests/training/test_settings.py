@@ -14,10 +14,17 @@ from albert_edu.training.settings import (
 from tests.support import tiny
 
 
-@pytest.mark.parametrize(("warmup", "rates"), [
-    (2, [1 / 2, 1, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8]),  # two halves up, 8 down
-    (0, [1, 3 / 4, 2 / 4, 1 / 4]), (4, [1 / 4, 2 / 4, 3 / 4, 1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("warmup", "rates"),
+    [
+        (
+            2,
+            [1 / 2, 1, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8],
+        ),  # two halves up, 8 down
+        (0, [1, 3 / 4, 2 / 4, 1 / 4]),
+        (4, [1 / 4, 2 / 4, 3 / 4, 1]),
+    ],
+)
 def test_the_rate_rises_in_equal_steps_and_falls_in_equal_steps(warmup, rates):
     run = PretrainSettings(len(rates), 3.0, warmup_steps=warmup)
     measured = [learning_rate(step, run) / 3 for step in range(run.steps)]
@@ -34,8 +41,11 @@ def test_a_card_is_given_what_it_can_compute_in(monkeypatch):
     plain = {"precision": "float32", "compile": False}
     assert suited_to(torch.device("cpu")) == suited_to(torch.device("mps")) == plain
     for yes, precision in ((True, "bfloat16"), (False, "float32")):
-        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, yes=yes: (
-            yes and not including_emulation))  # fmt: skip
+        monkeypatch.setattr(
+            torch.cuda,
+            "is_bf16_supported",
+            lambda including_emulation, yes=yes: yes and not including_emulation,
+        )
         assert suited_to(torch.device("cuda")) == {"precision": precision, "compile": True}
 
 

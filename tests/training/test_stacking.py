@@ -14,6 +14,7 @@ def model_of(**changes) -> AlbertForPretraining:
     """A model in which every number is its own, so that a block out of place would show."""
     return randomised(tiny(**changes))
 
+
 def test_a_shared_model_keeps_its_weights_and_applies_them_more_often():
     model = model_of()
     deep = stack_layers(model, 5)
@@ -24,8 +25,10 @@ def test_a_shared_model_keeps_its_weights_and_applies_them_more_often():
         assert torch.equal(deep.eval().albert.encoder(x, keep), longer)
 
 
-@pytest.mark.parametrize("old, new, sources", [
-    (2, 4, [0, 0, 1, 1]), (2, 3, [0, 0, 1]), (3, 4, [0, 0, 1, 2]), (2, 2, [0, 1])])  # fmt: skip
+@pytest.mark.parametrize(
+    "old, new, sources",
+    [(2, 4, [0, 0, 1, 1]), (2, 3, [0, 0, 1]), (3, 4, [0, 0, 1, 2]), (2, 2, [0, 1])],
+)
 @pytest.mark.parametrize("share", ["none", "attention", "ffn"])
 def test_layer_i_starts_as_a_copy_of_layer_i_times_L_old_over_L_new(share, old, new, sources):
     model = model_of(share=share, num_layers=old)

@@ -15,8 +15,15 @@ from albert_edu.training.stages import Stage, batches_read, stack_layers, train_
 from tests.support import same_bits, timeless
 
 STAGES = (Stage(1, 3, 1e-3, 24), Stage(1, 2, 1e-3), Stage(2, 4, 5e-4))
-CONFIG = AlbertConfig.named("albert-tiny", vocab_size=200, hidden_size=32, num_heads=2,
-                            max_positions=32, share="none", hidden_dropout=0.1)  # fmt: skip
+CONFIG = AlbertConfig.named(
+    "albert-tiny",
+    vocab_size=200,
+    hidden_size=32,
+    num_heads=2,
+    max_positions=32,
+    share="none",
+    hidden_dropout=0.1,
+)
 
 
 @pytest.fixture
@@ -96,7 +103,10 @@ def test_a_run_that_was_interrupted_in_any_stage_ends_with_the_same_bits_and_rec
     assert same_bits(whole.model, again.model)
     assert timeless(again.history.records) == timeless(whole.history.records)
     assert len(train.batches) == 9 - calls, "finished steps are not repeated"
-    folders = [f"stage-{i}-layers-{s.num_layers:02d}-length-{s.sequence_length or 32:03d}" for i, s in enumerate(STAGES, 1)]
+    folders = [
+        f"stage-{i}-layers-{s.num_layers:02d}-length-{s.sequence_length or 32:03d}"
+        for i, s in enumerate(STAGES, 1)
+    ]
     for folder, stage in zip(folders, STAGES, strict=True):
         last = (tmp_path / folder / "metrics.jsonl").read_text().splitlines()[-1]
         assert json.loads(last)["step"] == stage.steps

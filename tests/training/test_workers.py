@@ -85,13 +85,18 @@ def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
     """The folders of one worker and of two."""
     folder = tmp_path_factory.mktemp("workers")
     (folder / "script.py").write_text(SCRIPT)
-    torchrun = ["-m", "torch.distributed.run", "--nnodes=1", "--nproc-per-node=2",
-                "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0",
-                "--local-addr=127.0.0.1"]  # fmt: skip
+    torchrun = [
+        "-m",
+        "torch.distributed.run",
+        "--nnodes=1",
+        "--nproc-per-node=2",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=127.0.0.1:0",
+        "--local-addr=127.0.0.1",
+    ]
     command = [sys.executable, *torchrun, str(folder / "script.py"), str(folder / "two")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    ended = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, env=environment)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     assert ended.returncode == 0, ended.stderr
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["script.py", str(folder / "one")])
@@ -121,9 +126,14 @@ def test_only_the_first_worker_writes(outcomes, run):
     assert [path.name for path in checkpoints] == ["step-00000008"]
 
 
-@pytest.mark.parametrize("run, folder", [
-    ("adamw", "of-worker-0"), ("lamb in two parts", "of-worker-0"), ("stopped", "shared"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "run, folder",
+    [
+        ("adamw", "of-worker-0"),
+        ("lamb in two parts", "of-worker-0"),
+        ("stopped", "shared"),
+    ],
+)
 def test_the_metrics_are_those_of_the_whole_batch_also_after_a_stop_between_two_records(
     outcomes, run, folder
 ):

@@ -1,0 +1,1 @@
+"""What stands around the notebooks: checks of the exercises, assignments, cells, charts, doctor."""

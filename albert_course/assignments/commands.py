@@ -1,0 +1,63 @@
+"""``python -m albert_course assignments build | grade FOLDER | report``."""
+
+import sys
+from pathlib import Path
+
+from albert_course.assignments.wall import SAYS, Limits, find_wall
+from albert_course.folder import course_folder
+
+
+def add_verbs(verb) -> None:
+    """Declare the three verbs; ``verb(name, run, text)`` makes the parser of each."""
+    verb("build", run_build, "write the student notebooks from the source notebooks")
+
+    sub = verb("grade", run_grade, "let nbgrader grade a folder that holds STUDENT/NN_name.ipynb")
+    sub.add_argument("folder", type=Path)
+    sub.add_argument("--out", type=Path, default=Path("graded"), help="an nbgrader course")
+    sub.add_argument("--assignment", action="append", help="for example 04; all when left out")
+    sub.add_argument("--again", action="store_true", help="also grade what is graded and unchanged")
+    sub.add_argument("--wall", choices=list(SAYS), help="the best that works, when left out")
+    sub.add_argument("--cell-seconds", type=int, default=Limits.cell_seconds)
+    sub.add_argument("--seconds", type=int, default=Limits.seconds, help="for a submission")
+
+    sub = verb("report", run_report, "show scores, means, mistakes, and what to look at")
+    sub.add_argument("--out", type=Path, default=Path("graded"), help="where grade wrote")
+
+
+def run_build(options) -> None:
+    """Write the student notebooks."""
+    from albert_course.assignments.build import build
+
+    folder = course_folder() / "notebooks" / "assignments"
+    print(*build(folder / "source", folder / "release"), sep="\n")
+
+
+def run_grade(options) -> int:
+    """Grade a folder; 1 if something that was handed in could not be graded."""
+    from albert_course.assignments.grade import grade_folder
+
+    if min(options.cell_seconds, options.seconds) <= 0:
+        raise ValueError("--cell-seconds and --seconds must be above 0")
+    sources = course_folder() / "notebooks" / "assignments" / "source"
+    wall, failed = options.wall or find_wall(), 0
+    print(SAYS[wall], file=sys.stderr)
+    for line in grade_folder(
+        options.folder,
+        options.out,
+        wall,
+        Limits(options.cell_seconds, options.seconds),
+        sources,
+        assignments=tuple(options.assignment or [""]),
+        again=options.again,
+    ):
+        failed += not line.endswith((": graded", ": missing"))
+        print(line, flush=True)
+    print(f"Scores are in {options.out / 'scores.csv'}, pages in {options.out / 'feedback'}.")
+    return 1 if failed else 0
+
+
+def run_report(options) -> None:
+    """Print the report on the class."""
+    from albert_course.assignments.report import overview
+
+    print(overview(options.out))

@@ -1,0 +1,39 @@
+"""What a hidden test ends with: a number of points, which nbgrader takes as partial credit."""
+
+import os
+from collections.abc import Sequence
+
+from albert_course.assignments import SEED_VARIABLE
+from albert_course.checks import Report
+
+
+def seeds(first: int) -> tuple[int, int]:
+    """Return two seeds for a check; the instructor's grading seed moves them.
+
+    Without the environment variable ALBERT_EDU_GRADING_SEED they are ``first`` and the next.
+
+    >>> seeds(44)
+    (44, 45)
+    """
+    moved = first + int(os.environ.get(SEED_VARIABLE, 0))
+    return moved, moved + 1
+
+
+def score(reports: Report | Sequence[Report], points: float) -> float:
+    """Return the share of ``points`` that the reports of one check earn, by the lowest score.
+
+    Reports of what is wrong are printed, since nbgrader's feedback shows what a test prints.
+
+    >>> from albert_course.checks.report import Property
+    >>> half = Report("half", [Property("gives 1", True), Property("gives 2", False)])
+    >>> score(half, 4)
+    half: 1 of 2 properties hold (score 0.50)
+      ok    gives 1
+      FAIL  gives 2
+    2.0
+    """
+    reports = [reports] if isinstance(reports, Report) else reports
+    for report in reports:
+        if not report.passed:
+            print(report)
+    return round(points * min(report.score for report in reports), 2)

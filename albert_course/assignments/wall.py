@@ -1,0 +1,115 @@
+"""The wall around a submission: bubblewrap where it works, else a plain process with limits.
+
+nbgrader runs outside and talks to a kernel inside. The gradebook, the solutions, the hidden tests
+that are still to come and all other submissions therefore stay out of the kernel's sight.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from albert_course.assignments import SEED_VARIABLE
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = [str(ROOT / name) for name in ("albert_edu", "albert_course", "albert_paper")]
+READABLE = (
+    "/usr",
+    "/bin",
+    "/lib",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/fonts",
+    sys.base_prefix,
+    sys.prefix,
+    *PACKAGES,
+)
+KERNEL = "albert-submission"
+SAYS = {
+    "bwrap": "Each submission runs behind bubblewrap, without network, with limits of time and "
+    "memory, in an empty folder of its own. It sees neither solutions nor other submissions.",
+    "plain": "WARNING: bubblewrap does not work here, so submissions run as you, with limits of "
+    "time, memory and file size only. They can read the solutions, change your files and this "
+    "gradebook, and use the network. Grade on a machine and as a user that hold nothing else.",
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may take: seconds per cell and in all, and bytes beyond torch's own."""
+
+    cell_seconds: int = 60
+    seconds: int = 300
+    memory: int = 2 << 30
+
+
+def find_wall() -> str:
+    """Return "bwrap" where bubblewrap starts our Python (many containers forbid it), or "plain"."""
+    if not shutil.which("bwrap"):
+        return "plain"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*bubblewrap(Path(folder)), sys.executable, "-c", "import ctypes, ssl"]
+        done = subprocess.run(command, capture_output=True, check=False)
+    return "plain" if done.returncode else "bwrap"
+
+
+def bubblewrap(folder: Path) -> list[str]:
+    """Return the command that walls off another one, which can write to ``folder`` and /tmp."""
+    command = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"]
+    command += ["--proc", "/proc", "--dev", "/dev"]
+    for path, size in (("/tmp", 256 << 20), ("/dev/shm", 64 << 20)):
+        command += ["--size", str(size), "--tmpfs", path]
+    for path in READABLE:
+        command += ["--ro-bind-try", path, path]
+    command += ["--bind", str(folder), str(folder), "--remount-ro", "/dev", "--remount-ro", "/"]
+    for name, value in environment(Path("/tmp")).items():
+        command += ["--setenv", name, value]
+    return [*command, "--chdir", "/tmp"]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return the environment variables that a submission needs."""
+    return {
+        "PATH": os.defpath,
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "USER": "student",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "Agg",
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+        SEED_VARIABLE: os.environ.get(SEED_VARIABLE, "0"),
+    }
+
+
+def install_kernel(wall: str, limits: Limits, folder: Path) -> None:
+    """Write the kernel's description into ``folder`` and point Jupyter to it, in this process."""
+    command = [sys.executable, "-P", "-m", "albert_course.assignments.kernel"]
+    command += [str(limits.seconds), str(limits.memory), "-f", "{connection_file}"]
+    spec = {
+        "display_name": KERNEL,
+        "language": "python",
+        "interrupt_mode": "message",
+        "argv": command,
+        "env": environment(folder),
+    }
+    if wall == "bwrap":
+        spec |= {"argv": bubblewrap(folder) + command, "env": {}}
+    place = folder / "kernels" / KERNEL / "kernel.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps(spec), encoding="utf-8")
+    os.environ["JUPYTER_PATH"] = str(folder)
+
+
+def limit_memory(memory: int, hard: bool = False) -> None:
+    """Limit this process, and what it starts, to ``memory`` bytes beyond what it holds (Linux)."""
+    if sys.platform == "linux":
+        from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, setrlimit
+
+        most = memory + getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])
+        setrlimit(RLIMIT_AS, (most, most if hard else RLIM_INFINITY))

@@ -1,0 +1,178 @@
+"""The three kinds of chart of the notebooks: lines, bars, and a grid of numbers.
+
+Each returns ``(figure, alt)`` for ``course.show``. Titles state the finding; lines are labelled at
+their ends. The style is that of ``plots``.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+
+from albert_edu.analysis.plots import SEPARATE, SHARED, THIRD, style
+
+COLOURS = (SHARED, SEPARATE, THIRD, "#009e73")
+LINES, MARKERS = ("-", "--", "-.", ":"), ("o", "s", "^", "D")
+HATCHES = ("", "///", "...", "xx")
+BASELINE = {"color": "#666666", "linewidth": 1, "linestyle": ":"}
+LABEL_HEIGHT = 0.075  # of the axes' height
+
+
+def lines(
+    series: Sequence[tuple],
+    xlabel: str,
+    ylabel: str,
+    title: str,
+    baselines: dict[str, float] | None = None,
+    logx: bool = False,
+    logy: bool = False,
+    zero: bool = False,
+) -> tuple[Figure, str]:
+    """Draw up to four curves, each ``(name, xs, ys)`` or ``(name, xs, ys, spreads)``.
+
+    A spread is drawn as a band of plus and minus itself. ``baselines`` are horizontal lines with a
+    name. Curves of at most 30 points get markers. ``zero`` starts the y axis at 0. Raises
+    ValueError for more curves than a reader can tell apart.
+    """
+    _check_number(series)
+    baselines = baselines or {}
+    style()
+    figure, axis = plt.subplots(figsize=(6.8, 3.6))
+    axis.set_prop_cycle(color=COLOURS, linestyle=LINES, marker=MARKERS)
+    ends = []
+    for name, xs, ys, *spread in series:
+        xs, ys = np.asarray(xs, float), np.asarray(ys, float)
+        (curve,) = axis.plot(xs, ys, **({} if len(xs) <= 30 else {"marker": ""}))
+        ends.append((name, ys[-1], curve.get_color()))
+        for width in np.asarray(spread, float):
+            band = {"color": curve.get_color(), "alpha": 0.15, "linewidth": 0}
+            axis.fill_between(xs, ys - width, ys + width, **band)
+    for name, value in baselines.items():
+        axis.axhline(value, **BASELINE)
+        ends.append((name, value, BASELINE["color"]))
+    axis.set(
+        xlabel=xlabel,
+        ylabel=ylabel,
+        title=title,
+        xscale="log" if logx else "linear",
+        yscale="log" if logy else "linear",
+    )
+    if logx:
+        axis.xaxis.set_minor_formatter(NullFormatter())  # Within a decade labels would collide.
+    if zero:
+        axis.set_ylim(bottom=0)
+    _label_ends(axis, ends)
+    changes = "; ".join(
+        f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}"
+        for name, _, ys, *_ in series
+    )
+    scale = ("", ", x logarithmic", ", y logarithmic", ", both axes logarithmic")[logx + 2 * logy]
+    alt = f"Line chart of {ylabel} over {xlabel}{scale}. {title}. {changes}{_levels(baselines)}."
+    return figure, alt
+
+
+def bars(
+    groups: Sequence[str],
+    series: dict[str, Sequence],
+    ylabel: str,
+    title: str,
+    baselines: dict[str, float] | None = None,
+    digits: int = 2,
+) -> tuple[Figure, str]:
+    """Draw one cluster of bars per group, one bar per series, with the value on top.
+
+    ``baselines`` are horizontal lines with a name. Raises ValueError as ``lines`` does.
+    """
+    _check_number(series)
+    style()
+    figure, axis = plt.subplots(figsize=(max(4.8, 0.7 * len(groups) * len(series) + 1.5), 3.6))
+    width, places, listing = 0.8 / len(series), np.arange(len(groups)), []
+    for number, (name, values) in enumerate(series.items()):
+        drawn = axis.bar(
+            places + (number - (len(series) - 1) / 2) * width,
+            values,
+            width * 0.94,
+            label=name,
+            color=COLOURS[number],
+            hatch=HATCHES[number],
+            edgecolor="white",
+        )
+        labels = [f"{value:,.{digits}f}" for value in values]
+        axis.bar_label(drawn, labels, fontsize=8, padding=2)
+        said = (f"{group} {label}" for group, label in zip(groups, labels, strict=True))
+        listing.append(f"{name}: {', '.join(said)}".replace(",\n", " ").replace("\n", " "))
+    axis.set_xticks(places, groups)
+    axis.grid(axis="x", visible=False)
+    axis.set(ylabel=ylabel, title=title, ymargin=0.12)
+    baselines = baselines or {}
+    for value in baselines.values():
+        axis.axhline(value, **BASELINE)
+    _label_ends(axis, [(name, value, BASELINE["color"]) for name, value in baselines.items()])
+    if len(series) > 1:
+        axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure, f"Bar chart of {ylabel}. {title}. {'; '.join(listing)}{_levels(baselines)}."
+
+
+def grid(
+    values,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    title: str,
+    xlabel: str = "",
+    ylabel: str = "",
+    digits: int = 2,
+) -> tuple[Figure, str]:
+    """Draw a matrix as shaded cells with the number written in each: attention weights, recalls."""
+    values = np.asarray(values, float)
+    style()
+    size = (min(9.5, 0.55 * len(columns) + 2.2), 0.42 * len(rows) + 1.3)
+    figure, axis = plt.subplots(figsize=size)
+    shade = (values - values.min()) / max(values.max() - values.min(), 1e-12)
+    axis.imshow(shade, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
+    for row, column in np.ndindex(*values.shape):
+        number = f"{values[row, column]:,.{digits}f}"
+        colour = "white" if shade[row, column] > 0.75 else "black"
+        axis.text(column, row, number, ha="center", va="center", fontsize=8, color=colour)
+    axis.set_xticks(range(len(columns)), columns)
+    axis.set_yticks(range(len(rows)), rows)
+    axis.grid(visible=False)
+    axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
+    listing = "; ".join(
+        f"{name}: " + " ".join(f"{x:.{digits}f}" for x in line)
+        for name, line in zip(rows, values, strict=True)
+    )
+    return figure, f"Grid of {len(rows)} by {len(columns)} numbers. {title}. {listing}."
+
+
+def _check_number(series) -> None:
+    if not 1 <= len(series) <= len(COLOURS):
+        raise ValueError(
+            f"a readable chart has 1 to {len(COLOURS)} series, got {len(series)}: split it in two."
+        )
+
+
+def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:
+    """Write each (name, y, colour) at the right end, pushed apart where two ends lie close."""
+    axis.autoscale_view()
+    to_axes = axis.transData + axis.transAxes.inverted()
+    x = axis.get_xlim()[1]
+    heights = [to_axes.transform((x, y))[1] for _, y, _ in ends]
+    order = sorted(range(len(ends)), key=heights.__getitem__)
+    for below, above in pairwise(order):
+        heights[above] = max(heights[above], heights[below] + LABEL_HEIGHT)
+    excess = max(0.0, max(heights, default=0) - 1.0)  # A stack that is too high moves down.
+    top = 1.0 - LABEL_HEIGHT * len(ends)
+    for (name, _, colour), height in zip(ends, heights, strict=True):
+        y = height - excess if height > top else height
+        axis.text(1.02, y, name, transform=axis.transAxes, color=colour, va="center", fontsize=9)
+
+
+def _levels(baselines: dict[str, float]) -> str:
+    return "".join(f"; {name} at {_short(value)}" for name, value in baselines.items())
+
+
+def _short(value: float) -> str:
+    return f"{float(value):,.3g}" if abs(value) < 1e3 else f"{float(value):,.0f}"

@@ -1,0 +1,43 @@
+"""The course's command line: ``python -m albert_course VERB``."""
+
+import argparse
+
+from albert_course.assignments.commands import add_verbs
+from albert_course.doctor import examine
+from albert_edu.command_line import run, verbs_of
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a verb: 0 if it did what it says, 1 if a check failed, 2 if the input is wrong."""
+    return run(build_parser(), arguments)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of every verb, with the function that each of them runs."""
+    parser = argparse.ArgumentParser("python -m albert_course", description="The ALBERT course.")
+    verb = verbs_of(parser)
+    verb("doctor", lambda _: examine(), "check this machine: packages, device, disk, corpus")
+    option = verb("notebooks", run_notebooks, "execute the notebooks").add_argument
+    option("names", nargs="*", help="for example 00 03; all of them when left out")
+    option("--write", action="store_true", help="store the outputs, and the README's minutes")
+
+    option = verb("start", run_start, "copy a notebook into work/, which git ignores").add_argument
+    option("number", help="for example 03")
+    option("--assignment", action="store_true", help="its assignment instead, into work/me/")
+
+    add_verbs(verbs_of(verb("assignments", None, "hand out and grade the assignments")))
+    return parser
+
+
+def run_notebooks(options) -> int:
+    """Execute notebooks; 1 if one fails."""
+    from albert_course.notebooks import execute_all
+
+    return execute_all(options.names, write=options.write)
+
+
+def run_start(options) -> None:
+    """Copy a notebook or its assignment to where git leaves it alone."""
+    from albert_course.notebooks import start
+
+    print(f"yours to change: {start(options.number, options.assignment)}")

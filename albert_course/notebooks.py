@@ -1,0 +1,175 @@
+"""Execute the notebooks, normalise and measure what is stored, and hand out working copies."""
+
+import re
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import nbformat
+
+from albert_course.folder import course_folder
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+MINUTES = re.compile(r"about \d+ minutes")
+TABLE = re.compile(r"(<!-- notebooks -->\n).*?(<!-- /notebooks -->)", re.DOTALL)
+
+
+def find(names: list[str]) -> list[Path]:
+    """Return the notebooks whose names start with one of these numbers; all for an empty list.
+
+    Raises ValueError for a number that no notebook has.
+    """
+    folder = course_folder() / "notebooks"
+    paths = sorted(folder.glob("[0-9]*.ipynb")) + sorted(folder.glob("optional/[0-9]*.ipynb"))
+    there = " ".join(path.stem for path in paths)
+    unknown = [name for name in names if len(name) < 2 or f" {name}" not in f" {there}"]
+    if unknown:
+        raise ValueError(f"no notebook starts with {' or '.join(unknown)}. There are: {there}")
+    return [path for path in paths if not names or path.name.startswith(tuple(names))]
+
+
+def start(number: str, assignment: bool = False) -> Path:
+    """Copy a notebook into work/, or its assignment into work/me/, and return where the copy is.
+
+    Git ignores both folders. Raises ValueError for a number that no notebook has, and where a copy
+    exists already: none is ever overwritten.
+    """
+    course, source = course_folder(), find([number])[0]
+    target = course / "work" / ("me" if assignment else "") / source.name
+    if assignment:
+        source = course / "notebooks" / "assignments" / "release" / source.name
+        if not source.exists():
+            raise ValueError(f"{source.stem} has no assignment; notebooks 01 to 11 have one each.")
+    if target.exists():
+        raise ValueError(f"{target} exists; rename or delete it first, it may hold your answers.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    text = source.read_text(encoding="utf-8")
+    # In an assignment, links to the course's pages begin with ../../, in a notebook with a name.
+    old, new = (r"\.\./\.\./", "../../") if assignment else (r"(?=[\w/]+\.(ipynb|md))", "../")
+    target.write_text(re.sub(rf"\]\({old}", f"]({new}notebooks/", text), encoding="utf-8")
+    return target.relative_to(course)
+
+
+def execute_all(names: list[str], write: bool) -> int:
+    """Run the notebooks in order with a fresh kernel each. Return 1 if one fails, else 0.
+
+    With ``write`` the outputs are stored, and the minutes in the README and the teaching page.
+    """
+    measured, failed = {}, 0
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as alone:
+        for path in find(names):
+            try:
+                notebook, seconds, peak = alone.submit(_execute_and_measure, path).result()
+            except Exception as error:
+                failed += 1
+                print(f"FAIL  {path.stem}: {error}")
+                continue
+            if write:
+                nbformat.write(with_minutes(normalise(notebook)), path)
+            measured[path.stem] = (reading_minutes(notebook), seconds, peak)
+            print(f"OK    {path.stem}: {seconds:.0f} core seconds, {peak:.0f} MB", flush=True)
+    if write:
+        update_table(measured)
+    return 1 if failed else 0
+
+
+def _execute_and_measure(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
+    """The executed notebook, and its kernel's core seconds and peak memory in MB.
+
+    The process that calls this must have no other kernel in its life.
+    """
+    import resource  # not on Windows, where `start` must work all the same
+
+    notebook = execute(path)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    megabyte = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return notebook, spent.ru_utime + spent.ru_stime, spent.ru_maxrss / megabyte
+
+
+def execute(path: Path) -> nbformat.NotebookNode:
+    """Run every cell, as nbval will, in the notebook's own folder, and return the notebook.
+
+    Raises nbclient's CellExecutionError for a cell that fails.
+    """
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    options = {"timeout": 300, "kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"]}
+    where = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, resources=where, **options).execute()
+    return notebook
+
+
+def reading_minutes(notebook: nbformat.NotebookNode) -> int:
+    """Return the minutes that a careful reader needs: 200 words or 10 lines of code a minute.
+
+    Doing the exercises comes on top.
+    """
+    words = sum(len(cell.source.split()) for cell in notebook.cells if cell.cell_type == "markdown")
+    code = [cell.source.splitlines() for cell in notebook.cells if cell.cell_type == "code"]
+    return round(words / 200 + sum(bool(line.strip()) for lines in code for line in lines) / 10)
+
+
+def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Put the minutes where the first cell says "about N minutes", and return the notebook."""
+    first = notebook.cells[0]
+    first.source = MINUTES.sub(f"about {reading_minutes(notebook)} minutes", first.source, count=1)
+    return notebook
+
+
+def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Keep what a reader sees and nbval compares, and return the notebook.
+
+    Timings, the state of widgets, and ids that change at every run are dropped. Neighbouring parts
+    of one stream are joined, because the places where it is cut depend on timing.
+    """
+    from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+
+    CoalesceStreamsPreprocessor().preprocess(notebook, {})  # in place
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    for index, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{index:03d}"
+        kept = ("tags", "nbgrader", "jupyter")
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key in kept}
+    code_cells = (cell for cell in notebook.cells if cell.cell_type == "code")
+    for count, cell in enumerate(code_cells, start=1):
+        cell.execution_count = count
+        for output in cell.outputs:
+            if "metadata" in output:  # nothing but the description of an image
+                described = output.metadata.get("image/png", {}).get("alt")
+                output.metadata = {"image/png": {"alt": described}} if described else {}
+            if "data" in output:  # a widget lives in the kernel that drew it; its text remains
+                output.data.pop("application/vnd.jupyter.widget-view+json", None)
+            if "execution_count" in output:
+                output.execution_count = count
+    return notebook
+
+
+def update_table(measured: dict[str, tuple[int, float, float]]) -> None:
+    """Write minutes to read, core minutes and memory into the README's table.
+
+    ``measured`` has minutes, seconds and MB by the name of each notebook that ran.
+    """
+    readme = course_folder() / "README.md"
+    text = readme.read_text()
+    lines = TABLE.search(text)[0].splitlines()
+    for index, line in enumerate(lines):
+        for name, (minutes, seconds, peak) in measured.items():
+            if f"/{name}.ipynb)" in line:
+                cells = f"| {minutes} | {seconds / 60:.1f} | {peak:.0f} |"
+                lines[index] = re.sub(r"\|[^|]*\|[^|]*\|[^|]*\|$", cells, line)
+    readme.write_text(TABLE.sub(lambda _: "\n".join(lines), text))
+    update_syllabus(course_folder() / "notebooks" / "TEACHING.md")
+
+
+def update_syllabus(page: Path) -> None:
+    """Write the minutes of each week's notebooks into the rows of the teaching page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for index, line in enumerate(lines):
+        names = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", line)
+        if names and line.startswith("|"):
+            read = (nbformat.read(page.parent / name, as_version=4) for name in names)
+            minutes = sum(map(reading_minutes, read))
+            lines[index] = MINUTES.sub(f"about {minutes} minutes", line, count=1)
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")

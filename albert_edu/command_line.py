@@ -1,0 +1,42 @@
+"""What the command lines of the three packages share: verbs, and one sentence for each error."""
+
+import argparse
+import os
+import sys
+import warnings
+
+from albert_edu.errors import explain
+
+
+def verbs_of(parser: argparse.ArgumentParser):
+    """A function that adds a verb: what runs it, what its help says, where more options are."""
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(name: str, run, text: str, *parents) -> argparse.ArgumentParser:
+        look = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter, "parents": parents}
+        sub = verbs.add_parser(name, help=text, description=text, **look)
+        sub.set_defaults(run=run)
+        return sub
+
+    return verb
+
+
+def run(parser: argparse.ArgumentParser, arguments: list[str] | None = None) -> int:
+    """Run a verb: 0 if it did what it says, 1 if a check failed, 2 if the input is wrong."""
+    options = parser.parse_args(arguments := sys.argv[1:] if arguments is None else arguments)
+    if "" in arguments:  # as a path it would mean the current folder
+        parser.error(f"argument {arguments.index('') + 1} is empty: give a name, or leave it out.")
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no file of ours, no line
+    try:
+        status = options.run(options) or 0
+        sys.stdout.flush()  # now, so that a closed pipe ends the command here
+        return status
+    except BrokenPipeError:  # its reader, for example head, has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # as a shell says of other tools
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on from a checkpoint, if any.", file=sys.stderr)
+        return 130
+    except Exception as error:
+        print(explain(error), file=sys.stderr)
+        return 2

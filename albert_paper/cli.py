@@ -1,0 +1,67 @@
+"""The evidence's command line: ``python -m albert_paper reproduce | claims``."""
+
+import argparse
+import os
+import signal
+import threading
+from pathlib import Path
+
+from albert_edu.command_line import run, verbs_of
+from albert_edu.config import check_numbers
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a verb: 0 if it did what it says, 1 if a check failed, 2 if the input is wrong."""
+    return run(build_parser(), arguments)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of both verbs."""
+    parser = argparse.ArgumentParser("python -m albert_paper", description="The paper's evidence.")
+    verb = verbs_of(parser)
+    option = verb("reproduce", run_reproduce, "repeat what the paper did").add_argument
+    option("--device", default="auto", help="auto, cpu, cuda or mps")
+    option("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours")
+    option("--experiment", help="instead of the pair: the runs of one, such as table5, or of all")
+    option("--minutes", type=float, help="stop after so many; the same command goes on")
+    option("--record", action="store_true", help="keep pictures and results under figures/, too")
+    option("--runs", default="runs", type=Path, help="where models and checkpoints go")
+
+    option = verb("claims", run_claims, "write CLAIMS.md from the records alone").add_argument
+    option("--figures", default="figures", type=Path, help="holds results/, and gets the page")
+
+    return parser
+
+
+def run_reproduce(options) -> None:
+    """Do the quick tour, the pair, or the runs of an experiment."""
+    from albert_edu.training.workers import pick_device
+    from albert_paper import experiments, plan, reproduce
+
+    kind = pick_device(options.device).type
+    if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
+        raise ValueError("--profile gpu needs a CUDA card; take laptop, or insist: --device cpu.")
+    if options.minutes is not None:
+        check_numbers(options, 0.001, 1e6, "minutes")
+        # As Ctrl-C would; a command started with & inherits that SIGINT is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))
+        stop.daemon = True
+        stop.start()
+    recorded = Path("figures") if options.record else None
+    if options.experiment:
+        kept, profile = recorded or options.runs, options.profile
+        with_profile = [name for name, runs in plan.ALL.items() if profile in runs.budgets]
+        for name in with_profile if options.experiment == "all" else [options.experiment]:
+            print(experiments.run_experiment(name, profile, kept, options.runs, options.device))
+        print("Next: 'python -m albert_paper claims' writes figures/CLAIMS.md from all records.")
+    else:
+        reproduce.reproduce(options.profile, options.runs, options.device, recorded)
+
+
+def run_claims(options) -> None:
+    """Write the report and its pictures, and the README's summary beside the course's own."""
+    from albert_paper.page import write_report
+
+    own = options.figures == Path("figures") and Path("README.md").exists()
+    print(write_report(options.figures, Path("README.md") if own else None))

@@ -1,0 +1,42 @@
+"""One pool of processes for everything that trains several models."""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+
+def run_all(
+    jobs: Sequence[tuple[Callable, tuple]],
+    processes: int,
+    done: Callable[[object], None] = lambda result: None,
+) -> None:
+    """Call every job, a module's function and its arguments, in processes that end with this one.
+
+    ``done`` is called with each result. The first error, or an interruption, ends all processes and
+    is raised here; what a job must not lose it keeps in checkpoints.
+    """
+    if not jobs:
+        return
+    others = set(multiprocessing.active_children())
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(processes, len(jobs)), spawn, _end_with_parent) as pool:
+        try:
+            for future in as_completed([pool.submit(job, *arguments) for job, arguments in jobs]):
+                done(future.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
+            raise
+
+
+def _end_with_parent() -> None:
+    """A killed parent cannot end its children, which would write into the next call's folder."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)

@@ -1,0 +1,227 @@
+"""What the paper printed: its tables by number and row, its training recipe, its parameter counts.
+
+Nothing else in the course types a published number. Parameters are in millions, as printed.
+
+>>> TABLES["3"].value("MNLI", "all", 128)
+81.6
+>>> TABLES["early-main"].row("BERT-xlarge")["RACE"]
+39.7
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from albert_edu.analysis.counting import ParameterCount, count_parameters
+from albert_edu.config import AlbertConfig
+
+DATA = Path(__file__).parent / "data"
+TASKS = ("SQuAD1.1", "SQuAD2.0", "MNLI", "SST-2", "RACE")
+
+
+class F1EM(NamedTuple):
+    """A SQuAD score: word overlap with the reference answer, and the share of exact answers."""
+
+    f1: float
+    em: float
+
+
+class RaceTest(NamedTuple):
+    """A RACE test score: all questions, then those of the middle and the high school exams."""
+
+    all: float
+    middle: float
+    high: float
+
+
+class Table(NamedTuple):
+    """A printed table; its first columns, ``key``, identify a row."""
+
+    number: str
+    title: str
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple, ...]
+    source: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The table's name: "Table 3", or "the early main table", which the final paper has not."""
+        if self.number.isdigit():
+            return f"Table {self.number}"
+        return "the " + self.number.replace("-", " ") + " table"
+
+    @property
+    def keys(self) -> tuple[tuple, ...]:
+        """What identifies each row, in printed order."""
+        return tuple(row[: len(self.key)] for row in self.rows)
+
+    def row(self, *key) -> dict[str, Any]:
+        """Return one row by the values of its key columns. Raises ValueError for an unknown key.
+
+        >>> TABLES["3"].row("all", 128)["MNLI"]
+        81.6
+        """
+        return dict(zip(self.columns, self.rows[self._index(key)], strict=True))
+
+    def value(self, column: str, *key) -> Any:
+        """Return one cell. Raises ValueError for an unknown column or key.
+
+        >>> TABLES["2"].value("SQuAD2.0", "BERT-base").em
+        77.6
+        """
+        return self.column(column)[self._index(key)]
+
+    def column(self, name: str) -> tuple:
+        """Return one column, from top to bottom. Raises ValueError for an unknown column."""
+        if name not in self.columns:
+            columns = ", ".join(self.columns)
+            raise ValueError(f"Table {self.number} has no column {name!r}. Its columns: {columns}.")
+        return tuple(row[self.columns.index(name)] for row in self.rows)
+
+    def _index(self, key: tuple) -> int:
+        if key not in self.keys:
+            keys = ", ".join(map(str, self.keys))
+            raise ValueError(
+                f"Table {self.number} has no row {key}. Its rows, by "
+                f"{' and '.join(self.key)}: {keys}."
+            )
+        return self.keys.index(key)
+
+
+def read_tables(file: Path) -> dict[str, Table]:
+    """Return the tables of a TOML file by their numbers.
+
+    A dash becomes None, a list of two numbers ``F1EM``, a list of three ``RaceTest``.
+    """
+    kinds = {2: F1EM, 3: RaceTest}
+
+    def cell(value):
+        if isinstance(value, list):
+            return kinds[len(value)](*value)
+        return None if value == "-" else value
+
+    tables = {}
+    for entry in tomllib.loads(file.read_text(encoding="utf-8"))["table"]:
+        entry["rows"] = [tuple(map(cell, row)) for row in entry["rows"]]
+        tables[entry["number"]] = Table(**{name: frozen(value) for name, value in entry.items()})
+    return tables
+
+
+def frozen(value: Any) -> Any:
+    """Return a value of TOML or JSON with tuples in the place of lists, so that it can be a key."""
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+
+TABLES = read_tables(DATA / "tables.toml")
+
+
+def average(row: Mapping[str, Any]) -> float:
+    """Return the Avg of a row, unrounded: the mean over five tasks (caption of Table 2).
+
+    F1 and EM of a SQuAD are averaged first. Raises ValueError when a task has no score.
+
+    >>> round(average(TABLES["2"].row("ALBERT-xxlarge")), 2)
+    88.66
+    """
+    if missing := [task for task in TASKS if row.get(task) is None]:
+        raise ValueError(
+            "an average needs the scores of all five tasks; the row has none for "
+            f"{', '.join(missing)}."
+        )
+    scores = (row[task] for task in TASKS)
+    return sum(sum(s) / 2 if isinstance(s, F1EM) else s for s in scores) / len(TASKS)
+
+
+class Fact(NamedTuple):
+    """A value of the training recipe and where it stands."""
+
+    value: Any
+    source: str
+
+
+TRAINING: Mapping[str, Fact] = MappingProxyType(
+    {
+        name: Fact(frozen(fact["value"]), fact["source"])
+        for name, fact in tomllib.loads(
+            (DATA / "training.toml").read_text(encoding="utf-8")
+        ).items()
+    }
+)
+
+# Which model a printed parameter count is of: (table, *key of the row).
+_NAMES = {
+    name: AlbertConfig.named(name.lower() + ("-v1" if name.startswith("ALBERT") else ""))
+    for name in TABLES["early-main"].column("model")
+}
+CONFIGS: dict[tuple, AlbertConfig] = {
+    **{("1", name): _NAMES[name] for name in TABLES["1"].column("model")},
+    **{
+        ("3", share, E): AlbertConfig(embedding_size=E, share=share)
+        for share, E in TABLES["3"].keys
+    },
+    **{
+        ("4", E, share): AlbertConfig(embedding_size=E, share=share)
+        for E, share in TABLES["4"].keys
+    },
+    **{
+        ("12", H): AlbertConfig(hidden_size=H, num_layers=3, num_heads=H // 64)
+        for (H,) in TABLES["12"].keys
+    },
+    **{("early-main", name): config for name, config in _NAMES.items()},
+}
+
+
+class CountedRow(NamedTuple):
+    """A printed parameter count beside ours."""
+
+    table: str
+    row: str
+    printed: int  # millions
+    without_pooler: int
+    total: int  # with the pooler, without the pre-training heads
+    convention: str  # "with pooler", "without pooler", "either", or "none"
+
+
+def printed_and_counted() -> list[CountedRow]:
+    """Return every printed parameter count with ours and the convention that rounds to the print.
+
+    Tables 1, 3, 4, 12 and the early version's. Rows with any sharing turn out to include the
+    pooler, rows without to leave it out.
+    """
+    counts = {config: count_parameters(config) for config in set(CONFIGS.values())}
+    counted = []
+    for (number, *key), config in CONFIGS.items():
+        table, count = TABLES[number], counts[config]
+        printed = table.value("params", *key)
+        name = ", ".join(
+            part if column == "model" else f"{column}={part}"
+            for column, part in zip(table.key, key, strict=True)
+        )
+        counted.append(
+            CountedRow(
+                number,
+                name,
+                printed,
+                count.without_pooler,
+                count.total,
+                _convention(printed, count),
+            )
+        )
+    return counted
+
+
+def _convention(printed: int, count: ParameterCount) -> str:
+    without = _rounds_to(count.without_pooler, printed)
+    if _rounds_to(count.total, printed):
+        return "either" if without else "with pooler"
+    return "without pooler" if without else "none"
+
+
+def _rounds_to(count: int, millions: int) -> bool:
+    """Whether a count rounds to the print, to tens of millions from four digits on (1270M)."""
+    step = 10 if millions >= 1000 else 1
+    return round(count / 1e6 / step) * step == millions

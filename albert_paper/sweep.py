@@ -1,0 +1,270 @@
+"""Many small training runs, each done once, since a run's settings name its result.
+
+A result that exists is not made again, and an interrupted run goes on from its checkpoints.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from albert_edu.analysis.counting import flops_per_token
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.interchange import save_pretrained
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
+from albert_edu.text.masking import max_predictions
+from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.training.progress import progress_bar
+from albert_edu.training.settings import PretrainSettings, suited_to
+from albert_edu.training.stages import Stage, train_stages
+from albert_edu.training.workers import device_name, pick_device
+from albert_paper.pool import run_all
+from albert_paper.provenance import commit, corpus_hash, now, write_json
+from albert_paper.published import frozen
+
+
+class Trained(NamedTuple):
+    """A trained model, its text, and the mean MLM loss of each tenth of each stage."""
+
+    model: AlbertForPretraining
+    text: PreparedText
+    curve: list[tuple[int, float]]
+    seconds: float  # over all sittings, by the clock on the wall
+
+
+Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One training and everything it depends on; ``config`` replaces fields of the preset.
+
+    ``grown`` lists shallower depths with their steps, and perhaps with a learning rate and a
+    sequence length of their own. They are trained before, and stacked (footnote 5). ``then`` is a
+    last stage on the trained model: its steps, and the dropout it has.
+    """
+
+    row: str  # of the table it belongs to; says nothing about the training
+    steps: int
+    corpus: str = "stories"
+    preset: str = "albert-tiny"
+    config: tuple[tuple[str, object], ...] = ()
+    grown: tuple[tuple, ...] = ()
+    objective: str = "sop"
+    negatives: str = "document"
+    batch_size: int = 32
+    sequence_length: int = 64
+    optimizer: str = "adamw"
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.01
+    vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
+    vocab_size: int = 0  # the default of its corpus when 0
+    seed: int = 0
+    then: tuple[tuple[str, object], ...] = ()
+
+    def key(self, measure: Measure) -> str:
+        """Return the name of the result, the same on every machine for the same settings.
+
+        Defaults are left out, so that a new field leaves old results valid. Old results of stacked
+        runs are not valid, because those runs read batches repeatedly.
+        """
+        chosen = {
+            name: value
+            for name, value in dataclasses.asdict(self).items()
+            if value != DEFAULTS.get(name) and name != "row"
+        }
+        identity = [measure.__name__, chosen]
+        identity += [measure.settings] if hasattr(measure, "settings") else []
+        identity += ["each batch once"] if self.grown else []
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+
+    def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
+        """Return its batches, or those of the documents held out.
+
+        ``changes`` ask for another objective, size or kind of negatives.
+        """
+        names = ("objective", "batch_size", "sequence_length", "negatives")
+        arguments = {name: getattr(self, name) for name in names} | changes
+        part = text.held_out if held_out else text.train
+        seed = self.seed + (EVAL_SEED_OFFSET if held_out else 0)
+        return PretrainingStream(part, text.tokenizer, seed=seed, **arguments)
+
+    def text(self) -> PreparedText:
+        """Return its corpus, tokenized."""
+        size = self.vocab_size or None
+        tokenizer = prepare(self.vocabulary, size).tokenizer if self.vocabulary else None
+        return prepare(self.corpus, size, tokenizer=tokenizer)
+
+    def model_config(self, vocab_size: int) -> AlbertConfig:
+        """Return the configuration of its model at full depth."""
+        sizes = {"vocab_size": vocab_size, "max_positions": self.sequence_length}
+        return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
+
+    def training_flops(self) -> float:
+        """Return the FLOPs of all its stages, for a run that names the size of its vocabulary."""
+        config, total = self.model_config(self.vocab_size), 0.0
+        last = Stage(config.num_layers, dict(self.then).get("steps", 0), self.learning_rate)
+        for stage in (*self.stages(config), last):
+            length = stage.sequence_length or self.sequence_length
+            shape, masked = config.replace(num_layers=stage.num_layers), max_predictions(length)
+            total += stage.steps * flops_per_token(shape, length, masked / length, training=True)
+        return total * self.batch_size * self.sequence_length
+
+    def stages(self, config: AlbertConfig) -> list[Stage]:
+        """Return its stages up to full depth, the shallower depths first."""
+        depths = (*self.grown, (config.num_layers, self.steps))
+        return [
+            Stage(layers, steps, *(own or [self.learning_rate])) for layers, steps, *own in depths
+        ]
+
+    def train(
+        self, folder: Path | None = None, device: str | None = None, describe: str | None = None
+    ) -> Trained:
+        """Train it, or go on with it; checkpoints lie in ``folder``."""
+        text = self.text()
+        config = self.model_config(len(text.tokenizer))
+        parts = [(config, self.stages(config), folder)]
+        if self.then:
+            steps, rate = (dict(self.then)[name] for name in ("steps", "dropout"))
+            later = config.replace(hidden_dropout=rate, attention_dropout=rate)
+            last = Stage(config.num_layers, steps, self.learning_rate)
+            parts.append((later, [last], folder and folder / "then"))
+        model, curve, seconds, done = None, [], 0.0, 0
+        for config, stages, place in parts:
+            if model:  # the same weights in a model with the other dropout
+                weights, model = model.state_dict(), AlbertForPretraining(config)
+                model.load_state_dict(weights)
+            model, history, elapsed = train_stages(
+                config,
+                stages,
+                lambda stage, skip: self.stream(text, skip=skip, **self._shape(stage)),
+                lambda stage: self.settings(stage, device),
+                place,
+                device,
+                warm_start=model,
+                skip=done,
+                describe=describe,
+            )
+            losses = zip(*history.column("masked_token_loss"), strict=True)
+            curve += [(done + step, round(loss, 4)) for step, loss in losses]
+            seconds += elapsed
+            done += sum(stage.steps for stage in stages)
+        return Trained(model.eval(), text, curve, seconds)
+
+    def _shape(self, stage: Stage) -> dict[str, int]:
+        """The shape of a stage's batches; every step reads as many tokens, at whatever length."""
+        length = stage.sequence_length or self.sequence_length
+        rows = self.batch_size * self.sequence_length // length
+        return {"batch_size": rows, "sequence_length": length}
+
+    def settings(self, stage: Stage, device: str | None = None) -> PretrainSettings:
+        """Return how a stage is trained: warm-up over its first tenth, then linear decay."""
+        tenth = stage.steps // 10
+        return PretrainSettings(
+            stage.steps,
+            stage.learning_rate,
+            warmup_steps=tenth,
+            optimizer=self.optimizer,
+            weight_decay=self.weight_decay,
+            checkpoint_every=500,
+            log_every=max(1, tenth),
+            seed=self.seed,
+            **suited_to(pick_device(device)),
+        )
+
+
+DEFAULTS = {field.name: field.default for field in dataclasses.fields(Run)}
+
+
+def sweep(
+    runs: Sequence[Run], measure: Measure, folder: Path, device: str | None = None
+) -> list[dict]:
+    """Do what is not done yet and return every result in the order of ``runs``.
+
+    It takes as many processes as there are cores, or as ``ALBERT_EDU_PROCESSES`` says on a machine
+    that others use, too; a card takes one. Raises what training raises.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or os.cpu_count() or 1
+    waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
+    for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
+        run.text()  # once, not by every process
+    jobs = [(do_run, (run, measure, folder, device)) for run in waiting]
+    with progress_bar(len(runs), "runs", initial=len(runs) - len(waiting)) as bar:
+        on_cores = pick_device(device).type == "cpu"
+        run_all(jobs, processes if on_cores else 1, lambda _: bar.update())
+    return [read_result(folder, run, measure) for run in runs]
+
+
+def do_run(
+    run: Run,
+    measure: Measure,
+    folder: Path,
+    device: str | None,
+    threads: int = 1,
+    keep: Path | None = None,
+    describe: str | None = None,
+) -> None:
+    """Train and measure one run, unless its result exists, with checkpoints in ``folder``.
+
+    The trained model is saved in ``keep``. RuntimeError names the run that fails, and why.
+    """
+    result, device = result_file(folder, run, measure), pick_device(device)
+    if result.exists():
+        return
+    torch.set_num_threads(threads)
+    # A core's own time where we can have it: other programs on the machine do not count.
+    clock = time.process_time if device.type == "cpu" else time.perf_counter
+    start, checkpoints = clock(), result.with_suffix(f".{device.type}")  # a GPU's are not a core's
+    resumed, code = checkpoints.exists(), commit()  # of the code that was imported
+    try:
+        model, text, curve, seconds = run.train(checkpoints, device, describe)
+    except Exception as error:
+        raise RuntimeError(
+            f"training {run.row}, seed {run.seed} ({checkpoints}) failed: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    trained, start = seconds if resumed else clock() - start, clock()
+    if keep:
+        save_pretrained(model, text.tokenizer, keep, native=True)
+    measured = measure(model, text, run)
+    write_json(
+        result,
+        {
+            **dataclasses.asdict(run),
+            **measured,
+            "training_curve": curve,
+            "training_seconds": round(trained, 1),
+            "seconds": round(trained + clock() - start, 1),
+            "device": device_name(device),
+            "commit": code,
+            "date": now()[:10],
+            "ended": now(),
+            "torch": torch.__version__,
+            "corpus_hash": corpus_hash(text),
+        },
+    )
+    shutil.rmtree(checkpoints)
+
+
+def result_file(folder: Path, run: Run, measure: Measure) -> Path:
+    """Return where the result of a run lies in the folder of a sweep."""
+    return folder / f"{run.key(measure)}.json"
+
+
+def read_result(folder: Path, run: Run, measure: Measure) -> dict:
+    """Return the result of a finished run under the row of ``run``, which others may share."""
+    return json.loads(result_file(folder, run, measure).read_text()) | {"row": run.row}
+
+
+def recorded_run(result: dict) -> Run:
+    """Return the run that a recorded result is of."""
+    return Run(**{name: frozen(result.get(name, default)) for name, default in DEFAULTS.items()})
