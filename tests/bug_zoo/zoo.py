@@ -7,7 +7,6 @@ another style. By hand are the library's own functions as answers.
 
 import contextlib
 import importlib
-import pkgutil
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -16,8 +15,7 @@ import nbformat
 
 from albert_course import checks
 from albert_course.assignments.build import find_sources
-from albert_course.checks import lessons
-from albert_course.checks.engine import wrong_answer
+from albert_course.checks.engine.edits import wrong_answer
 
 
 class Animal(NamedTuple):
@@ -43,18 +41,14 @@ def right(check: Callable) -> Callable:
     return keep
 
 
-def graded_checks() -> list[Callable]:
-    """The checks of the assignments."""
-    return [getattr(checks, name) for name in checks.__all__ if name.startswith("check_")]
-
-
 def all_checks() -> list[Callable]:
     """The checks of the assignments, and those of the exercises inside the notebooks."""
-    found = graded_checks()
-    for module in pkgutil.iter_modules(lessons.__path__):
-        room = importlib.import_module(f"{lessons.__name__}.{module.name}")
-        found += [check for name, check in vars(room).items() if name.startswith("check_")]
-    return found
+    return [getattr(checks, name) for name in checks.CHECKS]
+
+
+def graded_checks() -> list[Callable]:
+    """The checks of the assignments."""
+    return [check for check in all_checks() if "assignment" in check.place]
 
 
 def from_cards() -> list[Animal]:
@@ -64,7 +58,7 @@ def from_cards() -> list[Animal]:
         animals.append(Animal(check, "reference", check.reference, True))
         animals += [
             Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
-            for mistake, edit in check.wrong.items()
+            for mistake, edit in check.mistakes.items()
         ]
     return animals
 

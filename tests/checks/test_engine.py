@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from albert_course.checks import CheckFailed, check_classification_head, limits
-from albert_course.checks.asking import tensor
+from albert_course.checks.engine.asking import tensor
 from albert_course.checks.engine import Case, card
 
 

@@ -1,0 +1,1 @@
+"""The cards of the exercises, by notebook: those of the lesson and those of the assignment."""

@@ -1,0 +1,20 @@
+"""Card of notebook 00: the loss of a guess."""
+
+import math
+
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+
+
+def guessing_loss(num_answers: int) -> float:
+    """``guessing_loss(num_answers) -> float``: the loss in nats of a guess that gives each of
+    ``num_answers`` answers the same probability."""
+    return -math.log(1 / num_answers)
+
+
+def _guessing_loss_cases(draw: Draw) -> Cases:
+    yield Case("of two answers, as in the order question", (2,), 2.0)
+    yield Case("of any number of answers", (draw.integer(3, 40_000),), 2.0)
+    yield Case("of a single answer, which is certain", (1,))
+
+
+check_guessing_loss = card("notebook 00.1", guessing_loss, _guessing_loss_cases)

@@ -1,0 +1,179 @@
+"""Cards of notebook 01: the cuts of a word, WordPiece, the most probable cut, rows that move."""
+
+import string
+from collections.abc import Callable, Iterator, Mapping
+
+import torch
+
+from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+
+
+def count_cuts(word: str, vocabulary: set[str]) -> int:
+    """``count_cuts(word, vocabulary) -> int``: in how many ways tokens of the set ``vocabulary``
+    spell the word. The empty word has one cut, and a word that no tokens spell has 0."""
+    cuts = [1]  # cuts[end] is the number of cuts of word[:end]
+    for end in range(1, len(word) + 1):
+        cuts.append(sum(cuts[start] for start in range(end) if word[start:end] in vocabulary))
+    return cuts[-1]
+
+
+def _count_cuts_cases(draw: Draw) -> Cases:
+    word = "".join(draw.numpy.permutation([*"abcdefghij"])[:8])
+    inner = draw.integer(1, 3)  # this letter is no token, and stands in longer ones only
+    tokens = {*word[:inner], *word[inner + 1 :], word, word[:4], word[4:], word[inner : inner + 2]}
+    yield Case("counts the cuts of a word", (word, tokens), 3.0)
+    yield Case("counts the 3^33 cuts of 99 letters", ("ona" * 33, {*"ona", "on", "na"}), 2.0)
+    yield Case("gives 1 for the empty word", ("", tokens))
+    yield Case("gives 0 where no tokens spell the word", (word, {*word[:-1], word[:4]}))
+
+
+check_count_cuts = card("notebook 01.1", count_cuts, _count_cuts_cases)
+
+
+def wordpiece(word: str, vocabulary: set[str]) -> list[str]:
+    """``wordpiece(word, vocabulary) -> list[str]``: the tokens of BERT's WordPiece. From the left,
+    always the longest token that fits; a token inside the word is in the set with ## in front, and
+    is returned so. If no token fits somewhere, the whole word is ["[UNK]"]."""
+    tokens, start = [], 0
+    while start < len(word):
+        mark = "##" if start else ""
+        ends = [n for n in range(start + 1, len(word) + 1) if mark + word[start:n] in vocabulary]
+        if not ends:
+            return ["[UNK]"]
+        tokens.append(mark + word[start : max(ends)])
+        start = max(ends)
+    return tokens
+
+
+def _wordpiece_cases(draw: Draw) -> Cases:
+    word, k = "".join(draw.numpy.permutation([*"abcdefghij"])), draw.integer(3, 6)
+    # Taking the long last token early, or going back for it, would give fewer tokens.
+    ends = word[k : k + 2], word[k - 1 : k + 1], word[7:], word[1:], word[1:] + "!"
+    tokens = {word[:k], word[:1], word[k:], *("##" + part for part in (*word[:8], *ends))}
+    yield Case(
+        "takes the longest token that fits",
+        ([word, word[0] + word[5:], word[1:]], tokens),
+        3.0,
+        lambda answer, words, tokens: [answer(word, tokens) for word in words],
+    )
+    yield Case("gives one [UNK] for a word that cannot be finished", (word + "!", tokens), 2.0)
+
+
+check_wordpiece = card("notebook 01.2", wordpiece, _wordpiece_cases)
+
+
+def moved_rows(make: Callable) -> set[int]:
+    """``moved_rows(make) -> set[int]``: ``make(parameters)`` returns an optimizer. It makes a step
+    on the squared entries of row 1 of an ``nn.Embedding(6, 2)``, then a step on those of row 4. The
+    answer is the set of rows that the second step has changed."""
+    table = torch.nn.Embedding(6, 2)
+    optimizer = make(table.parameters())
+    for row in (1, 4):
+        before = table.weight.detach().clone()
+        optimizer.zero_grad()
+        table(torch.tensor([row])).square().sum().backward()
+        optimizer.step()
+    return set((table.weight != before).any(1).nonzero().flatten().tolist())
+
+
+def _moved_rows_cases(draw: Draw) -> Cases:
+    for name, options in (("SGD", {}), ("Adam", {}), ("AdamW", {}), ("SGD", {"momentum": 0.9})):
+        yield Case(
+            f"finds the rows that {name} moves" + " with momentum" * len(options),
+            (lambda p, n=name, o=options: getattr(torch.optim, n)(p, lr=0.1, **o),),
+        )
+
+
+check_moved_rows = card("notebook 01.6", moved_rows, _moved_rows_cases)
+
+
+def best_cut(word: str, log_p: Mapping[str, float]) -> list[str] | None:
+    """``best_cut(word, log_p) -> list[str]``: the cut of ``word`` into keys of the dict ``log_p``
+    whose values have the largest sum; [] for the empty word, None for a word that no sequence of
+    keys spells."""
+    best = [(0.0, [])]  # best[end] is the sum and the cut of word[:end]
+    for end in range(1, len(word) + 1):
+        ways = [
+            (best[start][0] + log_p[word[start:end]], [*best[start][1], word[start:end]])
+            for start in range(end)
+            if best[start] and word[start:end] in log_p
+        ]
+        best.append(max(ways, default=None))
+    return best[-1][1] if best[-1] else None
+
+
+class _Vocabulary(dict):
+    """Ends an answer that lists all cuts: 40 letters have only 820 substrings."""
+
+    lookups = 0
+
+    def __getitem__(self, token: str) -> float:
+        self.lookups += 1
+        need(self.lookups < 50_000, "given up: keep the best cut of each prefix instead of all")
+        return super().__getitem__(token)
+
+    def get(self, token: str, default=None):
+        return self[token] if token in self else default
+
+
+def _best_cut_cases(draw: Draw) -> Cases:
+    # No letter occurs twice in a word, so that no two cuts have the same tokens and the same sum.
+    letters = [*string.ascii_letters]
+    *words, long = ["".join(draw.numpy.permutation(letters)[:n]) for n in [11] * 16 + [40]]
+    parts = sorted(
+        {
+            word[i : i + n]
+            for word in (*words, long)
+            for n in (2, 3, 4)
+            for i in range(len(word) - n + 1)
+        }
+    )
+    tokens = [*letters, *(part for part in parts if draw.numpy.random() < 0.5)]
+    log_p = {token: -1 - 3 * len(token) + 2 * draw.numpy.standard_normal() for token in tokens}
+
+    def cuts(answer, words, log_p):
+        found = [answer(word, log_p) for word in words]
+        need(found != [None] * 16, "you return None; is the return missing?")
+        need(
+            all(isinstance(token, str) for cut in found if cut is not None for token in cut),
+            "return the tokens alone, as strings, and None only where there is no way",
+        )
+        return [None if cut is None else list(cut) for cut in found]
+
+    def spelt(answer, words, log_p):
+        for word, cut in zip(words, cuts(answer, words, log_p), strict=True):
+            spells = "".join(cut or []) == word and log_p.keys() >= set(cut)
+            need(spells, f"{cut} does not spell {word!r} with keys of log_p")
+        return True
+
+    yield Case("spells the word with tokens of the vocabulary", (words, log_p), 1.0, spelt)
+    yield Case("finds the most probable cut", (words, log_p), 3.0, cuts)
+    yield Case(
+        "finds it among the millions of cuts of 40 letters", ([long], _Vocabulary(log_p)), 2.0, cuts
+    )
+    yield Case("gives [] for the empty word", ("", log_p))
+    yield Case("gives None where no cut exists", (words[0] + "?", log_p))
+
+
+def _cuts(word: str, log_p: Mapping[str, float]) -> Iterator[list[str]]:
+    """All cuts of a short word."""
+    if not word:
+        yield []
+    for end in range(1, len(word) + 1):
+        if word[:end] in log_p:
+            yield from ([word[:end], *rest] for rest in _cuts(word[end:], log_p))
+
+
+def _greedy(word: str, log_p: Mapping[str, float], merit) -> list[str] | None:
+    cut = []
+    while word:
+        fitting = [word[:end] for end in range(1, len(word) + 1) if word[:end] in log_p]
+        if not fitting:
+            return None
+        cut.append(max(fitting, key=merit))
+        word = word[len(cut[-1]) :]
+    return cut
+
+
+check_best_cut = card("assignment 01.4", best_cut, _best_cut_cases)

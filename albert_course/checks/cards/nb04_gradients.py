@@ -1,0 +1,141 @@
+"""Cards of notebook 04: whose gradient a shared weight gets."""
+
+import copy
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu import AlbertConfig, AlbertForPretraining
+from albert_edu.text.batches import PretrainingBatch
+
+
+def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Tensor:
+    """``loss_with_last_only(model, batch) -> scalar``: the masked-token loss of an
+    AlbertForPretraining whose layers are all shared, with a gradient in which only the last
+    application of the block counts. What embeddings and head receive does not matter. The model is
+    left as it was: its numbers, what is frozen, its plan, and .grad."""
+    attention, ffn = model.albert.encoder.attention[0], model.albert.encoder.ffn[0]
+    mask = batch.attention_mask.bool()
+    L = model.config.num_layers
+    x = model.albert.embeddings(batch.token_ids, batch.segment_ids)
+    with torch.no_grad():
+        for _ in range(L - 1):
+            x = ffn(attention(x, mask))
+    x = ffn(attention(x, mask))
+    places = batch.masked_positions[..., None].expand(-1, -1, x.shape[-1])
+    logits = model.masked_token_head(x.gather(1, places))
+    return F.cross_entropy(logits.flatten(0, 1), batch.masked_labels.flatten(), ignore_index=-100)
+
+
+def _last_application_cases(draw: Draw) -> Cases:
+    sizes = dict(vocab_size=30, embedding_size=6, hidden_size=8, num_heads=2, max_positions=8)
+    model = AlbertForPretraining(AlbertConfig(**sizes, num_layers=draw.integer(3, 6)))
+    with torch.no_grad():
+        for weight in model.parameters():  # far from a start, where all is nearly linear
+            weight += (1.2 if weight.ndim > 1 else 0.3) * draw.randn(*weight.shape)
+    mask = torch.tensor([[1] * 6 + [0], [1] * 4 + [0] * 3])
+    places, labels = torch.tensor([[1, 4, 5], [2, 3, 0]]), draw.integers(5, 30, 2, 3)
+    labels[1, 2] = -100
+    ids, order = draw.integers(5, 30, 2, 7), draw.integers(0, 2, 2)
+    batch = PretrainingBatch(ids, torch.zeros_like(ids), mask, places, labels, order)
+
+    def loss(answer, model, batch):
+        value = answer(model, batch)
+        number = isinstance(value, Tensor) and value.numel() == 1
+        need(number, "return the loss, one number as a tensor; is the return missing?")
+        return value.reshape(())
+
+    def learn(answer, model, batch):
+        value, weights = loss(answer, model, batch), list(model.albert.encoder.parameters())
+        if not value.requires_grad:
+            return torch.zeros(sum(map(torch.numel, weights)))
+        found = torch.autograd.grad(value, weights, materialize_grads=True, allow_unused=True)
+        return torch.cat([gradient.flatten() for gradient in found])
+
+    def leave(answer, model, batch):
+        before = copy.deepcopy(model)
+        loss(answer, model, batch)
+        named = list(model.named_parameters())
+        frozen = [name for name, weight in named if not weight.requires_grad]
+        moved = [
+            name for name, weight in named if not torch.equal(weight, before.get_parameter(name))
+        ]
+        other = [name + ".grad" for name, weight in named if weight.grad is not None]
+        other += ["encoder.plan"] * (model.albert.encoder.plan != before.albert.encoder.plan)
+        other += ["train() or eval()"] * (model.training != before.training)
+        need(
+            not frozen + moved + other,
+            f"frozen: {frozen[:1]}, other numbers: {moved[:1]}, changed: {other[:1]}",
+        )
+        return True
+
+    yield Case("is the masked-token loss", (model, batch), 2.0, loss)
+    yield Case("lets the last application learn, and no other", (model, batch), 3.0, learn, 1e-4)
+    yield Case("leaves the model as it was", (model, batch), 1.0, leave)
+
+
+def _all_learn(model, batch) -> Tensor:
+    return model(batch).masked_token_loss
+
+
+def _divided(model, batch) -> Tensor:
+    loss = _all_learn(model, batch)
+    share = loss / model.config.num_layers
+    return share + (loss - share).detach()
+
+
+check_last_application = card("assignment 04.7", last_application, _last_application_cases)
+
+
+def shared_gradient(apply: Callable, W: Tensor, x: Tensor, L: int, loss: Callable) -> Tensor:
+    """``gradient_of_each(apply, W, x, L, loss) -> [L, *W.shape]``: from x, ``x = apply(W, x)`` is
+    taken L times, then ``loss(x)`` is a number. What gradient would each application, the first one
+    first, have received if its W were a tensor of its own?"""
+    copies = [W.detach().clone().requires_grad_() for _ in range(L)]
+    for own in copies:
+        x = apply(own, x)
+    gradients = torch.stack(torch.autograd.grad(loss(x), copies))
+    return gradients
+
+
+def _shared_gradient_cases(draw: Draw) -> Cases:
+    L, H = draw.integer(3, 6), 4
+    W, b, x, along = draw.randn(H, H) / 2, draw.randn(H), draw.randn(3, H), draw.randn(3, H)
+
+    def multiply(W, x):
+        return x @ W
+
+    def bend(b, x):
+        return torch.tanh(x + b)
+
+    def loss(x):
+        return (along * x).sum() + x.square().sum()
+
+    def rows(answer, *inputs):
+        gradients = answer(*inputs)
+        return torch.stack(list(gradients)) if isinstance(gradients, list | tuple) else gradients
+
+    yield Case("gives each application its own gradient", (multiply, W, x, L, loss), 3.0, rows)
+    yield Case(
+        "adds up to the gradient of the shared W",
+        (multiply, W, x, L, loss),
+        2.0,
+        lambda *inputs: rows(*inputs).sum(0),
+    )
+    yield Case("is the whole gradient for one application", (multiply, W, x, 1, loss), 1.0, rows)
+    yield Case("is right for any function and any shape of W", (bend, b, x, L, loss), 1.0, rows)
+
+
+def _of_each_state(apply, W, x, L, loss) -> Tensor:
+    rows = []
+    for _ in range(L):
+        rows.append(shared_gradient(apply, W, x, 1, loss)[0])
+        x = apply(W, x)
+    return torch.stack(rows)
+
+
+check_shared_gradient = card("assignment 04.6", shared_gradient, _shared_gradient_cases)

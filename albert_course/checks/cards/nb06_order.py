@@ -1,0 +1,236 @@
+"""Card of notebook 06: pairs of segments that only their order tells apart."""
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from albert_course.checks.engine.asking import by_seed, need
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu.text.tokenizer import CLS, SEP
+
+LENGTH, TRIPLES = 26, 300  # long enough for several sentences, too short for a whole document
+
+
+def order_pairs(documents: Sequence, length: int, n: int, rng: np.random.Generator) -> list[tuple]:
+    """``make_pairs(documents, length, n, rng) -> n triples (ids, segment_ids, label)``. A document
+    is a list of sentences, each a list of ids. Draw with the NumPy Generator ``rng``: a run of
+    neighbouring whole sentences, at least two, that with [CLS] (2) and two [SEP] (3) takes at most
+    ``length`` ids, and a cut between any two of them. Every document that has such a run gives
+    pairs, and runs may be as long as fits. Ids are [CLS] first [SEP] second [SEP], without padding;
+    segment ids are 0 up to the first [SEP] and 1 after it. Label 0 keeps the order of the text,
+    label 1 swaps the two segments. n is even, and exactly half of the labels are 1. ValueError if
+    no two neighbouring sentences fit."""
+    runs = [
+        document[start:end]
+        for document in documents
+        for start in range(len(document))
+        for end in range(start + 2, len(document) + 1)
+        if sum(map(len, document[start:end])) + 3 <= length
+    ]
+    if not runs:
+        raise ValueError("no two neighbouring sentences fit")
+    triples = []
+    for label in rng.permutation(np.arange(n) % 2).tolist():
+        run = runs[rng.integers(len(runs))]
+        cut = rng.integers(1, len(run))
+        early = [*chain(*run[:cut])]
+        late = [*chain(*run[cut:])]
+        a, b = (late, early) if label else (early, late)
+        ids = [CLS, *a, SEP, *b, SEP]
+        segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
+        triples.append((ids, segments, label))
+    return triples
+
+
+class _Place(NamedTuple):
+    """Where a token is: the number of its document, its sentence, and its place in that."""
+
+    document: int
+    sentence: int
+    token: int
+
+
+def _documents(draw: Draw) -> list[list[list[int]]]:
+    """Documents in which no token occurs twice. One has a single sentence, one has a sentence that
+    fits with none of its neighbours, and three begin with two that miss the length by one."""
+    rng = draw.numpy
+    lengths = [rng.integers(2, 7, rng.integers(5, 9)).tolist() for _ in range(6)]
+    lengths[0][2] = LENGTH - 3
+    for document in lengths[1:4]:
+        document[:2] = 12, 12
+    lengths = [lengths[k] for k in rng.permutation(6)]
+    lengths.insert(3, [8])
+    names = iter((rng.permutation(sum(map(sum, lengths))) + 5).tolist())
+    return [[[next(names) for _ in range(length)] for length in document] for document in lengths]
+
+
+def _order_pairs_cases(draw: Draw) -> Cases:
+    documents = _documents(draw)
+    places = {
+        token: _Place(d, s, k)
+        for d, document in enumerate(documents)
+        for s, sentence in enumerate(document)
+        for k, token in enumerate(sentence)
+    }
+    lone = {d for d, document in enumerate(documents) if len(document) == 1}
+
+    def rows_of(answer, documents, seed=5):
+        triples = answer(documents, LENGTH, TRIPLES, np.random.default_rng(seed))
+        rows = [
+            ([*map(int, ids)], [*map(int, segments)], int(label))
+            for ids, segments, label in triples
+        ]
+        need(len(rows) == TRIPLES, f"you return {len(rows)} triples, not {TRIPLES}")
+        return rows
+
+    def pairs_of(answer, documents):
+        """The places of the tokens of the two segments, and the label, for each triple."""
+        pairs = []
+        for ids, _, label in rows_of(answer, documents):
+            special = [place for place in ids if place not in places]
+            need(
+                special == [CLS, SEP, SEP] and ids[0] == CLS and ids[-1] == SEP,
+                "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding",
+            )
+            middle = ids.index(SEP)
+            need(
+                1 < middle < len(ids) - 2, "a segment is empty: the cut falls between two sentences"
+            )
+            segments = ids[1:middle], ids[middle + 1 : -1]
+            pairs.append((*([places[token] for token in segment] for segment in segments), label))
+        return pairs
+
+    def laid_out(answer, documents):
+        return len(pairs_of(answer, documents))
+
+    def longest(answer, documents):
+        most = max(len(ids) for ids, *_ in rows_of(answer, documents))
+        need(most <= LENGTH, "the three special tokens need room too")
+        need(most > 0.8 * LENGTH, "the runs stop far below `length`: they may be as long as fits")
+        return True
+
+    def labels(answer, documents):
+        """Whether all labels are right, the share that is right, and the share of ones."""
+        right, ones = [], []
+        for a, b, label in pairs_of(answer, documents):
+            swapped = b[0] < a[0] if a[0].document == b[0].document else label
+            right.append(swapped == label)
+            ones.append(label)
+        return [all(right), float(np.mean(right)), float(np.mean(ones))]
+
+    def segments(answer, documents):
+        """The segment ids that occur on [CLS], A, [SEP], B and [SEP], for either label."""
+        found = [[set() for _ in range(5)] for _ in range(2)]
+        for ids, segment_ids, label in rows_of(answer, documents):
+            need(len(ids) == len(segment_ids), "give a segment id for each id")
+            a = ids.index(SEP)
+            edges = 0, 1, a, a + 1, len(ids) - 1, len(ids)
+            for part, (start, end) in zip(found[label], pairwise(edges), strict=True):
+                part.update(segment_ids[start:end])
+        return [[sorted(part) for part in parts] for parts in found]
+
+    def is_whole(segment):
+        start, end = segment[0][:2], segment[-1][:2]
+        return segment == [place for place in places.values() if start <= place[:2] <= end]
+
+    def whole(answer, documents):
+        torn = set()
+        for a, b, _ in pairs_of(answer, documents):
+            early, late = sorted([a, b])
+            need(
+                early[-1][:2] != late[0][:2],
+                "the cut between the two segments falls inside a sentence",
+            )
+            if not is_whole(b) and a[0].token == b[0].token == 0:
+                torn.add("row")
+            elif not is_whole(late) and is_whole(early) and late[0].token == 0:
+                torn.add("later")
+            elif not is_whole(a) or not is_whole(b):
+                torn.add("any")
+        need(
+            torn != {"row"},
+            "the end of the row is cut off: a sentence that does not fit must stay out whole",
+        )
+        need(
+            torn != {"row", "later"},
+            "the run is cut before the swap: the unfinished sentence is always the later one's",
+        )
+        need(
+            not torn,
+            "tokens are taken off the segments: a sentence that does not fit must stay out whole",
+        )
+        return True
+
+    def neighbours(answer, documents):
+        for a, b, _ in pairs_of(answer, documents):
+            early, late = sorted([a, b])
+            need(
+                not {early[0].document, late[0].document} & lone,
+                "a document of one sentence is in a pair: it has no order; leave it out",
+            )
+            need(
+                early[0].document == late[0].document,
+                "a segment of another document: that is NSP's negative, and topic tells it",
+            )
+            need(
+                late[0].sentence <= early[-1].sentence + 1,
+                "sentences are left out between the two segments",
+            )
+            need(
+                late[0] > early[-1],
+                "the two segments share tokens: the second begins where the first ends",
+            )
+        return True
+
+    def lengths(answer, documents):
+        """Both segments can have several sentences, and the lengths do not tell the label."""
+        rows = [
+            [len({place.sentence for place in segment}) for segment in pair[:2]] + [pair[2]]
+            for pair in pairs_of(answer, documents)
+        ]
+        a, b, label = np.array(rows).T
+        need(
+            min(max(a), max(b)) > 1,
+            "one sentence against the next: a segment is a run of sentences",
+        )
+        agree = ((a < b) == label)[a != b]
+        need(
+            len(agree) < 30 or abs(agree.mean() - 0.5) < 0.2,
+            "one segment is always the longer "
+            "one, so that its place is the answer; cut at any boundary, at random",
+        )
+        return True
+
+    def sources(answer, documents):
+        return sorted(
+            {segment[0].document for a, b, _ in pairs_of(answer, documents) for segment in (a, b)}
+        )
+
+    def ones(answer, documents):
+        return [sum(label for *_, label in rows_of(answer, documents, seed)) for seed in (5, 6, 7)]
+
+    yield Case("lays out [CLS] A [SEP] B [SEP]", (documents,), 1.0, laid_out)
+    yield Case("uses the length and stays within it", (documents,), 2.0, longest)
+    yield Case("says 0 for pairs in order and 1 for swapped ones", (documents,), 3.0, labels, 0.1)
+    yield Case("gives the first place segment 0 and the second 1", (documents,), 2.0, segments)
+    yield Case("takes whole sentences", (documents,), 2.0, whole)
+    yield Case("pairs neighbours", (documents,), 3.0, neighbours)
+    yield Case("draws from every document that has a pair", (documents,), 1.0, sources)
+    yield Case(
+        "cuts anywhere, so that the lengths do not name the label", (documents,), 2.0, lengths
+    )
+    yield Case("deals out exactly half of the labels", (documents,), 1.0, ones)
+    yield Case(
+        "takes its chance from `rng`",
+        (documents,),
+        1.0,
+        lambda answer, documents: by_seed(lambda seed: rows_of(answer, documents, seed)),
+    )
+    yield Case(
+        "refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0, rows_of
+    )
+
+
+check_order_pairs = card("assignment 06.6", order_pairs, _order_pairs_cases)

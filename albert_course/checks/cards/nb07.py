@@ -1,0 +1,216 @@
+"""Cards of notebook 07: learning rates, clipping, the loss of several workers or parts."""
+
+import copy
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+from torch.nn.utils import parameters_to_vector
+
+from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingBatch
+from albert_edu.text.masking import IGNORE
+from albert_edu.training.settings import PretrainSettings
+
+
+def authors_rate(step: int, steps: int, warmup_steps: int, peak: float) -> float:
+    """``authors_rate(step, steps, warmup_steps, peak)``: the learning rate of the authors' code in
+    a step that counts from 0. The linear decay reaches 0 at ``steps`` and starts at step 0, but in
+    the first ``warmup_steps`` steps the rate is ``peak * step / warmup_steps`` instead."""
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    return peak * (1 - step / steps)
+
+
+def _authors_rate_cases(draw: Draw) -> Cases:
+    W, steps, peak = draw.integer(20, 40), draw.integer(90, 200), 1 + draw.numpy.random()
+    yield Case("rises during the warm-up", (W // 2, steps, W, peak), 2.0)
+    yield Case("rises to the last step of the warm-up", (W - 1, steps, W, peak))
+    yield Case("jumps onto the decay after the warm-up", (W, steps, W, peak), 2.0)
+    yield Case("decays as if there were no warm-up", (80, steps, W, peak), 2.0)
+    yield Case("needs no warm-up", (0, steps, 0, peak))
+
+
+check_authors_rate = card("notebook 07.1", authors_rate, _authors_rate_cases)
+
+
+def clip_together(gradients: list[Tensor], limit: float) -> list[Tensor]:
+    """``clip_together(gradients, limit) -> list``: the gradients of all tensors of a model, scaled
+    by one common factor so that together, as one long vector, they have at most the norm
+    ``limit``. Gradients that are short enough come back as they are."""
+    norm = torch.stack([g.norm() for g in gradients]).norm()
+    return [g * (limit / norm).clamp(max=1.0) for g in gradients]
+
+
+def _clip_together_cases(draw: Draw) -> Cases:
+    long = [draw.randn(3, 4), 0.1 * draw.randn(5), 3 * draw.randn(2)]
+
+    yield Case("shortens all gradients by one factor", (long, 0.5), 3.0)
+    yield Case("leaves short gradients as they are", (long, 50.0))
+
+
+check_clip_together = card("notebook 07.2", clip_together, _clip_together_cases)
+
+
+def loss_factors(counts: list[int]) -> list[float]:
+    """``loss_factors(counts) -> list``: worker r has ``counts[r]`` masked positions, and its loss
+    is the mean over them. Data parallel *averages* the gradients over the workers. Returned is the
+    factor for each worker's loss that makes this average the gradient of the mean over all masked
+    positions."""
+    return [len(counts) * n / sum(counts) for n in counts]
+
+
+def _loss_factors_cases(draw: Draw) -> Cases:
+    unequal = [draw.integer(6, 9), draw.integer(1, 5), draw.integer(10, 30)]
+
+    yield Case("weights workers by their masked positions", (unequal,), 3.0)
+    yield Case("is 1 where all counts are equal", ([7] * 4,))
+    yield Case("gives 0 to a worker without masked positions", ([0, *unequal],))
+
+
+check_loss_factors = card("notebook 07.3", loss_factors, _loss_factors_cases)
+
+
+def schedule(step: int, settings: PretrainSettings) -> float:
+    """``learning_rate(step, settings) -> float`` for steps 0 to N - 1; ``settings.steps`` is N,
+    ``settings.warmup_steps`` is W, ``settings.learning_rate`` the peak. A straight line up, peak /
+    W at step 0 and the peak at step W - 1; then one down, the peak at step W and 0 at step N, one
+    after the last. W may be 0 (no way up) or N (no way down)."""
+    N, W = settings.steps, settings.warmup_steps
+    peak = settings.learning_rate
+    up = (step + 1) / max(W, 1)
+    down = (N - step) / max(N - W, 1)
+    return peak * (up if step < W else down)
+
+
+def _schedule_cases(draw: Draw) -> Cases:
+    N, W, peak = draw.integer(14, 20), draw.integer(4, 6), 1 + draw.numpy.random()
+
+    def rates(answer, steps, warmup):
+        settings = PretrainSettings(steps=N, learning_rate=peak, warmup_steps=warmup)
+        return torch.tensor([float(answer(step, settings)) for step in steps], dtype=torch.double)
+
+    order = draw.numpy.permutation(N).tolist()
+    yield Case("rises over the warm-up, then falls to the end", (range(N), W), 3.0, rates)
+    yield Case(
+        "moves at the first step and at the last",
+        ([0, N - 1], W),
+        2.0,
+        lambda *inputs: (rates(*inputs) > 0).tolist(),
+    )
+    yield Case("depends on nothing but step and settings", (order, W), 1.0, rates)
+    yield Case("starts at the peak without a warm-up", (range(N), 0), 1.0, rates)
+    yield Case("only rises when all is warm-up", (range(N), N), 1.0, rates)
+
+
+check_schedule = card("assignment 07.4", schedule, _schedule_cases)
+
+
+def accumulation(
+    model: AlbertForPretraining, parts: Sequence[PretrainingBatch], optimizer: torch.optim.Optimizer
+) -> float:
+    """``step_in_parts(model, parts, optimizer) -> loss``: one step of the optimizer on the
+    masked-token loss of a batch that comes as ``parts``, a list of PretrainingBatch: the mean over
+    all masked tokens of all parts, which is also returned, as a number or a tensor of one.
+    ``model(part).masked_token_loss`` is the mean over those of one part (0 if there are none),
+    ``part.num_masked`` their number. One part after another, so that the memory for one is enough.
+    Called for one batch after another."""
+    whole = sum(part.num_masked for part in parts)
+    total = 0.0
+    optimizer.zero_grad()
+    for part in parts:
+        share = part.num_masked / whole
+        loss = model(part).masked_token_loss
+        (share * loss).backward()
+        total += share * loss.item()
+    optimizer.step()
+    return total
+
+
+def _parts(draw: Draw, counts: Sequence[int]) -> list[PretrainingBatch]:
+    """Parts of one or two sequences of six tokens, with so many of them masked."""
+    parts = []
+    for n in counts:
+        B = 1 if n < 3 else 2
+        labels = torch.where(torch.arange(3 * B) < n, draw.integers(5, 12, 3 * B), IGNORE)
+        places = torch.tensor([[1, 2, 4]]).expand(B, 3)
+        ids, order = draw.integers(5, 12, B, 6), draw.integers(0, 2, B)
+        parts.append(
+            PretrainingBatch(ids, 0 * ids, torch.ones_like(ids), places, labels.view(B, 3), order)
+        )
+    return parts
+
+
+def _accumulation_cases(draw: Draw) -> Cases:
+    model = AlbertForPretraining(
+        AlbertConfig(
+            vocab_size=12,
+            embedding_size=4,
+            hidden_size=8,
+            num_layers=1,
+            num_heads=2,
+            max_positions=6,
+        )
+    )
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight += 0.4 * draw.randn(*weight.shape)
+    parts = _parts(draw, draw.numpy.permutation([1, 3, 6]).tolist())
+    others = _parts(draw, [4, 0, 2])
+
+    def run(answer, model, batches, clear=False):
+        """What is returned, how far the weights move, and what happened in which order."""
+        start, events = copy.deepcopy(model), []
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        model.albert.embeddings.register_forward_hook(
+            lambda *_: events.append("forward") if torch.is_grad_enabled() else None
+        )
+        model.masked_token_head.decoder.bias.register_hook(lambda _: events.append("backward"))
+        optimizer.register_step_post_hook(lambda *_: events.append("step"))
+        for parts in batches:
+            loss = answer(model, parts, optimizer)
+            if clear:
+                model.zero_grad()
+        before, after = (parameters_to_vector(m.parameters()).detach() for m in (start, model))
+        return loss, after - before, events
+
+    def movement(answer, model, batches):
+        return run(answer, model, batches)[1]
+
+    def steps(answer, model, batches):
+        count = run(answer, model, batches)[2].count("step")
+        need(count == 1, f"optimizer.step() was called {count} times")
+        return True
+
+    def memory(answer, model, batches):
+        events = run(answer, model, batches)[2]
+        need("backward" in events, "no gradient ever reached the weights")
+        need(
+            ("forward", "forward") not in pairwise(events),
+            "the graphs of several parts are held "
+            "at once: call backward for each part before the next one is computed",
+        )
+        return True
+
+    def loss_of(answer, model, batches):
+        return run(answer, model, batches)[0]
+
+    def traces(answer, model, batches):
+        """How much of the first batch is left in the second step."""
+        twice = run(answer, copy.deepcopy(model), copy.deepcopy(batches))[1]
+        need(bool(twice.any()), "the weights do not move at all")
+        return (twice - run(answer, model, batches, clear=True)[1]).norm()
+
+    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, movement)
+    yield Case("takes one step a batch", (model, [parts]), 1.0, steps)
+    yield Case("keeps the memory of one part at a time", (model, [parts]), 1.0, memory)
+    yield Case("returns the loss of the batch", (model, [parts]), 1.0, loss_of)
+    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, movement)
+    yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces)
+
+
+check_accumulation = card("assignment 07.5", accumulation, _accumulation_cases)

@@ -1,0 +1,196 @@
+"""Cards of notebook 08: angles, cycles and rest; how far layers move, turn, and how rough a curve is."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+
+
+def angle_of_chord(distance: Tensor, r: float) -> Tensor:
+    """``angle_of_chord(distance, r)``: the angles in degrees between pairs of vectors of length r
+    whose L2 distances are ``distance``, a tensor of any shape."""
+    return torch.rad2deg(2 * torch.arcsin(distance / (2 * r)))
+
+
+def _angle_of_chord_cases(draw: Draw) -> Cases:
+    distances = torch.linspace(0.5, 3.9, 6) + 0.09 * draw.randn(6).sin().abs()  # up to 2r
+    for name, r in (("turns distances into degrees", 4.5), ("holds for large angles", 2.0)):
+        yield Case(name, (distances.reshape(1, 2, 3), r), atol=1e-3)
+
+
+check_angle_of_chord = card("notebook 08.1", angle_of_chord, _angle_of_chord_cases)
+
+
+def cycle_length(path: Tensor, tolerance: float) -> int:
+    """``cycle_length(path[T,H], tolerance)``: the smallest p from 1 on for which the last state is
+    closer than ``tolerance`` to the state p applications before it, and 0 if there is none."""
+    distances = (path[:-1].flip(0) - path[-1]).norm(dim=-1)
+    return next((p for p, distance in enumerate(distances, 1) if distance < tolerance), 0)
+
+
+def _cycle_length_cases(draw: Draw) -> Cases:
+    period, far = draw.integer(3, 6), 20 * torch.nn.functional.normalize(draw.randn(6, 3))
+    yield Case("is 1 for a path at rest", (torch.cat([far, far[:1].expand(5, 3)]), 0.1))
+    yield Case("finds a cycle", (torch.cat([far[:period], far[:1]]), 0.1), 2.0)
+    yield Case("is 0 when the last state is new", (torch.cat([far[:1], far]), 0.1))
+    near = torch.tensor([[0, 0], [9, 9], [0.3, 0.3], [0.4, 0.4], [0, 0.6], [0, 0]])
+    yield Case("takes the first L2 distance below the tolerance", (near, 0.5))
+
+
+check_cycle_length = card("notebook 08.2", cycle_length, _cycle_length_cases)
+
+
+def equilibrium(f: Callable, x: Tensor, tolerance: float, limit: int) -> Tensor | None:
+    """``equilibrium(f, x[N,H], tolerance, limit) -> z[N,H]``: z = f(z, x), from z = 0 on, until
+    every row moves by less than ``tolerance``; None if it takes more than ``limit`` times."""
+    z = torch.zeros_like(x)
+    for _ in range(limit):
+        z, last = f(z, x), z
+        if (z - last).norm(dim=-1).max() < tolerance:
+            return z
+    return None
+
+
+def _equilibrium_cases(draw: Draw) -> Cases:
+    x, turn = draw.randn(4, 2), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
+    rates = torch.tensor([[0.2], [0.95], [0.2], [0.2]])
+    for name, f, limit in (
+        ("waits for the slowest token", lambda z, x: rates * z + x, 500),
+        ("never rests on a circle", lambda z, x: z @ turn if z.any() else x, 500),
+        ("gives up after the limit", lambda z, x: x, 1),
+        ("goes as far as the limit", lambda z, x: x, 2),
+    ):
+        yield Case(name, (f, x / x.norm(dim=-1, keepdim=True), 0.01, limit), atol=2e-5)
+
+
+check_equilibrium = card("notebook 08.3", equilibrium, _equilibrium_cases)
+
+
+def layer_similarity(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> tuple:
+    """``similarity(hidden_states, attention_mask) -> (distances[L], degrees[L])``. The list
+    ``hidden_states`` holds what goes into layer 1 and what comes out of each of the L layers,
+    [B,S,H]. For each layer the L2 distance between its input and its output, and the angle between
+    them in degrees, also where it is as small as 0.01 (float32 has not digits enough); both for
+    each token and then averaged over tokens. Left out are padding, where the int64
+    ``attention_mask[B,S]`` is 0 and not 1, and [CLS], the first token of each sequence."""
+    used = attention_mask.bool() & (torch.arange(attention_mask.shape[1]) > 0)
+    states = torch.stack(list(hidden_states)).double()
+    x, y = states[:-1], states[1:]  # L B S H
+    distances = (y - x).norm(dim=-1)
+    cosines = F.cosine_similarity(x, y, dim=-1).clamp(-1, 1)
+    degrees = cosines.arccos().rad2deg()
+    distances, degrees = (values[:, used].mean(1) for values in (distances, degrees))
+    return distances, degrees
+
+
+def _walk(draw: Draw) -> tuple[list[Tensor], Tensor]:
+    """Hidden states of some layers and a mask with padding in two of three sequences."""
+    B, S, H = 3, 7, 5
+    lengths, states = torch.tensor([S, 4, 5]), [draw.randn(B, S, H)]
+    for _ in range(draw.integer(3, 6)):
+        states.append(states[-1] + 0.7 * draw.randn(B, S, H))
+    return states, (torch.arange(S) < lengths[:, None]).long()
+
+
+def _loud(draw: Draw, states: Sequence[Tensor], mask: Tensor) -> list[Tensor]:
+    """The states with other vectors at padding and [CLS]."""
+    used = mask.bool() & (torch.arange(mask.shape[1]) > 0)
+    return [torch.where(used[..., None], state, 9 * draw.randn(*state.shape)) for state in states]
+
+
+def _layer_similarity_cases(draw: Draw) -> Cases:
+    states, mask = _walk(draw)
+
+    def distances(answer, *inputs):
+        return answer(*inputs)[0]
+
+    def degrees(answer, *inputs):
+        return answer(*inputs)[1]
+
+    x, everyone = draw.randn(2, 60, 7), torch.ones(2, 60, dtype=torch.long)
+    near = [x]
+    for _ in range(5):
+        near.append(near[-1] + 2e-4 * draw.randn(2, 60, 7))
+    yield Case("measures the distance of each layer", (states, mask), 3.0, distances)
+    yield Case("measures the angle of each layer", (states, mask), 3.0, degrees)
+    yield Case("does not move when [CLS] and padding do", (_loud(draw, states, mask), mask))
+    yield Case(
+        "gives 0 degrees straight ahead, 180 straight back",
+        ([x, 2 * x, -x], everyone),
+        1.0,
+        degrees,
+        0.1,
+    )
+    yield Case("sees hundredths of a degree", (near, everyone), 1.0, degrees, 1e-4)
+
+
+check_layer_similarity = card("assignment 08.4", layer_similarity, _layer_similarity_cases)
+
+
+def turn_cosine(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> Tensor:
+    """``update_cosine(hidden_states, attention_mask) -> cosines[L-1]``: do the vectors swing back?
+    The list ``hidden_states`` holds what goes into layer 1 and what comes out of each of the L
+    layers, [B,S,H]. An update is a token's vector behind a layer minus that before it. For each two
+    successive updates the cosine between them, 0 where one of them has length 0, averaged over
+    tokens. Left out are padding, where the int64 ``attention_mask[B,S]`` is 0 and not 1, and [CLS],
+    the first token of each sequence."""
+    used = attention_mask.bool() & (torch.arange(attention_mask.shape[1]) > 0)
+    updates = torch.stack(list(hidden_states)).double().diff(dim=0)
+    y = updates[1:]  # L-1 B S H
+    x = updates[:-1]
+    cosines = F.cosine_similarity(x, y, dim=-1, eps=1e-30)
+    return cosines[:, used].mean(1)
+
+
+def _turn_cosine_cases(draw: Draw) -> Cases:
+    states, mask = _walk(draw)
+
+    still = [*states, states[-1], states[-1] + 0.7 * draw.randn(*states[0].shape)]
+    yield Case("is the cosine between one update and the next", (states, mask), 3.0)
+    yield Case("does not move when [CLS] and padding do", (_loud(draw, states, mask), mask))
+    yield Case("is 0 where a layer moves nothing", (still, mask))
+    tiny = [1e-2 * state for state in states]
+    yield Case("is the same for small updates", (tiny, mask), atol=1e-3)
+
+
+check_turn_cosine = card("assignment 08.6", turn_cosine, _turn_cosine_cases)
+
+
+def roughness(angles: Tensor) -> tuple[Tensor, int]:
+    """``roughness(angles[L]) -> (second_difference, changes)``: how rough a curve is from step 2
+    on; step 1, which starts at an embedding that is not normed, is left out. First the mean of the
+    absolute second differences, then how often the curve changes from falling to rising or back.
+    ``angles`` is a float tensor; L is at least 4."""
+    curve = angles[1:].double()
+    bends = curve.diff(n=2)
+    slopes = curve.diff()
+    bend = bends.abs().mean()
+    changes = (slopes[1:] * slopes[:-1] < 0).sum()
+    return bend, changes
+
+
+def _roughness_cases(draw: Draw) -> Cases:
+    L = draw.integer(9, 14)
+    angles = 20 + 5 * draw.randn(L)
+
+    def bends(answer, angles):
+        return answer(angles)[0]
+
+    def changes(answer, *curves):
+        return [answer(curve)[1] for curve in curves]
+
+    curves = [5 * draw.randn(L).cumsum(0) for _ in range(8)]  # one count may be right by chance
+    curves.append(-((torch.arange(L) - 4.0) ** 2))  # a top and no bottom
+    curves.append((torch.arange(L) - 4.0) ** 2)
+    yield Case("averages the absolute second differences", (angles,), 3.0, bends)
+    yield Case("counts the changes of direction", tuple(curves), 2.0, changes)
+    yield Case("finds a straight line smooth", (0.5 * torch.arange(L) + 3,), atol=1e-4)
+    yield Case("finds the mirrored curve as rough", (90 - angles,), atol=1e-4)
+    yield Case("takes no rest for a turn", (torch.tensor([9.0, 8, 6, 6, 6, 5, 3]),))
+    yield Case("takes the shortest curve", (torch.tensor([9.0, 8, 6, 7]),))
+
+
+check_roughness = card("assignment 08.5", roughness, _roughness_cases)

@@ -1,0 +1,228 @@
+"""Cards of notebook 09: extra cost, early stops, sign flips; intervals of seeds and of differences."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+
+
+def extra_cost(none_wide, none_narrow, all_wide, all_narrow):
+    """``extra_cost(none_wide, none_narrow, all_wide, all_narrow) -> (mean, half)``: how much more a
+    narrow embedding costs with sharing than without, with its 95% interval. Each argument is a
+    list of losses, one for each seed, in the same order of seeds."""
+    pairs = zip(none_wide, none_narrow, all_wide, all_narrow, strict=True)
+    return interval([(d - c) - (b - a) for a, b, c, d in pairs])
+
+
+def _extra_cost_cases(draw: Draw) -> Cases:
+    for n in (3, 5):
+        yield Case(f"gives mean and half-width of {n} seeds", tuple(draw.randn(4, n).tolist()))
+
+
+check_extra_cost = card("notebook 09.1", extra_cost, _extra_cost_cases, pure=True)
+
+
+def early_stop(differences: list[float]):
+    """``early_stop(differences) -> n or None``: the number of seeds at which somebody stops who
+    looks after each seed, from the third on: the first n for which the 95% interval of the first n
+    differences excludes 0. None if there is no such n."""
+    for n in range(3, len(differences) + 1):
+        mean, half = interval(differences[:n])
+        if abs(mean) > half:
+            return n
+    return None
+
+
+def _early_stop_cases(draw: Draw) -> Cases:
+    yield Case("stops at the third seed", ([1.0, 1.25, 1.125, -9.0, 2.0],))
+    yield Case("stops later, on either side of 0", ([-0.25, 1.0, -2.5, *[-1.2] * 5],))
+    yield Case("does not look at two seeds", ([1.0, 1.0, -4.0, 3.0],))
+    yield Case("returns None if nothing is decided", ([1.5, -1.5, 0.25, -0.25, 2.0, -2.0],))
+
+
+check_early_stop = card("notebook 09.2", early_stop, _early_stop_cases, pure=True)
+
+
+def sign_flip_p(differences: list[float]) -> float:
+    """``sign_flip_p(differences) -> p``: the exact two-sided p value of a sign-flip test. Of all
+    2**n ways to give the n absolute differences a sign, count those whose sum is at least as far
+    from 0 as the observed sum (up to 1e-9), and divide by 2**n."""
+    observed = abs(sum(differences))
+    flips = itertools.product((1, -1), repeat=len(differences))
+    sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in flips]
+    return sum(abs(total) >= observed - 1e-9 for total in sums) / len(sums)
+
+
+def _sign_flip_p_cases(draw: Draw) -> Cases:
+    yield Case("gives 2/32 for five of one sign", ([-0.08, -0.11, -0.06, -0.10, -0.05],))
+    yield Case("counts all sign patterns of seven", (draw.randn(7).tolist(),))
+    yield Case("counts ties up to a rounding error", ([0.1, 0.1, 0.1, -0.1],))
+
+
+check_sign_flip_p = card("notebook 09.3", sign_flip_p, _sign_flip_p_cases, pure=True)
+
+
+# Student's t at n - 1 degrees of freedom, by n: with 2.5% beyond it on either side, and with 5%.
+TWO_SIDED = {
+    2: 12.71,
+    3: 4.30,
+    4: 3.18,
+    5: 2.78,
+    6: 2.57,
+    7: 2.45,
+    8: 2.36,
+    9: 2.31,
+    10: 2.26,
+    11: 2.23,
+}
+ROUNDING = 0.004  # tables print t with two digits or three
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """``interval(values) -> (mean, half)``: mean and half-width of the 95% interval from the values
+    of n seeds, a list of floats. Student's t is 12.71 for n = 2, then 4.30, 3.18, 2.78, 2.57, 2.45,
+    2.36, 2.31, and 2.26 for n = 10; there are never more than 10 seeds. One seed gives an infinite
+    half-width. No seed is a ValueError, and so is a value that is nan or infinite."""
+    n = len(values)
+    if n == 0:
+        raise ValueError("no seeds, no mean")
+    if not all(map(math.isfinite, values)):
+        raise ValueError("a run that diverged is a result: do not average it away")
+    mean = sum(values) / n
+    if n == 1:
+        return mean, math.inf
+    s = statistics.stdev(values)
+    half = TWO_SIDED[n] * s / math.sqrt(n)
+    return mean, half
+
+
+def pair_of(found) -> tuple[float, float]:
+    """Mean and half-width out of what was returned; Unusable if they are not there."""
+    mean, half, *_ = found
+    return float(mean), float(half)
+
+
+def both_of(answer, *inputs) -> tuple[float, float]:
+    """Ask for mean and half-width."""
+    return pair_of(answer(*inputs))
+
+
+def _interval_cases(draw: Draw) -> Cases:
+    sizes = [2, 3, 5, draw.integer(6, 11)]
+    draws = [(3 + 0.2 * draw.randn(n)).tolist() for n in sizes]
+
+    def means(answer, *draws):
+        pairs = [pair_of(answer(values)) for values in draws]
+        return [mean for mean, _ in pairs]
+
+    def shares(answer, *draws):
+        """The half-widths as shares of the right ones."""
+        return [pair_of(answer(values))[1] / interval(values)[1] for values in draws]
+
+    yield Case("gives the mean", tuple(draws), 1.0, means)
+    yield Case(
+        "gives the half-width (shown as a share of the right one)",
+        tuple(draws),
+        4.0,
+        shares,
+        ROUNDING,
+    )
+    yield Case(
+        "is as wide wherever the values lie",
+        ([value - 9 for value in draws[1]],),
+        1.0,
+        shares,
+        ROUNDING,
+    )
+    yield Case(
+        "is infinite for one seed",
+        (draws[0][:1],),
+        2.0,
+        lambda answer, values: pair_of(answer(values))[1],
+    )
+    yield Case("refuses an empty list", ([],), 1.0, both_of)
+    for strange in (math.nan, -math.inf):
+        yield Case(f"refuses a value of {strange}", ([*draws[1], strange],), 0.5, both_of)
+
+
+check_interval = card("assignment 09.4", interval, _interval_cases)
+
+
+def paired_difference(results: Sequence[dict], column: str, low: str, high: str) -> tuple:
+    """``difference(results, column, low, high) -> (mean, half)``: high minus low, seed by seed, as
+    mean and half-width of the 95% interval (as in exercise 09.4). ``results`` is a list of
+    dictionaries in any order, such as {"row": "E = 64", "seed": 3, "loss": 4.1, "seconds": 8.0};
+    ``low`` and ``high`` are two rows, ``column`` what is compared. A seed that only one of them has
+    is left out. A ValueError if they have no seed in common, and if one of them has a seed
+    twice."""
+    have = [(one["row"], one["seed"]) for one in results if one["row"] in (low, high)]
+    if len(have) > len(set(have)):
+        raise ValueError("a row has a seed twice: which of the two counts?")
+    first = {one["seed"]: one[column] for one in results if one["row"] == low}
+    second = {one["seed"]: one[column] for one in results if one["row"] == high}
+    values = [second[seed] - first[seed] for seed in first if seed in second]
+    n = len(values)
+    if n == 0:
+        raise ValueError(f"{low} and {high} have no seed in common")
+    mean = sum(values) / n
+    if n == 1:
+        return mean, math.inf
+    s = statistics.stdev(values)
+    half = TWO_SIDED[n] * s / math.sqrt(n)
+    return mean, half
+
+
+def _paired_difference_cases(draw: Draw) -> Cases:
+    common, luck = 3 + 2 * draw.integer(0, 2), (4 + draw.randn(20)).tolist()
+    seeds = draw.numpy.permutation(20).tolist()
+    have = {
+        "low": seeds[: common + 1],
+        "other": seeds[: common + 2],
+        "high": seeds[:common] + seeds[common + 1 : common + 3],
+    }
+    results = [
+        {
+            "row": row,
+            "seed": seed,
+            "seconds": float(draw.randn(1)),
+            "loss": luck[seed] + by + 0.2 * float(draw.randn(1)),
+        }
+        for row, by in (("low", 0.0), ("high", 0.3), ("other", 1.0))
+        for seed in have[row]
+    ]
+    results = [results[i] for i in draw.numpy.permutation(len(results))]
+    one = [row for row in results if row["row"] != "low" or row["seed"] == seeds[0]]
+    none = [row for row in results if row["row"] != "low" or row["seed"] not in have["high"]]
+
+    def mean(answer, *inputs):
+        return pair_of(answer(*inputs))[0]
+
+    def half(answer, *inputs):
+        """The half-width as a share of the right one."""
+        return pair_of(answer(*inputs))[1] / paired_difference(*inputs)[1]
+
+    def width(answer, *inputs):
+        return pair_of(answer(*inputs))[1]
+
+    inputs = results, "loss", "low", "high"
+    yield Case("averages high minus low over the common seeds", inputs, 2.0, mean, 1e-4)
+    yield Case(
+        "takes the interval of the differences (shown as a share of the right one)",
+        inputs,
+        4.0,
+        half,
+        ROUNDING,
+    )
+    yield Case(
+        "turns its sign with the two rows", (results, "loss", "high", "low"), 1.0, mean, 1e-4
+    )
+    yield Case("compares another column", (results, "seconds", "low", "high"), 1.0, mean, 1e-4)
+    yield Case("is infinite for one common seed", (one, "loss", "low", "high"), 1.0, width)
+    yield Case("refuses rows without a common seed", (none, "loss", "low", "high"), 1.0, both_of)
+    twice = [*results, next(row for row in results if row["row"] == "high")]
+    yield Case("refuses a row that has a seed twice", (twice, "loss", "low", "high"), 1.0, both_of)
+
+
+check_paired_difference = card("assignment 09.5", paired_difference, _paired_difference_cases)

@@ -1,0 +1,234 @@
+"""Cards of notebook 10: layers that run a second time for the backward pass."""
+
+import weakref
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.edits import wrong_answer
+
+
+class NotedLayer(nn.Module):
+    """A layer that notes its number when it runs, and keeps far more than its input."""
+
+    def __init__(self, draw: Draw, H: int, number: int, log: list[int]):
+        super().__init__()
+        self.up, self.down = nn.Linear(H, 8 * H), nn.Linear(8 * H, H)
+        self.number, self.log = number, log
+        with torch.no_grad():
+            for weight in self.parameters():
+                weight.copy_(draw.randn(*weight.shape) / 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.log.append(self.number)
+        return x + self.down(torch.tanh(self.up(x)))
+
+
+class Alive(TorchDispatchMode):
+    """Knows the tensors that operations have made and that are still there, except the weights."""
+
+    def __init__(self, weights: Sequence[Tensor]):
+        super().__init__()
+        self.storages = weakref.WeakSet()
+        self.weights = {weight.untyped_storage() for weight in weights}
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        result = operation(*args, **(kwargs or {}))
+        tensors = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
+        self.storages.update(leaf.untyped_storage() for leaf in tensors)
+        return result
+
+    def bytes(self) -> int:
+        """The bytes of these tensors."""
+        return sum(storage.nbytes() for storage in self.storages if storage not in self.weights)
+
+
+class Step:
+    """One training step through ``run(layers, x)``: what came out, was held, was learnt."""
+
+    def __init__(
+        self,
+        run: Callable,
+        layers: Sequence[nn.Module],
+        x: Tensor,
+        along: Tensor,
+        trains_x: bool = True,
+    ):
+        weights = list(dict.fromkeys(w for layer in layers for w in layer.parameters()))
+        x = x.clone().requires_grad_(trains_x)
+        with Alive(weights) as alive:
+            torch.zeros(1)  # the first operation under a mode imports much of torch
+            output = run(layers, x)
+        self.kept = alive.bytes()
+        whole = isinstance(output, Tensor) and output.shape == x.shape
+        need(whole, "one tensor of x's shape is asked for; is the return missing?")
+        need(
+            output.requires_grad,
+            "the output needs no gradient: run the layers inside a Function "
+            "that gets x and every weight, not under no_grad alone",
+        )
+        output.backward(along)
+        self.output, self.of_x = output.detach(), x.grad
+        grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
+        self.of_weights = torch.cat([grad.flatten() for grad in grads])
+
+
+class RecomputeWithDropout(torch.autograd.Function):
+    """``Function.apply(block, x, *block.parameters()) -> block(x)``: a torch.autograd.Function that
+    keeps x alone and runs the block a second time in its backward pass. The block may have dropout:
+    the second run drops what the first one dropped, and the random numbers that the program draws
+    after the backward pass are those that it would have drawn without a second run."""
+
+    @staticmethod
+    def forward(ctx, block: nn.Module, x: Tensor, *weights: Tensor) -> Tensor:
+        ctx.block = block
+        ctx.state = torch.get_rng_state()
+        ctx.save_for_backward(x)
+        return block(x)
+
+    @staticmethod
+    def backward(ctx, back: Tensor):
+        x = ctx.saved_tensors[0].detach().requires_grad_()
+        with torch.random.fork_rng(), torch.enable_grad():
+            torch.set_rng_state(ctx.state)
+            output = ctx.block(x)
+        leaves = x, *ctx.block.parameters()
+        return None, *torch.autograd.grad(output, leaves, back)
+
+
+def gradient_checkpoint(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
+    """``checkpointed(layers, x) -> output``: the modules in the list ``layers``, without dropout,
+    one after another, from x[B,S,H]. For the backward pass only the input of each layer is kept;
+    there each layer runs a second time, the last one first. Gradients reach x and all weights as
+    without it, also when a layer is in the list twice or x needs no gradient."""
+    for layer in layers:
+        x = RecomputeWithDropout.apply(layer, x, *layer.parameters())
+    return x
+
+
+def one_by_one(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
+    for layer in layers:
+        x = layer(x)
+    return x
+
+
+def _gradient_checkpoint_cases(draw: Draw) -> Cases:
+    L, log = draw.integer(3, 6), []
+    layers = [NotedLayer(draw, 6, number, log) for number in range(L)]
+    x, along = draw.randn(2, 4, 6), draw.randn(2, 4, 6)
+
+    def output(*inputs):
+        return Step(*inputs).output
+
+    def of_x(*inputs):
+        return Step(*inputs).of_x
+
+    def of_weights(*inputs):
+        return Step(*inputs).of_weights
+
+    def memory(answer, layers, x, along):
+        kept, plain = (Step(run, layers, x, along).kept for run in (answer, one_by_one))
+        need(kept < 0.9 * plain, "the graph of the first run is still held")
+        most = (L + 2) * 4 * x.numel()  # an input for each layer, the output, and one to spare
+        need(kept <= most, f"{kept} bytes are held: more than an input for each layer")
+        return True
+
+    def order(answer, layers, x, along):
+        Step(answer, layers, x, along)
+        runs, again = layers[0].log[:L], layers[0].log[L:]
+        need(again != [], "the layers ran once: nothing was recomputed")
+        need(
+            len(again) < L * (L + 1) // 2,
+            "each layer's input is found from x again and again; keep the inputs instead",
+        )
+        need(
+            again != runs,
+            "all layers run again before the first one is gone back through, so "
+            "that everything is held at once after all",
+        )
+        return runs + again
+
+    yield Case("gives the same output", (layers, x, along), 2.0, output)
+    yield Case("gives x its gradient", (layers, x, along), 2.0, of_x)
+    yield Case("gives the weights their gradients", (layers, x, along), 2.0, of_weights)
+    yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
+    yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
+    yield Case(
+        "adds up the gradients of a layer that is in the list twice, where x needs none",
+        ([*layers[:2], layers[0]], x, along, False),
+        1.0,
+        of_weights,
+    )
+
+
+def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tensor:
+    """Checkpointing with a Function that is wrong by this edit."""
+    function = wrong_answer(RecomputeWithDropout, edit)
+    for layer in layers:
+        x = function.apply(layer, x, *layer.parameters())
+    return x
+
+
+check_gradient_checkpoint = card("assignment 10.4", gradient_checkpoint, _gradient_checkpoint_cases)
+
+
+def _recompute_with_dropout_cases(draw: Draw) -> Cases:
+    H = 5
+    blocks = [
+        nn.Sequential(NotedLayer(draw, H, 0, []), nn.Dropout(0.5), nn.Linear(H, H))
+        for _ in range(2)
+    ]
+    for block in blocks:
+        with torch.no_grad():
+            block[2].weight.copy_(draw.randn(H, H))
+    x, along = draw.randn(30, 10, H), draw.randn(30, 10, H)
+    once, thrice = blocks[:1], [blocks[0], blocks[1], blocks[0]]  # as in a shared encoder
+
+    def run(answer, layers, x, along):
+        need(hasattr(answer, "apply"), "write a class with torch.autograd.Function as its base")
+
+        def apply(layers, x):
+            for block in layers:
+                x = answer.apply(block, x, *block.parameters())
+            return x
+
+        return Step(apply, layers, x, along)
+
+    def output(*inputs):
+        return run(*inputs).output
+
+    def learnt(*inputs):
+        step = run(*inputs)
+        return torch.cat([step.of_x.flatten(), step.of_weights])
+
+    def drawn_after(*inputs):
+        run(*inputs)
+        return torch.rand(3)
+
+    def memory(answer, layers, x, along):
+        kept, plain = run(answer, layers, x, along).kept, Step(one_by_one, layers, x, along).kept
+        need(kept < 0.9 * plain, "the first run's graph is held")
+        most = 3 * 4 * x.numel() + 2 * len(torch.get_rng_state())  # x, the output, one to spare
+        need(kept <= most, f"{kept} bytes are held: more than x and a state")
+        return True
+
+    yield Case("gives the block's output", (once, x, along), 1.0, output)
+    yield Case("gives the gradients of the first run's dropout", (once, x, along), 3.0, learnt)
+    yield Case(
+        "leaves the random numbers after it as they were", (once, x, along), 1.0, drawn_after
+    )
+    yield Case(
+        "leaves them as they were after three applications", (thrice, x, along), 1.0, drawn_after
+    )
+    yield Case("keeps x and no activations", (once, x, along), 2.0, memory)
+    yield Case("keeps three applications of two blocks apart", (thrice, x, along), 2.0, learnt)
+
+
+check_recompute_with_dropout = card(
+    "assignment 10.1", RecomputeWithDropout, _recompute_with_dropout_cases
+)

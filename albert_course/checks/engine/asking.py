@@ -1,0 +1,129 @@
+"""What the cards use to look at what an answer returns."""
+
+from collections.abc import Callable
+
+import torch
+from albert_course.checks.engine.comparing import same
+
+
+class Unusable(TypeError):
+    """What was returned cannot be judged; the message says why."""
+
+
+def need(holds: bool, reason: str) -> None:
+    """End a case with this reason unless ``holds``: what was returned cannot be judged."""
+    if not holds:
+        raise Unusable(reason)
+
+
+def tensor(value, *shape: int) -> torch.Tensor:
+    """``value`` as a detached tensor on the CPU; Unusable if it is none, or not of this shape."""
+    try:
+        numbers = torch.as_tensor(value).detach().cpu().to_dense()
+    except Exception:
+        several = isinstance(value, list | tuple) and any(map(torch.is_tensor, value))
+        kind = f"{type(value).__name__} of {len(value)}" if several else type(value).__name__
+        cure = "; is the return missing?" if value is None else ""
+        raise Unusable(f"you return {kind}, not a tensor{cure}") from None
+    if shape:
+        need(numbers.shape == shape, f"the shape is {tuple(numbers.shape)}, not {shape}")
+    return numbers
+
+
+def made(kind: Callable, *sizes, inputs: tuple = ()) -> torch.nn.Module:
+    """The module that an answer makes, with numbers that depend on a parameter's shape alone.
+
+    So answers compare, whatever they call their parameters and whichever way round they keep a
+    matrix: a transposed one gets the transposed numbers, a square one symmetric numbers. A lazy
+    layer takes its sizes from ``inputs``.
+    """
+    module = kind(*sizes)
+    need(
+        isinstance(module, torch.nn.Module),
+        f"you return {type(module).__name__}: write a class with nn.Module as its base",
+    )
+    with torch.no_grad():
+        if any(map(torch.nn.parameter.is_lazy, module.parameters())):
+            module(*inputs)
+        for weight in module.parameters():
+            weight.copy_(numbers_of(weight.shape))
+    return module.eval()
+
+
+def numbers_of(shape: tuple[int, ...]) -> torch.Tensor:
+    """The numbers of a parameter of this shape, transposed for the transposed shape."""
+    high = sorted(shape, reverse=True)
+    values = torch.randn(high, generator=torch.Generator().manual_seed(5))
+    if len(high) == 2 and high[0] == high[1]:
+        return (values + values.T) / 2
+    return values if list(shape) == high else values.T
+
+
+def output(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> torch.Tensor:
+    """What the module gives in eval mode."""
+    return made(kind, *sizes, inputs=inputs)(*inputs)
+
+
+def same_twice(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
+    """True if the module gives the same in two calls in training mode."""
+    module = made(kind, *sizes, inputs=inputs).train()
+    return torch.equal(module(*inputs), module(*inputs))
+
+
+def parameters(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
+    """The shapes of the module's parameters."""
+    return shapes(made(kind, *sizes, inputs=inputs))
+
+
+def shapes(module: torch.nn.Module) -> list[tuple[int, ...]]:
+    """The sorted shapes of a module's parameters, the longer side first."""
+    return sorted(tuple(sorted(weight.shape, reverse=True)) for weight in module.parameters())
+
+
+def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
+    """The gradients of the sum of squares of what is answered, for the inputs that hold floats."""
+    leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
+    value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
+    need(torch.is_tensor(value), f"you return {type(value).__name__}, which has no gradient")
+    need(value.requires_grad, "the result carries no gradient: .item(), .detach() or .data")
+    return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
+
+
+def unreached(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
+    """The shapes of the float inputs and of the module's parameters that no gradient reaches."""
+    module = made(kind, *sizes, inputs=inputs)
+    inputs = [x.requires_grad_() if x.is_floating_point() else x for x in inputs]
+    leaves = [x for x in inputs if x.is_floating_point()] + list(module.parameters())
+    value = module(*(x.clone() if x.is_floating_point() else x for x in inputs))
+    if not value.requires_grad:
+        return [tuple(leaf.shape) for leaf in leaves]
+    found = torch.autograd.grad(
+        value.pow(3).sum(), leaves, materialize_grads=True, allow_unused=True
+    )
+    pairs = zip(leaves, found, strict=True)
+    return [tuple(leaf.shape) for leaf, gradient in pairs if not gradient.any()]
+
+
+def learns(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
+    """True if a gradient reaches all; Unusable, with the shapes that none reaches, if not."""
+    lost = unreached(kind, sizes, *inputs)
+    need(
+        not lost,
+        f"no gradient reaches {lost}, the shapes of inputs or parameters: is there a "
+        "detach() or no_grad()?",
+    )
+    return True
+
+
+def by_seed(run: Callable[[int], object]) -> bool:
+    """True if chance comes from the given seed alone; Unusable, with the reason, if not."""
+    first, again, other = run(5), run(5), run(6)
+    need(
+        same(first, again),
+        "the same seed gives another result: chance comes from np.random or random, not from `rng`",
+    )
+    need(
+        not same(first, other),
+        "another seed gives the same result: is a generator made inside, with a seed of its own?",
+    )
+    return True

@@ -1,0 +1,154 @@
+"""A card is the one home of an exercise: its reference, its questions, its known mistakes.
+
+``card`` makes the check of them, which asks an answer what it asks the reference, and names the
+known mistake that gives the same results.
+"""
+
+import copy
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from albert_course.checks.engine.comparing import same
+from albert_course.checks.engine.edits import FOLDER, read_mistakes, wrong_answer
+from albert_course.checks.engine.explaining import explain, gives_no_point, name_mistakes
+from albert_course.checks.engine.report import Property, Report
+from albert_course.checks.engine.running import ask, changed, stops
+
+CHANGED = "the caller's data are changed: work on a copy"
+
+
+class Case(NamedTuple):
+    """One property: ``ask(answer, *inputs)`` must give what it gives for the reference.
+
+    Without ``ask`` the answer is called with copies of the inputs. Numbers may differ by ``atol``.
+    """
+
+    name: str
+    inputs: tuple
+    weight: float = 1.0
+    ask: Callable = lambda answer, *inputs: answer(*inputs)
+    atol: float = 1e-5
+
+
+Cases = Iterator[Case]
+
+
+class Draw:
+    """Draws the inputs of cases; another seed draws others."""
+
+    def __init__(self, seed: int):
+        self.torch, self.numpy = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
+
+    def randn(self, *shape: int) -> torch.Tensor:
+        """Normal numbers of this shape."""
+        return torch.randn(*shape, generator=self.torch)
+
+    def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
+        """Whole numbers from ``low`` to ``high`` - 1."""
+        return torch.randint(low, high, shape, generator=self.torch)
+
+    def integer(self, low: int, high: int) -> int:
+        """One whole number from ``low`` to ``high`` - 1."""
+        return int(self.integers(low, high))
+
+
+def card(
+    number: str,
+    reference: Callable,
+    cases: Callable[[Draw], Cases],
+    mistakes: Mapping | None = None,
+    pure: bool = False,
+) -> Callable[..., Report]:
+    """Return the check ``check(answer, seed=None) -> Report`` of an exercise.
+
+    ``number`` says where it stands, such as "assignment 03.1". The docstring of ``reference`` is
+    the task, and begins with how an answer is called. ``mistakes`` are edits of the reference by
+    name (see engine/edits.py), or wrong answers; without them those of mistakes/03.txt are known.
+    ``pure`` says that the text forbids to change the inputs. A whole check of one's own:
+
+    >>> from albert_course.checks import Case, Draw, card
+    >>> def triple(x):
+    ...     '''``triple(x) -> number``: three times x.'''
+    ...     return 3 * x
+    >>> def questions(draw: Draw):
+    ...     yield Case("triples a number", (draw.integer(2, 100),), weight=2.0)
+    ...     yield Case("leaves 0 as it is", (0,))
+    >>> mistakes = {"squaring": lambda x: x * x, "forgetting one of the three": "3 * x => 2 * x"}
+    >>> check_triple = card("assignment 03.9", triple, questions, mistakes)
+    >>> print(check_triple(lambda x: x + x))
+    triple, exercise 3.9 of assignment 03: 1 of 2 properties holds (score 0.33)
+      FAIL  triples a number
+            given    x = 46
+            expected 138
+            got      92
+            likely:  forgetting one of the three
+      ok    leaves 0 as it is
+    """
+    kind, chapter, rank = re.match(r"(.+) (\d+)\.(\d+)", number).groups()
+    title = re.sub("(?<!^)(?=[A-Z])", "_", reference.__name__).lower()
+    place = f"exercise {int(chapter)}.{rank} of {kind} {chapter}"
+    if mistakes is None:
+        mistakes = read_mistakes(FOLDER / f"{chapter}.txt").get(title, {})
+
+    @functools.lru_cache(4)
+    def questions_of(seed: int) -> list[Case]:
+        return list(cases(Draw(seed)))
+
+    def outcomes_of(answer: Callable, seed: int) -> list:
+        return [
+            ask(case.ask, answer, copy.deepcopy(case.inputs), seed, limited=False)
+            for case in questions_of(seed)
+        ]
+
+    @functools.lru_cache(4)
+    def right_of(seed: int) -> list:
+        return outcomes_of(reference, seed)
+
+    @functools.lru_cache(4)
+    def mistakes_of(seed: int) -> dict[str, list]:
+        return {
+            name: outcomes_of(wrong_answer(reference, edits), seed)
+            for name, edits in mistakes.items()
+        }
+
+    def check(answer, seed: int | None = None) -> Report:
+        seed = 0 if seed is None else seed
+        questions, right, outcomes, touched = questions_of(seed), right_of(seed), [], []
+        for case in questions:
+            inputs = copy.deepcopy(case.inputs)
+            outcomes.append(ask(case.ask, answer, inputs, seed))
+            touched.append(changed(case.inputs, inputs))
+            if stops(outcomes[-1]):
+                break
+        atols = [case.atol for case in questions]
+        held = [*map(same, outcomes, right, atols)]
+        if gives_no_point(right, held):
+            held = [False] * len(held)
+        known = {} if all(held) else mistakes_of(seed)
+        names = name_mistakes(known, outcomes, right, held, atols)
+        properties = []
+        for k, case in enumerate(questions):
+            if k >= len(outcomes):
+                properties.append(Property(case.name, False, case.weight, asked=False))
+            elif held[k]:
+                properties.append(Property(case.name, True, case.weight))
+            else:
+                texts = explain(
+                    case, reference, outcomes[k], right[k], names[k], touched[k], None in right
+                )
+                properties.append(Property(case.name, False, case.weight, **texts))
+        if pure:
+            name, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
+            asked = bool(spoilt) or any(held)  # who does nothing earns nothing by it
+            properties.append(Property(name, asked and not spoilt, 1.0, asked, reason=spoilt))
+        return Report(title, properties, place, getattr(answer, "__name__", title))
+
+    check.__name__ = check.__qualname__ = f"check_{title}"
+    check.__doc__, check.place = reference.__doc__, place
+    check.reference, check.mistakes = reference, mistakes
+    return check

@@ -1,0 +1,116 @@
+"""Known mistakes: wrong implementations by name, as edits of an exercise's reference.
+
+They stand in ``mistakes/NN.txt``, one file for each notebook, for a teacher to read and to add to:
+
+    [layer_plan]
+    ignoring the groups
+        i * G // L => 0
+    swapping the halves: 'attention' is what is shared
+        return list(zip(ffn, attention))
+
+A line in brackets is the title of an exercise. A line without indentation names a mistake as a
+report will; the lines below it, indented by four blanks, are its edits, and all of them are made.
+``old => new`` replaces ``old`` wherever it stands, whatever the white space. A statement takes the
+place of the last statement of the reference that begins like it, up to its ``=`` or ``(``. A whole
+``def`` or ``class``, its body indented further, takes the place of the reference, and may call it.
+"""
+
+import ast
+import copy
+import functools
+import inspect
+import math
+import random
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+FOLDER = Path(__file__).resolve().parents[1] / "mistakes"
+# What every edit may use, whatever the reference's module imports.
+MODULES = dict(copy=copy, math=math, random=random, re=re, np=np, torch=torch, nn=nn, F=F)
+WHOLE = ("def ", "class ")
+
+
+@functools.cache
+def read_mistakes(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The edits of each mistake of each exercise in the file; ValueError with the line if odd.
+
+    >>> read_mistakes(FOLDER / "04.txt")["encoder_size"]["counting every application"]
+    ('set(attention) => attention', 'set(ffn) => ffn')
+    """
+    exercises: dict[str, dict[str, tuple[str, ...]]] = {}
+    exercise, name = None, ""
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        where, line = f"{path}, line {number}", line.rstrip()
+        if line.startswith("["):
+            exercise, name = exercises.setdefault(line.strip("[]"), {}), ""
+            if exercise:
+                raise ValueError(f"{where}: the exercise {line} stands in this file twice")
+        elif line and exercise is None:
+            raise ValueError(f"{where}: the title of an exercise in brackets must come first")
+        elif line.startswith("     ") and name and exercise[name]:
+            exercise[name] = (*exercise[name][:-1], f"{exercise[name][-1]}\n{line[4:]}")
+        elif line.startswith("    ") and name:
+            exercise[name] = (*exercise[name], line[4:])
+        elif line.startswith(" "):
+            raise ValueError(
+                f"{where}: an edit needs the name of a mistake above it and four blanks"
+            )
+        elif line:
+            name = line
+            if name in exercise:
+                raise ValueError(f"{where}: the mistake {name!r} has been named before")
+            exercise[name] = ()
+    return exercises
+
+
+def wrong_answer(reference: Callable, edits: Callable | str | Sequence[str]) -> Callable:
+    """The wrong implementation that the edits make of the reference; a callable is one already."""
+    if callable(edits):
+        return edits
+    source, name = textwrap.dedent(inspect.getsource(reference)), reference.__name__
+    for edit in (edits,) if isinstance(edits, str) else edits:
+        if edit.startswith(WHOLE):
+            source, name = edit, re.findall(r"\w+", edit)[1]
+        else:
+            source = edited(source, edit)
+    scope = MODULES | vars(sys.modules[reference.__module__])
+    exec(compile(source, f"<{name}>", "exec"), scope)
+    return scope[name]
+
+
+def edited(source: str, edit: str) -> str:
+    """The source after one edit; ValueError if there is nothing to edit.
+
+    >>> edited("y = f(\\n    x,\\n)", "f(x) => g(x)")
+    'y = g(x)'
+    """
+    if " =>" in edit:
+        old, new = edit.split(" =>")
+        # A formatter may break the reference's lines and end a bracket with a comma.
+        words = re.findall(r"\w+|[^\w\s]", old)
+        loose = (
+            rf"(,\s*)?{re.escape(word)}" if word in ")]}" else re.escape(word) for word in words
+        )
+        changed, places = re.subn(r"\s*".join(loose), lambda _: new.strip(), source)
+        if not places:
+            raise ValueError(f"{old!r} is not in the reference")
+        return changed
+    head = re.match(r"return|[\w.]+\(|.*?=", edit)[0]
+    statements = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and ast.get_source_segment(source, node).startswith(head)
+    ]
+    if not statements:
+        raise ValueError(f"no statement of the reference begins with {head!r}")
+    last, lines = max(statements, key=lambda node: node.lineno), source.splitlines()
+    lines[last.lineno - 1 : last.end_lineno] = [" " * last.col_offset + edit]
+    return "\n".join(lines)

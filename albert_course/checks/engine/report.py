@@ -1,0 +1,168 @@
+"""What a check says: which property fails, what came instead, and the likely mistake."""
+
+import html
+import math
+import textwrap
+from dataclasses import asdict, dataclass, field
+
+import torch
+
+LINES = 15  # of a report, at most
+NOT_BEGUN = "this exercise is still to do"  # the reason when an answer raises NotImplementedError
+
+
+class CheckFailed(AssertionError):
+    """Raised by ``Report.raise_if_failed``; its message is the report."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """One thing that an answer must do, and whether it does."""
+
+    name: str
+    passed: bool
+    weight: float = 1.0
+    asked: bool = True  # nothing is asked after a time-out, nor of an exercise that is not begun
+    mistake: str = ""  # the known mistake that gives the same results
+    reason: str = ""  # where no known mistake does: an error, no tensor
+    expected: str = ""
+    got: str = ""
+    given: str = ""  # the inputs, where they are short
+    differs: str = ""  # how the result differs, where there is neither mistake nor reason
+
+    @property
+    def why(self) -> str:
+        """What explains the failure."""
+        return self.mistake or self.reason or self.differs
+
+    @property
+    def lines(self) -> list[str]:
+        """What a report says below the name, the reason last."""
+        rows = {
+            "given   ": self.given,
+            "expected": self.expected,
+            "got     ": self.got,
+            "differs ": self.differs,
+            "likely: ": self.mistake,
+            "why:    ": self.reason,
+        }
+        return [f"        {label} {text}" for label, text in rows.items() if text]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of a check. ``score`` is the share of the weights whose properties hold.
+
+    Printed it has at most 15 lines: what fails for the same reason stands together, and only the
+    first failures are shown with what was expected.
+
+    >>> doubled = Property("gives 2", False, 3.0, expected="2", got="4", mistake="you doubled it")
+    >>> report = Report("half", [Property("gives 1", True), doubled])
+    >>> report.passed, report.score, report.as_dict()["properties"][1]["mistake"]
+    (False, 0.25, 'you doubled it')
+    >>> print(report)
+    half: 1 of 2 properties holds (score 0.25)
+      FAIL  gives 2
+            expected 2
+            got      4
+            likely:  you doubled it
+      ok    gives 1
+    """
+
+    exercise: str
+    properties: list[Property] = field(default_factory=list)
+    place: str = ""  # its number, and whether it is of a notebook or of an assignment
+    answer: str = ""  # what the student calls it
+
+    @property
+    def passed(self) -> bool:
+        """Whether all properties hold, and there is one."""
+        return bool(self.properties) and all(one.passed for one in self.properties)
+
+    @property
+    def score(self) -> float:
+        """The weights of the properties that hold, as a share of all."""
+        total = math.fsum(one.weight for one in self.properties)
+        held = math.fsum(one.weight for one in self.properties if one.passed)
+        return held / total if total else 0.0
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why properties fail, each reason once, the first one first."""
+        failed = [one for one in self.properties if one.asked and not one.passed]
+        return list(dict.fromkeys(one.why or f"not so: {one.name}" for one in failed))
+
+    def as_dict(self) -> dict:
+        """The report as data: exercise, place, answer, passed, score, and properties by field."""
+        return asdict(self) | {"passed": self.passed, "score": self.score}
+
+    def raise_if_failed(self) -> None:
+        """Raise CheckFailed with this report, unless every property holds."""
+        if not self.passed:
+            raise CheckFailed(str(self))
+
+    def __str__(self) -> str:
+        name = self.exercise if self.answer in ("", "<lambda>") else self.answer
+        if self.reasons == [NOT_BEGUN]:
+            return f"{name}: not answered yet, properties to check: {len(self.properties)}"
+        ok = [one.name for one in self.properties if one.passed]
+        verb, place = "hold" if len(ok) != 1 else "holds", "" if self.passed else f", {self.place}"
+        head = f"{name}{place * bool(self.place)}: {len(ok)} of {len(self.properties)} properties"
+        ends = [
+            _line("----", [one.name for one in self.properties if not one.asked], "not asked: ")
+        ]
+        ends += [_line("ok", ok)]
+        ends = [line for line in ends if line]
+        lines, groups = [f"{head} {verb} (score {self.score:.2f})"], self._groups()
+        for k, (first, *others) in enumerate(groups):
+            room = LINES - len(lines) - len(ends) - len(groups[k + 1 :])
+            if room < 1:
+                left = [one.name for group in groups[k:] for one in group]
+                lines.append(_line("FAIL", left))
+                break
+            block = [_line("FAIL", [one.name for one in (first, *others)]), *first.lines]
+            short = f"  FAIL  {first.name}" + f": {first.why}" * bool(first.why)
+            lines += block if len(block) <= room else [short]
+        return "\n".join(lines + ends)
+
+    def _groups(self) -> list[list[Property]]:
+        """What was asked and fails, together where it fails for the same reason."""
+        groups: dict[str, list[Property]] = {}
+        for one in self.properties:
+            if one.asked and not one.passed:
+                groups.setdefault(one.mistake or one.reason or one.name, []).append(one)
+        return list(groups.values())
+
+    __repr__ = __str__  # a notebook that ends a cell with the check shows the report
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def _line(mark: str, names: list[str], before: str = "") -> str:
+    """One line for these properties, cut short where they are many; nothing for none."""
+    text = textwrap.shorten("; ".join(names), 200, placeholder=f" ... ({len(names)} in all)")
+    return f"  {mark:4}  {before}{text}" if names else ""
+
+
+def brief(value: object) -> str:
+    """A value as a student should see it: shape, type, and the numbers when there are few.
+
+    >>> brief([0.1 + 0.2, 1.0])
+    '[0.3, 1]'
+    """
+    try:
+        text = _brief(value)
+    except Exception:  # meta tensors, integers of 5,000 digits, objects whose repr fails
+        text = f"an object of type {type(value).__name__} that cannot be shown"
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, torch.Tensor):
+        label = f"{str(value.dtype).removeprefix('torch.')} tensor of shape {tuple(value.shape)}"
+        return f"{label}: {_brief(value.tolist())}" if value.numel() <= 8 else label
+    if type(value) in (list, tuple):
+        ends = "[]" if isinstance(value, list) else "()"
+        return ends[0] + ", ".join(map(_brief, value[:60])) + ends[1]
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
