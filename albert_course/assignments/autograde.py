@@ -1,4 +1,4 @@
-"""nbgrader's settings, and one submission graded with them: its cells run in a kernel behind a wall.
+"""nbgrader's settings, and one submission graded with them, in a kernel behind a wall.
 
 ``nbgrader_config.py`` in a graded folder calls ``configure``, so nbgrader's own commands and its
 formgrader grade there as ``grade`` does.
@@ -23,7 +23,7 @@ from albert_course.assignments.build import configuration
 from albert_course.assignments.wall import KERNEL, Limits, find_wall, install_kernel, limit_memory
 
 ERROR = re.compile(r"^ *[\w.]*(?:Error|Exception): .+", re.MULTILINE)
-CONFIG = '''"""Yours to change: settings of nbgrader for this folder, for its commands and for `grade`."""
+CONFIG = '''"""nbgrader's settings here, for its own commands and `grade`. Yours to change."""
 
 from albert_course.assignments.autograde import configure
 
@@ -37,7 +37,7 @@ chosen: list[tuple[str, Limits, Path]] = []  # by ``grade`` for this process; el
 
 
 def configure(config: Config, file: str) -> None:
-    """Set nbgrader to grade in the folder of ``file`` as ``grade`` does, and start no kernel yet."""
+    """Set nbgrader to grade in the folder of ``file`` as ``grade`` does."""
     course = Path(file).resolve().parent
     programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)

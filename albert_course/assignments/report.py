@@ -12,10 +12,10 @@ from albert_edu.errors import FileError
 
 # Lines that may try to cheat, and often do not: a person reads them.
 SUSPICIOUS = re.compile(
-    r"check_\w+ *=|def check_|albert_\w+(?:\.\w+)+|\bReport\b|^ *torch\.[\w.]+ *=|_getframe|f_locals"
-    r"|(?<![\w.])(?:setattr|getattr|exec|eval|open|get_ipython)\(|tb_frame|__eq__|__torch_function__"
-    r"|\bimport (?:sys|os|gc|ctypes|inspect|builtins|subprocess|socket|threading|signal"
-    r"|importlib)\b",
+    r"check_\w+ *=|def check_|albert_\w+(?:\.\w+)+|\bReport\b|^ *torch\.[\w.]+ *=|_getframe"
+    r"|f_locals|(?<![\w.])(?:setattr|getattr|exec|eval|open|get_ipython)\(|tb_frame|__eq__"
+    r"|__torch_function__|\bimport (?:sys|os|gc|ctypes|inspect|builtins|subprocess|socket"
+    r"|threading|signal|importlib)\b",
     re.MULTILINE,
 )
 

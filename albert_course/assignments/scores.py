@@ -34,7 +34,7 @@ def write_scores(gradebook: Gradebook, problems: dict, place: Path) -> None:
                 column = f"{assignment.name}: {exercise_of(grade)}"
                 earned = None if grade.needs_manual_grade else grade.score
                 before = points.get(column, 0)
-                points[column] = None if None in (earned, before) else before + earned
+                points[column] = None if None in (earned, before) else round(before + earned, 2)
             penalty = submission.late_submission_penalty or 0
             rows[student] |= {assignment.name: max(0, submission.score - penalty)} | points
             columns += [name for name in (assignment.name, *points) if name not in columns]
