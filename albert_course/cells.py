@@ -1,12 +1,14 @@
 """What the notebooks themselves need.
 
-That is a guess before a number appears, figures with a description, and fixed conditions for the
-outputs that are stored.
+``begin`` is the first cell of each. A guess waits for the reader, a record is read from any folder,
+and a figure comes with its description.
 """
 
 import io
+import json
 import os
 from collections.abc import Callable
+from types import EllipsisType
 
 import ipywidgets as widgets
 import PIL.Image
@@ -15,14 +17,24 @@ from IPython.display import Image, Markdown, display
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
+from albert_course.folder import course_folder
 
-def begin(seed: int = 0) -> None:
+
+def begin(seed: int = 0, device: str = "cpu") -> None:
     """Set the conditions under which the stored outputs were made.
 
-    These are the CPU, the seed, one thread, three printed digits, and the style of the figures.
+    These are the CPU, the seed, one thread, three printed digits, and the style of the figures. On
+    a GPU, as in Colab, ``begin(device="cuda")`` is faster, and its last digits differ from ours.
+    Raises ValueError where there is none.
     """
-    # For processes that a notebook starts, too. A card rounds otherwise; README's commands use it.
-    os.environ.update(TQDM_DISABLE="1", CUDA_VISIBLE_DEVICES="")
+    os.environ["TQDM_DISABLE"] = "1"
+    if device == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # for processes that a notebook starts, too
+    elif not torch.cuda.is_available():
+        raise ValueError(
+            "there is no GPU here, or begin() has hidden it: restart the kernel to try again. In "
+            "Colab, choose one under Runtime, Change runtime type. Without one, write begin()."
+        )
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     torch.set_printoptions(precision=3, sci_mode=False)
@@ -37,11 +49,39 @@ def predict(question: str, default: float) -> float:
     return default
 
 
-def reveal(guess: float, truth: float, unit: str = "") -> None:
-    """Print guess and truth side by side, and how far they are apart."""
+def reveal(guess: float | EllipsisType, truth: float, unit: str = "") -> None:
+    """Print the truth beside your guess, and how far they are apart.
+
+    As long as the cell says ``guess = ...`` there is none, and the number is shown alone.
+
+    >>> reveal(..., 1_000, "rows")
+    no guess; it is 1,000 rows
+    >>> reveal(2_000, 1_000, "rows")
+    you said 2,000 rows, it is 1,000 rows (0.5 times your guess)
+    """
     unit = f" {unit}" if unit else ""
+    if guess is ...:
+        print(f"no guess; it is {truth:,}{unit}")
+        return
     ratio = f" ({truth / guess:.2g} times your guess)" if guess and truth else ""
     print(f"you said {guess:,}{unit}, it is {truth:,}{unit}{ratio}")
+
+
+def record(name: str) -> dict:
+    """Return a recorded run: "sharing_laptop" is in figures/results/sharing_laptop.json.
+
+    Works in any folder of the course. Raises ValueError with the names that there are.
+    """
+    place = course_folder() / "figures" / "results" / f"{name}.json"
+    if not place.exists():
+        there = " ".join(sorted(path.stem for path in place.parent.glob("*.json")))
+        raise ValueError(f"there is no record {name!r} in {place.parent}. There are: {there}")
+    return json.loads(place.read_text(encoding="utf-8"))
+
+
+def outcomes() -> dict:
+    """Return what the records decide, which is figures/outcomes.json; the claims page shows it."""
+    return json.loads((course_folder() / "figures" / "outcomes.json").read_text(encoding="utf-8"))
 
 
 def show(figure: Figure, alt: str) -> None:

@@ -1,6 +1,7 @@
 """The course's command line: ``python -m albert_course VERB``."""
 
 import argparse
+import sys
 
 from albert_course.assignments.commands import add_verbs
 from albert_course.doctor import examine
@@ -15,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every verb, with the function that each of them runs."""
     parser = argparse.ArgumentParser("python -m albert_course", description="The ALBERT course.")
-    verb = verbs_of(parser)
+    verb = _explained(verbs_of(parser))
     verb("doctor", lambda _: examine(), "check this machine: packages, device, disk, corpus")
     option = verb("notebooks", run_notebooks, "execute the notebooks").add_argument
     option("names", nargs="*", help="for example 00 03; all of them when left out")
@@ -25,8 +26,31 @@ def build_parser() -> argparse.ArgumentParser:
     option("number", help="for example 03")
     option("--assignment", action="store_true", help="its assignment instead, into work/me/")
 
-    add_verbs(verbs_of(verb("assignments", None, "hand out and grade the assignments")))
+    add_verbs(_explained(verbs_of(verb("assignments", None, "hand out and grade assignments"))))
     return parser
+
+
+def _explained(verb):
+    """Let each verb say in a sentence what is not installed, or what may not be written."""
+
+    def declare(name, work, text):
+        def explained(options):
+            try:
+                return work(options)
+            except ModuleNotFoundError as error:
+                raise RuntimeError(
+                    f"{name} needs {error.name}, which is not installed. In the course's folder, "
+                    f"run: {sys.executable} -m pip install -e '.[test]'"
+                ) from error
+            except PermissionError as error:
+                raise RuntimeError(
+                    f"{error.filename} may not be written or read. Where the course's folder is "
+                    f"read-only, clone it into a folder of your own."
+                ) from error
+
+        return verb(name, work and explained, text)
+
+    return declare
 
 
 def run_notebooks(options) -> int:
@@ -40,4 +64,5 @@ def run_start(options) -> None:
     """Copy a notebook or its assignment to where git leaves it alone."""
     from albert_course.notebooks import start
 
-    print(f"yours to change: {start(options.number, options.assignment)}")
+    copy = start(options.number, options.assignment)
+    print(f"yours to change: {copy}\nopen it with: jupyter lab '{copy}'")

@@ -4,9 +4,12 @@ import importlib.metadata
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
+from albert_course.folder import course_folder
 from albert_edu.text.prepare import cache_folder
 
 GIGABYTE = 1 << 30
@@ -65,13 +68,41 @@ def check_cache() -> str:
     return str(folder).replace(str(Path.home()), "~")
 
 
+def check_course() -> str:
+    """Which copy of the course this is; returns the folders of the package and of the notebooks."""
+    package = Path(__file__).resolve().parent
+    try:
+        folder = course_folder()
+    except ValueError:
+        return f"{package}; no notebooks/ here, which start, notebooks and assignments need"
+    if folder != package.parent:
+        raise Trouble(
+            f"Notebooks are in {folder}, but Python takes the course from {package}. In the first "
+            f"folder, run: {sys.executable} -m pip install -e ."
+        )
+    return str(package)
+
+
 def check_kernel() -> str:
-    """JupyterLab has the kernel that the notebooks name; returns it with JupyterLab's version."""
+    """JupyterLab's kernel python3 runs the Python that has the course; returns its version too."""
     from jupyter_client.kernelspec import KernelSpecManager
 
+    cure = f"Run: {sys.executable} -m ipykernel install --sys-prefix."
     if "python3" not in KernelSpecManager().find_kernel_specs():
-        raise Trouble("No python3 kernel. Run: python -m ipykernel install --sys-prefix.")
+        raise Trouble(f"No python3 kernel. {cure}")
+    program = shutil.which(KernelSpecManager().get_kernel_spec("python3").argv[0])
+    named = program and Path(program).name == program  # JupyterLab then takes its own Python
+    if not named and (not program or Path(program).parent != Path(sys.executable).parent):
+        raise Trouble(f"The kernel python3 runs {program}, and the course is not there. {cure}")
     return f"python3; JupyterLab {importlib.metadata.version('jupyterlab')}"
+
+
+def check_extras() -> str:
+    """What some verbs need and a reader does not; returns which of them work here."""
+    verbs = {"assignments": "nbgrader", "notebooks": "nbclient"}
+    missing = [f"{verb} needs {name}" for verb, name in verbs.items() if not find_spec(name)]
+    cure = "; a reader does not need this (else: pip install -e '.[test]')"
+    return "; ".join(missing) + cure if missing else "assignments, notebooks"
 
 
 def check_corpus() -> str:
@@ -98,11 +129,13 @@ def check_vocabulary() -> str:
 
 CHECKS: dict[str, Callable[[], str]] = {
     "Python": platform.python_version,
+    "course": check_course,
     "packages": check_packages,
     "device": check_device,
     "disk": check_disk,
     "cache": check_cache,
     "kernel": check_kernel,
+    "extras": check_extras,
     "corpus": check_corpus,
     "vocabulary": check_vocabulary,
 }

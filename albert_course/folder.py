@@ -18,6 +18,6 @@ def course_folder() -> Path:
         if (folder / MARK).exists():
             return folder
     raise ValueError(
-        "this command needs the course's folder, which has notebooks/ and figures/, and there is "
-        "none here. Clone the course's repository, go to its folder, and run the command again."
+        "this needs the course's folder, which has notebooks/ and figures/, and there is none "
+        f"here ({here}). Clone the course's repository, go to its folder, and try again."
     )

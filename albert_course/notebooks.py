@@ -48,7 +48,7 @@ def start(number: str, assignment: bool = False) -> Path:
     # In an assignment, links to the course's pages begin with ../../, in a notebook with a name.
     old, new = (r"\.\./\.\./", "../../") if assignment else (r"(?=[\w/]+\.(ipynb|md))", "../")
     target.write_text(re.sub(rf"\]\({old}", f"]({new}notebooks/", text), encoding="utf-8")
-    return target.relative_to(course)
+    return target
 
 
 def execute_all(names: list[str], write: bool) -> int:

@@ -1,8 +1,8 @@
 """Assignments on nbgrader: student notebooks from source notebooks, grades from submissions.
 
-``build`` makes the student notebooks, ``grade`` lets nbgrader grade a folder of submissions, each
-in a ``kernel`` behind a ``wall``, and ``report`` sums up the class. ``score`` is what hidden tests
-end with.
+``build`` makes the student notebooks. ``grade`` takes a folder of submissions: ``submissions``
+finds and mends them, ``autograde`` lets nbgrader grade each one in a ``kernel`` behind a ``wall``,
+and ``scores`` writes the table. ``report`` sums up the class. Hidden tests end with ``score``.
 """
 
 from pathlib import Path

@@ -1,29 +1,54 @@
-"""One submission, graded by nbgrader in this process; its cells run in a kernel behind the wall."""
+"""nbgrader's settings, and one submission graded with them, in a kernel behind a wall.
 
+``nbgrader_config.py`` in a graded folder calls ``configure``, so nbgrader's own commands and its
+formgrader grade there as ``grade`` does.
+"""
+
+import atexit
 import logging
 import os
 import re
+import shutil
+import sys
+import tempfile
 import warnings
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
+from sqlalchemy import Engine, event
+from traitlets.config import Config, PyFileConfigLoader
 
-from albert_course.assignments import SEED_VARIABLE
 from albert_course.assignments.build import configuration
-from albert_course.assignments.wall import KERNEL, Limits, install_kernel, limit_memory
+from albert_course.assignments.wall import KERNEL, Limits, find_wall, install_kernel, limit_memory
 
 ERROR = re.compile(r"^ *[\w.]*(?:Error|Exception): .+", re.MULTILINE)
+CONFIG = '''"""nbgrader's settings here, for its own commands and `grade`. Yours to change."""
+
+from albert_course.assignments.autograde import configure
+
+c = get_config()
+configure(c, __file__)
+
+# Who is late, by the due date that `nbgrader db assignment add` gives, loses nothing or all points:
+# c.LateSubmissionPlugin.penalty_method = "zero"
+'''
+chosen: list[tuple[str, Limits, Path]] = []  # by ``grade`` for this process; else the usual ones
 
 
-def nbgrader_api(course: Path, limits: Limits, connection: str = "") -> NbGraderAPI:
-    """Return nbgrader, set to grade in the folder ``course``.
-
-    ``connection`` is the file by which it finds a kernel behind a wall without network.
-    """
-    logging.getLogger("traitlets").addHandler(logging.NullHandler())  # it would log to the terminal
-    config = configuration()
-    config.CourseDirectory.root = str(course.resolve())
+def configure(config: Config, file: str) -> None:
+    """Set nbgrader to grade in the folder of ``file`` as ``grade`` does."""
+    course = Path(file).resolve().parent
+    programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
+    os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
+    if not chosen:
+        folder = Path(tempfile.mkdtemp(prefix="albert-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        chosen.append((find_wall(), Limits(), folder))
+    wall, limits, folder = chosen[0]
+    install_kernel(wall, limits, folder, (course / "grading_seed.txt").read_text())
+    config.merge(configuration())
+    config.CourseDirectory.root = str(course)
     config.OverwriteCells.add_missing_cells = True
     config.IgnorePattern.enabled = True  # otherwise a warning on stderr would cost all points
     config.IgnorePattern.pattern = r"[\s\S]"
@@ -31,9 +56,15 @@ def nbgrader_api(course: Path, limits: Limits, connection: str = "") -> NbGrader
     config.Execute.timeout = limits.cell_seconds
     config.Execute.startup_timeout = 120
     config.Execute.shutdown_kernel = "immediate"
-    if connection:
+    if wall == "bwrap":  # it has no network, so messages go through files
         config.KernelManager.transport = "ipc"
-        config.KernelManager.connection_file = connection
+        config.KernelManager.connection_file = f"{folder}/kernel.json"
+
+
+def nbgrader_api(course: Path) -> NbGraderAPI:
+    """Return nbgrader with the settings of ``nbgrader_config.py`` in the folder ``course``."""
+    logging.getLogger("traitlets").addHandler(logging.NullHandler())  # it would log to the terminal
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
     return NbGraderAPI(config=config)
 
 
@@ -50,13 +81,18 @@ def autograde(
 
     ``folder`` is an empty one for the kernel, which this process and the submission can write to.
     """
-    os.environ[SEED_VARIABLE] = (course / "grading_seed.txt").read_text()
     limit_memory(limits.memory)
     warnings.simplefilter("ignore")  # SQLAlchemy's, of nbgrader's queries
-    install_kernel(wall, limits, folder)
-    api = nbgrader_api(course, limits, f"{folder}/kernel.json" if wall == "bwrap" else "")
+    chosen[:] = [(wall, limits, folder)]
+    api = nbgrader_api(course)
+    event.listen(Engine, "connect", _wait_for_the_others)
     outcome = api.autograde(assignment, student)
     if outcome["success"]:
         outcome = api.generate_feedback(assignment, student)
     errors = ERROR.findall(outcome["log"]) or ["nbgrader could not grade it"]
     sender.send("" if outcome["success"] else errors[0].strip()[:200])
+
+
+def _wait_for_the_others(connection, _) -> None:
+    """Submissions are graded at the same time and write to one gradebook."""
+    connection.execute("pragma busy_timeout = 120000")

@@ -41,7 +41,7 @@ def run_grade(options) -> int:
     sources = course_folder() / "notebooks" / "assignments" / "source"
     wall, failed = options.wall or find_wall(), 0
     print(SAYS[wall], file=sys.stderr)
-    for line in grade_folder(
+    for outcome in grade_folder(
         options.folder,
         options.out,
         wall,
@@ -50,8 +50,8 @@ def run_grade(options) -> int:
         assignments=tuple(options.assignment or [""]),
         again=options.again,
     ):
-        failed += not line.endswith((": graded", ": missing"))
-        print(line, flush=True)
+        failed += outcome.problem not in ("", "missing")
+        print(outcome, flush=True)
     print(f"Scores are in {options.out / 'scores.csv'}, pages in {options.out / 'feedback'}.")
     return 1 if failed else 0
 

@@ -1,13 +1,14 @@
-"""A folder of submissions (STUDENT/NN_name.ipynb) graded by nbgrader, one process per submission.
+"""A folder of submissions (STUDENT/NN_name.ipynb) graded by nbgrader, as many at once as cores.
 
-The folder that this writes is an nbgrader course: gradebook.db, the feedback pages and
-``nbgrader formgrader`` are nbgrader's own.
+The folder that this writes is an nbgrader course: gradebook.db, nbgrader_config.py and the feedback
+pages are nbgrader's own, and so are the tools that work on them.
 """
 
+import contextlib
+import hashlib
 import json
 import multiprocessing
 import os
-import re
 import secrets
 import shutil
 import sqlite3
@@ -16,19 +17,33 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
+from nbgrader.api import MissingEntry
 from nbgrader.apps import NbGraderAPI
-from nbgrader.plugins import CsvExportPlugin
 
 from albert_course.assignments import SEED_VARIABLE, SOURCES
-from albert_course.assignments.autograde import autograde, nbgrader_api
-from albert_course.assignments.build import find_sources
+from albert_course.assignments.autograde import CONFIG, autograde, nbgrader_api
+from albert_course.assignments.scores import write_scores
+from albert_course.assignments.submissions import Unreadable, find_submissions, mend
 from albert_course.assignments.wall import Limits
 from albert_edu.errors import FileError, blame, read_json
 
-NAME = re.compile(r"\w[\w .@-]*")  # nbgrader makes paths, patterns and CSV of a student's name
-LARGEST = 20 << 20  # bytes of a notebook
+
+class Outcome(NamedTuple):
+    """What became of a submission: ``problem`` is why it has no grade, or ""."""
+
+    assignment: str
+    student: str
+    problem: str
+    note: str  # what was mended
+
+    def __str__(self) -> str:
+        note = f" ({self.note})" if self.note and not self.problem else ""
+        return plain(f"{self.assignment}, {self.student}: {self.problem or 'graded'}{note}")
 
 
 def grade_folder(
@@ -39,66 +54,127 @@ def grade_folder(
     sources: Path = SOURCES,
     assignments: tuple[str, ...] = ("",),
     again: bool = False,
-) -> Iterator[str]:
-    """Grade what is in ``folder``; yield a line per submission as soon as its grade is written.
+) -> Iterator[Outcome]:
+    """Grade what is in ``folder``; yield what became of a submission as soon as that is written.
 
-    ``course`` receives gradebook.db, scores.csv, problems.json and feedback/STUDENT/NAME/. A
-    submission that is graded already and has not changed is left alone, unless ``again``.
+    ``course`` receives gradebook.db, scores.csv, state.json and feedback/STUDENT/NAME/. A
+    submission is graded again when it or its source has changed, or with ``again``; otherwise its
+    page alone is written again where a person gave points or wrote a comment.
     ``assignments`` are beginnings of names, such as "04"; by default all that anybody handed in.
     ValueError for a folder without submissions, RuntimeError for a source that nbgrader refuses.
     """
     students, paths = find_submissions(folder, sources, assignments)
-    course.mkdir(parents=True, exist_ok=True)
-    draw_seed(course)
-    api, problems = nbgrader_api(course, limits), read_problems(course)
-    with blame(course / "gradebook.db", FileError, "Put a copy of it back."):
-        sqlite3.connect(course / "gradebook.db").execute("select * from sqlite_master")
+    state = read_state(course)
+    api = open_course(course)
     try:
         for path in paths:
             add_assignment(api, course, path)
-            for student in students:
-                submitted = student / path.name
-                copy = course / "submitted" / student.name / path.stem / path.name
-                page = course / "feedback" / student.name / path.stem / f"{path.stem}.html"
+            graded = state.setdefault(path.stem, {})
+            with ThreadPoolExecutor(_cores()) as pool:
+                work = {
+                    pool.submit(
+                        grade_one, course, student / path.name, path, wall, limits, before
+                    ): student.name
+                    for student in students
+                    for before in [{} if again else graded.get(student.name, {})]
+                }
                 try:
-                    problem = find_problem(submitted, path)
-                    if not problem:
-                        same = page.exists() and copy.read_bytes() == submitted.read_bytes()
-                        if same and not again:
-                            continue
-                        page.unlink(missing_ok=True)
-                        _copy(submitted, copy)
-                        problem = grade_one(course, student.name, path.stem, wall, limits)
-                except OSError as error:  # of these files; the next student's may be whole
-                    problem = f"{type(error).__name__}: {error}"
-                problems.setdefault(path.stem, {})[student.name] = problem
-                (course / "problems.json").write_text(json.dumps(problems, indent=1))
-                yield f"{path.stem}, {plain(student.name)}: {plain(problem) or 'graded'}"
+                    for done in as_completed(work):
+                        if result := done.result():
+                            graded[work[done]] = result
+                            _write_state(course, state)
+                            yield Outcome(path.stem, work[done], result["problem"], result["note"])
+                finally:
+                    pool.shutdown(cancel_futures=True)
+            _follow_people(api, path.stem, graded)
+            _write_state(course, state)
     finally:
+        problems = {
+            name: {student: one["problem"] for student, one in graded.items()}
+            for name, graded in state.items()
+        }
         with api.gradebook as gradebook:
-            CsvExportPlugin(to=str(course / "scores.csv")).export(gradebook)
+            write_scores(gradebook, problems, course / "scores.csv")
 
 
-def read_problems(course: Path) -> dict[str, dict[str, str]]:
-    """Return why which submission has no grade ("" if it has one), by assignment and student."""
-    place = course / "problems.json"
+def open_course(course: Path) -> NbGraderAPI:
+    """Make the folder an nbgrader course, if it is none yet, and open it.
+
+    The grading seed is the environment's, else one that is drawn once, so that a course asks all
+    its students the same numbers.
+    """
+    course.mkdir(parents=True, exist_ok=True)
+    place = course / "grading_seed.txt"
+    drawn = place.read_text() if place.exists() else str(secrets.randbelow(1_000_000) + 1)
+    with blame(f"the grading seed in {place} or {SEED_VARIABLE}", FileError):
+        place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
+    settings = course / "nbgrader_config.py"
+    if not settings.exists():
+        settings.write_text(CONFIG)
+    with blame(settings, FileError, "Mend it, or delete it: grade writes another."):
+        api = nbgrader_api(course)
+    with blame(course / "gradebook.db", FileError, "Put a copy of it back."):
+        with contextlib.closing(sqlite3.connect(course / "gradebook.db")) as gradebook:
+            gradebook.execute("select * from sqlite_master")
+    return api
+
+
+def read_state(course: Path) -> dict[str, dict[str, dict]]:
+    """Return what is known of each submission, by assignment and student.
+
+    ``problem`` is why it has no grade, "" if it has one; ``note`` what was mended; ``content`` the
+    hash of what was graded, and by what source; ``marks`` what a person gave.
+    """
+    place = course / "state.json"
     content = read_json(place, FileError) if place.exists() else {}
     with blame(place, FileError):
-        return {assignment: dict(problems) for assignment, problems in content.items()}
+        return {
+            assignment: {name: dict(one) for name, one in students.items()}
+            for assignment, students in content.items()
+        }
 
 
 def add_assignment(api: NbGraderAPI, course: Path, path: Path) -> None:
     """Put a source notebook with its hidden tests into the gradebook."""
-    _copy(path, course / "source" / path.stem / path.name)
-    programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
-    os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
+    target = course / "source" / path.stem / path.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
     with warnings.catch_warnings(action="ignore"):  # SQLAlchemy's, of nbgrader's queries
         outcome = api.generate_assignment(path.stem)
     if not outcome["success"]:
-        raise RuntimeError(f"nbgrader refuses {path.name}: {outcome['log'][-2000:]}")
+        text = f"nbgrader refuses {path.name}: {outcome['log'][-2000:]}"
+        if "Cannot add or remove cells" in text:
+            text = f"{path.name} has other cells than when {course} was begun; give another --out."
+        raise RuntimeError(text)
 
 
-def grade_one(course: Path, student: str, assignment: str, wall: str, limits: Limits) -> str:
+def grade_one(
+    course: Path, submitted: Path, source: Path, wall: str, limits: Limits, before: dict
+) -> dict[str, str] | None:
+    """Grade one submission; return what is known of it, None if that is known from ``before``."""
+    student, assignment = submitted.parent.name, source.stem
+    page = course / "feedback" / student / assignment / f"{assignment}.html"
+    result = {"problem": "", "note": "", "content": ""}
+    try:
+        text, result["note"] = mend(submitted, source)
+        result["content"] = hashlib.sha256(text.encode() + source.read_bytes()).hexdigest()
+        if result["content"] == before.get("content") and page.exists() and not before["problem"]:
+            return None
+        page.unlink(missing_ok=True)
+        copy = course / "submitted" / student / assignment / source.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(text, encoding="utf-8")
+        handed_in = datetime.fromtimestamp(submitted.stat().st_mtime, UTC)
+        (copy.parent / "timestamp.txt").write_text(f"{handed_in:%Y-%m-%d %H:%M:%S} UTC")
+        result["problem"] = _apart(course, student, assignment, wall, limits)
+    except Unreadable as error:
+        result["problem"] = str(error)
+    except OSError as error:  # of these files; the next student's may be whole
+        result["problem"] = f"{type(error).__name__}: {error}"
+    return result
+
+
+def _apart(course: Path, student: str, assignment: str, wall: str, limits: Limits) -> str:
     """Let nbgrader grade one submission in a process of its own; return why it could not, or "".
 
     Whatever the submission does, this process goes on: the other one's memory is limited, and it is
@@ -125,58 +201,29 @@ def grade_one(course: Path, student: str, assignment: str, wall: str, limits: Li
         subprocess.run([*delete, str(folder)], check=False)
 
 
-def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tuple[list, list]:
-    """Return the students' folders, and the source notebooks to grade them by."""
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}")
-    students = sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
-    handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
-    paths = find_sources(sources)
-    chosen = [path for path in paths if path.name in handed_in and path.name.startswith(wanted)]
-    if not chosen:
-        names = ", ".join(path.name for path in paths)
-        raise ValueError(f"{folder} should hold STUDENT/NOTEBOOK, where NOTEBOOK is one of {names}")
-    return students, chosen
+def _follow_people(api: NbGraderAPI, assignment: str, graded: dict[str, dict]) -> None:
+    """Write the pages again of those to whom a person gave points or a comment since."""
+    for student, one in graded.items():
+        if one["problem"]:
+            continue
+        with api.gradebook as gradebook, contextlib.suppress(MissingEntry):
+            notebook = gradebook.find_submission(assignment, student).notebooks[0]
+            marks = [[grade.manual_score, grade.extra_credit] for grade in notebook.grades]
+            marks += [[comment.manual_comment] for comment in notebook.comments]
+            if one.setdefault("marks", marks) != marks:
+                api.generate_feedback(assignment, student)
+                one["marks"] = marks
 
 
-def find_problem(submitted: Path, source: Path) -> str:
-    """Return why a submission cannot be given to nbgrader, or ""."""
-    if not NAME.fullmatch(submitted.parent.name):
-        return "rename the folder: nbgrader takes letters, digits, spaces and _ . @ - in a name"
-    if not os.path.lexists(submitted):
-        near = [path.name for path in submitted.parent.glob(f"*{source.name[:2]}*.ipynb")]
-        return f"is it {', '.join(near)}? It must be named {source.name}" if near else "missing"
-    if submitted.is_symlink() or not submitted.is_file() or submitted.stat().st_size > LARGEST:
-        return "it is no plain file, or larger than 20 MB: clear its outputs"
-    try:
-        lost = _answers(source) - _answers(submitted)
-    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
-        return f"it is no notebook that can be read: {type(error).__name__}"
-    return f"the answer cells {', '.join(sorted(lost))} or their metadata are gone" if lost else ""
+def _write_state(course: Path, state: dict) -> None:
+    (course / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
 
 
-def draw_seed(course: Path) -> None:
-    """Write the grading seed into the course: the environment's, else one that is drawn once.
-
-    So a course asks all its students the same numbers.
-    """
-    place = course / "grading_seed.txt"
-    drawn = place.read_text() if place.exists() else str(secrets.randbelow(1_000_000) + 1)
-    with blame(f"the grading seed in {place} or {SEED_VARIABLE}", FileError):
-        place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux: a container may give fewer
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def plain(text: object) -> str:
     """Return a text in one line, without what would move a terminal's cursor."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
-
-
-def _answers(path: Path) -> set[str]:
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-    return {mark["grade_id"] for mark in marks if mark.get("solution")}
-
-
-def _copy(notebook: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(notebook, target)

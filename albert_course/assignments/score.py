@@ -1,7 +1,10 @@
 """What a hidden test ends with: a number of points, which nbgrader takes as partial credit."""
 
+import json
 import os
 from collections.abc import Sequence
+
+from IPython.display import display
 
 from albert_course.assignments import SEED_VARIABLE
 from albert_course.checks import Report
@@ -22,7 +25,8 @@ def seeds(first: int) -> tuple[int, int]:
 def score(reports: Report | Sequence[Report], points: float) -> float:
     """Return the share of ``points`` that the reports of one check earn, by the lowest score.
 
-    Reports of what is wrong are printed, since nbgrader's feedback shows what a test prints.
+    Reports of what is wrong are displayed: nbgrader's feedback shows them, and the fields of
+    ``Report.to_json`` lie beside each, as metadata of the output, for the report on the class.
 
     >>> from albert_course.checks.engine.report import Property
     >>> half = Report("half", [Property("gives 1", True), Property("gives 2", False)])
@@ -35,5 +39,5 @@ def score(reports: Report | Sequence[Report], points: float) -> float:
     reports = [reports] if isinstance(reports, Report) else reports
     for report in reports:
         if not report.passed:
-            print(report)
+            display(report, metadata={"report": json.loads(report.to_json())})
     return round(points * min(report.score for report in reports), 2)

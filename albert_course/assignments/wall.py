@@ -57,7 +57,7 @@ def find_wall() -> str:
     return "plain" if done.returncode else "bwrap"
 
 
-def bubblewrap(folder: Path) -> list[str]:
+def bubblewrap(folder: Path, seed: str = "0") -> list[str]:
     """Return the command that walls off another one, which can write to ``folder`` and /tmp."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"]
     command += ["--proc", "/proc", "--dev", "/dev"]
@@ -66,12 +66,12 @@ def bubblewrap(folder: Path) -> list[str]:
     for path in READABLE:
         command += ["--ro-bind-try", path, path]
     command += ["--bind", str(folder), str(folder), "--remount-ro", "/dev", "--remount-ro", "/"]
-    for name, value in environment(Path("/tmp")).items():
+    for name, value in environment(Path("/tmp"), seed).items():
         command += ["--setenv", name, value]
     return [*command, "--chdir", "/tmp"]
 
 
-def environment(home: Path) -> dict[str, str]:
+def environment(home: Path, seed: str) -> dict[str, str]:
     """Return the environment variables that a submission needs."""
     return {
         "PATH": os.defpath,
@@ -83,11 +83,11 @@ def environment(home: Path) -> dict[str, str]:
         "MPLBACKEND": "Agg",
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
-        SEED_VARIABLE: os.environ.get(SEED_VARIABLE, "0"),
+        SEED_VARIABLE: seed,
     }
 
 
-def install_kernel(wall: str, limits: Limits, folder: Path) -> None:
+def install_kernel(wall: str, limits: Limits, folder: Path, seed: str) -> None:
     """Write the kernel's description into ``folder`` and point Jupyter to it, in this process."""
     command = [sys.executable, "-P", "-m", "albert_course.assignments.kernel"]
     command += [str(limits.seconds), str(limits.memory), "-f", "{connection_file}"]
@@ -96,14 +96,17 @@ def install_kernel(wall: str, limits: Limits, folder: Path) -> None:
         "language": "python",
         "interrupt_mode": "message",
         "argv": command,
-        "env": environment(folder),
+        "env": environment(folder, seed),
     }
     if wall == "bwrap":
-        spec |= {"argv": bubblewrap(folder) + command, "env": {}}
+        spec |= {"argv": bubblewrap(folder, seed) + command, "env": {}}
     place = folder / "kernels" / KERNEL / "kernel.json"
-    place.parent.mkdir(parents=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(spec), encoding="utf-8")
-    os.environ["JUPYTER_PATH"] = str(folder)
+    others = os.environ.get("JUPYTER_PATH", "").split(os.pathsep)
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(
+        dict.fromkeys([str(folder), *filter(None, others)])
+    )
 
 
 def limit_memory(memory: int, hard: bool = False) -> None:

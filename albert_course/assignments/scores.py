@@ -1,0 +1,44 @@
+"""``scores.csv``: a row for each student, for a spreadsheet, Canvas or Moodle."""
+
+import csv
+import re
+from pathlib import Path
+
+from nbgrader.api import Grade, Gradebook
+
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")  # its import asks for these
+
+
+def exercise_of(grade: Grade) -> str:
+    """The exercise that a test belongs to: "encoder" of "encoder_hidden"."""
+    return re.sub(r"_(visible|hidden|examples)$", "", grade.name)
+
+
+def write_scores(gradebook: Gradebook, problems: dict, place: Path) -> None:
+    """Write each student's points: of an assignment, late penalty taken off, and of its exercises.
+
+    What is not graded, or waits for a person, is left empty: it is not 0. ``problems`` says what is
+    not graded, by assignment and student.
+    """
+    rows = {student.id: {"Student": student.id} for student in gradebook.students}
+    columns = list(CANVAS)
+    for row in rows.values():
+        row["SIS Login ID"] = row["Student"]
+    for assignment in gradebook.assignments:
+        for submission in assignment.submissions:
+            student = submission.student.id
+            if problems.get(assignment.name, {}).get(student):
+                continue
+            points: dict[str, float | None] = {}
+            for grade in submission.notebooks[0].grades:
+                column = f"{assignment.name}: {exercise_of(grade)}"
+                earned = None if grade.needs_manual_grade else grade.score
+                before = points.get(column, 0)
+                points[column] = None if None in (earned, before) else round(before + earned, 2)
+            penalty = submission.late_submission_penalty or 0
+            rows[student] |= {assignment.name: max(0, submission.score - penalty)} | points
+            columns += [name for name in (assignment.name, *points) if name not in columns]
+    with place.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, columns)
+        table.writeheader()
+        table.writerows(rows.values())

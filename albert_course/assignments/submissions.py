@@ -1,0 +1,88 @@
+"""Finds what students handed in, STUDENT/NN_name.ipynb, and mends what nbgrader cannot read."""
+
+import json
+import os
+import unicodedata
+from pathlib import Path
+
+from albert_course.assignments.build import find_sources
+
+LARGEST = 20 << 20  # bytes of a notebook
+PATTERNS = set("*?[]{}")  # nbgrader reads them in a student's name as a pattern
+
+
+class Unreadable(ValueError):
+    """Why a submission cannot be given to nbgrader."""
+
+
+def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tuple[list, list]:
+    """Return the students' folders, and the source notebooks to grade them by."""
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    students = sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+    handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
+    paths = find_sources(sources)
+    chosen = [path for path in paths if path.name in handed_in and path.name.startswith(wanted)]
+    if not chosen:
+        names = ", ".join(path.name for path in paths)
+        raise ValueError(f"{folder} should hold STUDENT/NOTEBOOK, where NOTEBOOK is one of {names}")
+    return students, chosen
+
+
+def mend(submitted: Path, source: Path) -> tuple[str, str]:
+    """Return a submission as nbgrader can grade it, and what was mended, "" for nothing.
+
+    JupyterLab copies a cell's metadata when it copies or splits the cell; the last copy keeps it. A
+    cell that is given and locked, such as the imports, is put back. Raises Unreadable.
+    """
+    _check_file(submitted, source)
+    try:
+        notebook = json.loads(submitted.read_text(encoding="utf-8"))
+        cells, wanted = notebook["cells"], _marked(source)
+        found, copies = {}, []
+        for cell in reversed(cells):
+            name = cell["metadata"].pop("nbgrader", {}).get("grade_id")
+            if name in found:
+                copies.append(name)
+                if (mark := found[name]["metadata"]["nbgrader"])["grade"] and mark["solution"]:
+                    parts = ["".join(one["source"]) for one in (cell, found[name])]
+                    found[name]["source"] = "\n\n".join(parts)  # a person reads them all
+            elif name in wanted:
+                found[name] = cell
+                cell["metadata"]["nbgrader"] = wanted[name]["metadata"]["nbgrader"]
+        lost = [name for name in wanted if name not in found]
+        kinds = {name: wanted[name]["metadata"]["nbgrader"] for name in lost}
+        if answers := [name for name in lost if kinds[name]["solution"]]:
+            raise Unreadable(f"the answer cells {', '.join(answers)} or their metadata are gone")
+        given = [name for name in lost if not kinds[name]["grade"]]  # nbgrader restores the tests
+        names = list(wanted)
+        for name in reversed(given):
+            after = [found[other] for other in names[names.index(name) :] if other in found]
+            cells.insert(cells.index(after[0]) if after else len(cells), wanted[name])
+            found[name] = wanted[name]
+    except Unreadable:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
+        raise Unreadable(f"it is no notebook that can be read: {type(error).__name__}") from error
+    notes = [f"{', '.join(sorted(set(copies)))}: the last copy counts"] if copies else []
+    notes += [f"{', '.join(given)} was gone and is put back"] if given else []
+    return json.dumps(notebook, indent=1), "; ".join(notes)
+
+
+def _check_file(submitted: Path, source: Path) -> None:
+    name = submitted.parent.name
+    if set(name) & PATTERNS or name != name.strip() or "Cc" in map(unicodedata.category, name):
+        raise Unreadable("rename the folder: a name has no * ? [ ] { } and no blank at its end")
+    if not os.path.lexists(submitted):
+        near = [path.name for path in submitted.parent.glob(f"*{source.name[:2]}*.ipynb")]
+        text = f"is it {', '.join(near)}? It must be named {source.name}"
+        raise Unreadable(text if near else "missing")
+    if submitted.is_symlink() or not submitted.is_file() or submitted.stat().st_size > LARGEST:
+        raise Unreadable("it is no plain file, or larger than 20 MB: clear its outputs")
+
+
+def _marked(source: Path) -> dict[str, dict]:
+    """The cells of a source notebook that nbgrader knows, by name and in order."""
+    cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
+    marked = [cell for cell in cells if "nbgrader" in cell["metadata"]]
+    return {cell["metadata"]["nbgrader"]["grade_id"]: cell for cell in marked}
