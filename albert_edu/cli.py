@@ -74,7 +74,6 @@ def build_parser() -> argparse.ArgumentParser:
         FinetuneSettings,
         steps="of one batch each",
         learning_rate="the paper's are in Table 14",
-        dropout="inside the encoder",
         frozen="train the head alone",
         seed="of the head, the batches and dropout",
     )
@@ -170,8 +169,7 @@ def run_finetune(options) -> None:
     from albert_edu.model.task_heads import TASKS
     from albert_edu.text.task_rows import TaskRows, read_rows
     from albert_edu.text.tasks import sentiment
-    from albert_edu.training.finetune import finetune
-    from albert_edu.training.task_model import majority, make_ready
+    from albert_edu.training.finetune import finetune, majority, make_ready
     from albert_edu.training.workers import pick_device
 
     out, settings = options.out, _settings(FinetuneSettings, options)
@@ -186,19 +184,21 @@ def run_finetune(options) -> None:
     else:
         raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
     model, tokenizer = load_with_tokenizer(options.model)
-    ready = make_ready(model, tokenizer, train, test, options.sequence_length)
-    print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on", end="")
-    print(f", classes: {', '.join(ready.class_names)}" if ready.class_names else "", flush=True)
-    ready.model.to(pick_device(options.device))
-    scores = finetune(ready.model, ready.train, ready.test, settings, describe="finetune")
-    guess = majority(ready)
+    parts = (train, test, options.sequence_length)
+    task, learn, unseen = make_ready(model, tokenizer, *parts)
+    print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
+    if names := train.class_names:
+        print(f"classes: {', '.join(names)}", flush=True)
+    task.to(pick_device(options.device))
+    scores = finetune(task, learn, unseen, settings, describe="finetune")
+    guess = majority(task, learn, unseen)
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        save_task_model(ready.model, tokenizer, out, ready.class_names)
+        save_task_model(task, tokenizer, out, names)
         record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
-        kind = next(kind for kind, head in TASKS.items() if isinstance(ready.model, head))
+        kind = next(kind for kind, head in TASKS.items() if isinstance(task, head))
         ask = f'AutoModel{kind}.from_pretrained("{out}")'
         if kind == "ForSequenceClassification":
             ask = f'pipeline("text-classification", "{out}")'

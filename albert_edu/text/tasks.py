@@ -13,7 +13,7 @@ from jaxtyping import Int, Num
 from torch import Tensor
 
 from albert_edu.config import check_numbers
-from albert_edu.text.corpora import hold_out, imdb_table, load_corpus, split_sentences
+from albert_edu.text.corpora import hold_out, imdb_table, load_corpus
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
@@ -150,23 +150,17 @@ def as_data(laid: list[tuple[list[int], int]], labels: list, sequence_length: in
     return TaskData(token_ids, segment_ids.long(), attention_mask.long(), torch.tensor(labels))
 
 
-def sentiment(examples: int = 2000, seed: int = 0, max_words: int = 60) -> Split:
-    """Is a film review favourable (1) or not (0)?
+def sentiment(examples: int = 2000, seed: int = 0) -> Split:
+    """Is a film review favourable (1) or not (0)? As many are good as bad (Maas et al. 2011).
 
-    The text is the review's opening: as many whole sentences from the first on as stay within
-    ``max_words``, and at least one (of a very long first sentence, its first 12 * ``max_words``
-    characters). As many are good as bad, a quarter of them for the test (Maas et al. 2011).
+    A quarter is for the test. What does not fit a model is cut from a review's end.
     """
-    check_numbers(locals(), 8, 1_000_000, "examples", "max_words")
-    check_numbers(locals(), 0, 2**32, "seed")
-    table, rng, drawn = imdb_table(), np.random.default_rng(seed), []
-    by_label = [np.flatnonzero(table["label"] == label) for label in (0, 1)]
-    for row in np.stack([rng.permutation(rows)[: examples // 2] for rows in by_label], 1).ravel():
-        start = table["text"].iloc[row].replace("<br />", " ")[: 12 * max_words]
-        sentences = split_sentences(start)  # of more characters than max_words words have
-        ends = np.cumsum([len(sentence.split()) for sentence in sentences])
-        opening = " ".join(sentences[: max(1, int((ends <= max_words).sum()))])
-        drawn.append(Example(opening, None, int(table["label"].iloc[row])))
+    check_numbers(locals(), 8, 20_000, "examples")
+    check_numbers(locals(), 0, 2**32 - 1, "seed")
+    reviews = imdb_table().groupby("label").sample(examples // 2, random_state=seed)
+    reviews = reviews.sample(frac=1, random_state=seed)
+    texts, labels = reviews["text"].str.replace("<br />", " "), reviews["label"].tolist()
+    drawn = [Example(text, None, label) for text, label in zip(texts, labels, strict=True)]
     return Split(drawn[len(drawn) // 4 :], drawn[: len(drawn) // 4])
 
 

@@ -2,8 +2,6 @@
 
 import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +10,28 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from albert_edu.config import check_choices, check_numbers
-from albert_edu.model.albert import evaluation_mode
-from albert_edu.model.layers import SelfAttention
-from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
+from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.model.task_heads import (
+    AlbertForChoice,
+    AlbertForClassification,
+    AlbertForSpan,
+    TaskModel,
+)
 from albert_edu.text.spans import SpanData, encode_spans
-from albert_edu.text.tasks import SpanExample, TaskData, Tokenizer
+from albert_edu.text.task_rows import TaskRows
+from albert_edu.text.tasks import (
+    Example,
+    SpanExample,
+    TaskData,
+    Tokenizer,
+    encode_choices,
+    encode_pairs,
+)
 from albert_edu.training.metrics import label_scores, squad_scores
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+
+SHORTEST = 8  # tokens of a sequence: three special ones and some of each text
 
 
 @dataclass(frozen=True)
@@ -30,19 +42,43 @@ class FinetuneSettings:
     learning_rate: float = 5e-4  # for a model of the course; the paper's are 1e-5 to 5e-5
     batch_size: int = 32
     warmup_steps: int = 0  # linear, then linear decay to 0
-    dropout: float = 0.0  # inside ALBERT; the head has its own
     seed: int = 0
     frozen: bool = False  # train the head alone
 
     def __post_init__(self):
         check_numbers(self, 1, 1_000_000, "steps", "batch_size")
-        check_numbers(self, 0.0, 0.99, "dropout")
         check_choices(self, frozen=(False, True))
         self.schedule()  # checks the rest
 
     def schedule(self) -> PretrainSettings:
         """Return what the optimizer and the learning rate of pre-training need to know."""
         return PretrainSettings(self.steps, self.learning_rate, self.warmup_steps, seed=self.seed)
+
+
+def make_ready(
+    pretrained: AlbertForPretraining,
+    tokenizer: Tokenizer,
+    train: TaskRows,
+    test: TaskRows,
+    sequence_length: int | None = None,
+) -> tuple[TaskModel, TaskData | SpanData, TaskData | SpanData]:
+    """Put the head that the rows need on an encoder; return this model and both parts encoded.
+
+    ``sequence_length`` is in tokens, the model's longest when left out. The head is drawn from
+    torch's random state. Raises ValueError for a length that the model has not.
+    """
+    albert, most = pretrained.albert, pretrained.config.max_positions
+    sequence_length = most if sequence_length is None else sequence_length
+    check_numbers(locals(), SHORTEST, most, "sequence_length")
+    kind, names = type(train.examples[0]), train.class_names
+    encode = {Example: encode_pairs, SpanExample: encode_spans}.get(kind, encode_choices)
+    data, unseen = (encode(part.examples, tokenizer, sequence_length) for part in (train, test))
+    if kind is SpanExample:
+        unseen = unseen._replace(unanswerable=data.unanswerable)
+        return AlbertForSpan(albert), data, unseen
+    if kind is Example:
+        return AlbertForClassification(albert, len(names) or 1), data, unseen
+    return AlbertForChoice(albert), data, unseen
 
 
 def finetune(
@@ -54,7 +90,8 @@ def finetune(
 ) -> dict[str, float]:
     """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
 
-    Step t sees rows and dropout that depend on (seed, t) only. ``frozen`` leaves every tensor of
+    Step t sees rows and dropout that depend on (seed, t) only; the encoder's dropout is that of its
+    config. ``frozen`` leaves every tensor of
     ``model.albert`` as it is. ``describe`` is the title of a progress bar. Raises RuntimeError when
     the loss is no longer finite, and under torchrun with more than one worker.
     """
@@ -70,7 +107,6 @@ def finetune(
     model.albert.train(not settings.frozen)
     try:
         with (
-            dropout_at(model.albert, settings.dropout),
             torch.random.fork_rng(devices=cuda),
             progress_bar(settings.steps, describe, leave=False) as bar,
         ):
@@ -101,21 +137,6 @@ def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor,
     epoch, place = np.divmod(np.arange(step * batch_size, (step + 1) * batch_size), count)
     orders = {e: np.random.default_rng([seed, e]).permutation(count) for e in np.unique(epoch)}
     return torch.tensor([orders[e][p] for e, p in zip(epoch, place, strict=True)])
-
-
-@contextmanager
-def dropout_at(albert: nn.Module, rate: float) -> Iterator[None]:
-    """Give every dropout of an ALBERT the same rate during a block, the attention weights' too."""
-    names = {nn.Dropout: "p", SelfAttention: "attention_dropout"}
-    places = [(module, names[type(module)]) for module in albert.modules() if type(module) in names]
-    before = [getattr(*place) for place in places]
-    try:
-        for place in places:
-            setattr(*place, rate)
-        yield
-    finally:
-        for place, old in zip(places, before, strict=True):
-            setattr(*place, old)
 
 
 def predict(model: TaskModel, data: TaskData, batch_size: int = 128) -> Tensor:
@@ -159,8 +180,21 @@ def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: s
 
 def task_scores(model: TaskModel, data: TaskData | SpanData) -> dict[str, float]:
     """Return the scores of the model's answers: ``label_scores``, or those of SQuAD's script."""
-    answers = answers_to(model, data)
+    return _scores(model, answers_to(model, data), data)
+
+
+def _scores(model: TaskModel, answers: Tensor | list[str], data: TaskData | SpanData) -> dict:
     if isinstance(data, SpanData):
         return squad_scores(answers, [example.answers for example in data.examples])
     classes = model.head.out_features if isinstance(model, AlbertForClassification) else 0
     return label_scores(answers, data.labels, classes)
+
+
+def majority(
+    model: TaskModel, train: TaskData | SpanData, test: TaskData | SpanData
+) -> dict[str, float]:
+    """Return the scores of the commonest answer in training, for questions of the empty one."""
+    if isinstance(test, SpanData):
+        return _scores(model, [""] * len(test.examples), test)
+    answer = train.labels.mean() if train.labels.is_floating_point() else train.labels.mode().values
+    return _scores(model, answer.expand(test.labels.shape), test)
