@@ -1,11 +1,22 @@
 """The library's command line, ``python -m albert_edu VERB``: a few lines over its functions."""
 
 import argparse
+import dataclasses
+import json
 from pathlib import Path
+from typing import get_args
 
-from albert_edu.analysis.commands import add_verbs as add_model_verbs
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
+from albert_edu.errors import read_text
+from albert_edu.training.finetune import FinetuneSettings
+from albert_edu.training.settings import PretrainSettings
+
+MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
+DATA = (
+    "sentiment-review, or two of: a .jsonl, .csv, .tsv or .parquet file, SQuAD's .json, "
+    "NAME:SUBSET:SPLIT of the Hub; the first to learn from, the second to be tested on"
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,52 +36,77 @@ def build_parser() -> argparse.ArgumentParser:
     option = learning.add_argument
     option("--batch-size", type=int, default=32)
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
-    option("--seed", type=int, default=0)
     option("--overwrite", action="store_true", help="replace a finished model in --out")
 
-    option = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning).add_argument
+    sub = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning)
+    option = sub.add_argument
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
     option("--preset", help=f"albert-tiny when left out; there are {', '.join(PRESETS)}")
     option("--layers", dest="num_layers", type=int, help="instead of the preset's")
     option("--share", choices=["all", "attention", "ffn", "none"], help="instead of the preset's")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
     option("--objective", default="sop", choices=["sop", "nsp", "none"])
-    option("--steps", type=int, default=1000)
     option("--sequence-length", type=int, default=128)
-    option("--optimizer", default="adamw", choices=["adamw", "lamb"])
-    option("--learning-rate", type=float, default=1e-3)
-    option("--accumulate", type=int, default=1, help="parts of a batch, to save memory")
     option("--precision", choices=["float32", "bfloat16"], help="else bfloat16 on a CUDA card only")
-    option("--checkpoint-every", type=int, default=100, help="steps")
-    option("--evaluate-every", type=int, default=100, help="steps")
     option("--warm-start", type=Path, help="a model folder of at most as many layers")
     option("--out", type=Path, required=True, help="for the model, checkpoints and metrics.jsonl")
-
-    option = verb("finetune", run_finetune, "fine-tune on a labelled task", learning).add_argument
-    option("--model", type=Path, required=True, help="a model folder with its tokenizer")
-    option("--task", required=True, help="such as sentiment-review; with --data, of Table 14")
-    option("--data", type=Path, nargs=2, metavar=("TRAIN", "TEST"), help="files (RACE: folders)")
-    option("--steps", type=int, default=300)
-    option("--learning-rate", type=float, default=5e-4, help="the paper's are in Table 14")
-    option("--sequence-length", type=int, help="the longest the model has, when left out")
-    option("--frozen", action="store_true", help="train the head alone")
-    option("--out", type=Path, help="folder for the model, its scores and its checkpoints")
-    option("--evaluate-every", type=int, default=50, help="steps between checkpoints, and scores")
-    option(
-        "--keep-best",
-        nargs="?",
-        const="usual",
-        metavar="SCORE",
-        help="end with the weights "
-        "that score best on a tenth of TRAIN, by the task's usual score or for example by f1",
+    flags(
+        sub,
+        PretrainSettings,
+        steps="of one batch each",
+        optimizer="lamb is the paper's",
+        learning_rate="at the end of the warm-up",
+        accumulate="parts of a batch, to save memory",
+        checkpoint_every="steps",
+        evaluate_every="steps",
+        seed="of the weights, the batches and dropout",
     )
+    sub.set_defaults(steps=1000, checkpoint_every=100, evaluate_every=100)
 
-    option = verb("predict", run_predict, "apply a fine-tuned model to a file", device).add_argument
-    option("--model", type=Path, required=True, help="a folder that finetune --out wrote")
-    option("file", type=Path, help="a text per line, or two with a tab between them")
+    sub = verb("finetune", run_finetune, "fine-tune on labelled rows", learning)
+    option = sub.add_argument
+    option("--model", required=True, help=MODEL)
+    option("--data", nargs="+", required=True, metavar="DATA", help=DATA)
+    option("--sequence-length", type=int, help="the longest the model has, when left out")
+    option("--out", type=Path, help="a new folder for the model and its scores")
+    flags(
+        sub,
+        FinetuneSettings,
+        steps="of one batch each",
+        learning_rate="the paper's are in Table 14",
+        frozen="train the head alone",
+        seed="of the head, the batches and dropout",
+    )
+    sub.set_defaults(steps=300)
 
-    add_model_verbs(verb)
+    option = verb("fill", run_fill, "guess the tokens behind each [MASK] of a text").add_argument
+    option("text", help="for example 'the united [MASK] of america'")
+    option("--model", default="laptop", help=MODEL)
+    option("--top", type=int, default=5, help="how many guesses for each")
+
+    text = "sizes, parameters, sharing and Figure 1 of a model"
+    option = verb("inspect", run_inspect, text).add_argument
+    option("model", help=MODEL)
+    option("--text", type=Path, help="a file to measure Figure 1 on")
+    option("--out", type=Path, help="a folder that gets Figure 1 as a picture, too")
     return parser
+
+
+def flags(parser: argparse.ArgumentParser, settings: type, **texts: str) -> None:
+    """Add a flag for each of those fields of a settings class, with its type and its default."""
+    for field in dataclasses.fields(settings):
+        if field.name not in texts:
+            continue
+        if field.type is bool:
+            kind = {"action": "store_true"}
+        elif choices := get_args(field.type):
+            kind = {"choices": choices}
+        else:
+            kind = {"type": field.type}
+        if field.default is not dataclasses.MISSING:
+            kind["default"] = field.default
+        name = f"--{field.name.replace('_', '-')}"
+        parser.add_argument(name, help=texts[field.name], **kind)
 
 
 def run_pretrain(options) -> None:
@@ -81,7 +117,7 @@ def run_pretrain(options) -> None:
     from albert_edu.text.prepare import prepare
     from albert_edu.text.tokenizer import AlbertTokenizer
     from albert_edu.training import checkpoint, workers
-    from albert_edu.training.settings import PretrainSettings, suited_to
+    from albert_edu.training.settings import suited_to
     from albert_edu.training.stages import Stage, batches_read, train_stages
 
     suited = suited_to(workers.pick_device(options.device))
@@ -129,24 +165,64 @@ def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
     import torch
 
-    from albert_edu.model.interchange import load_with_tokenizer
-    from albert_edu.training import checkpoint, finetune, task_model, workers
-
-    torch.manual_seed(options.seed)
-    task = (options.task, options.data, options.sequence_length, bool(options.keep_best))
-    ready = task_model.make_ready(*load_with_tokenizer(options.model), *task)
-    checkpoint.check_free(options.out, options.overwrite)
-    ready.model.to(workers.pick_device(options.device))
-    settings = _settings(finetune.FinetuneSettings, options)
-    print(ready.finetune(settings, options.out, describe="finetune"))
-
-
-def run_predict(options) -> None:
-    """Print a prediction for each line of a file."""
-    from albert_edu.training.task_model import predict_file
+    from albert_edu.model.interchange import load_with_tokenizer, save_task_model
+    from albert_edu.model.task_heads import TASKS
+    from albert_edu.text.task_rows import TaskRows, read_rows
+    from albert_edu.text.tasks import sentiment
+    from albert_edu.training.finetune import finetune, majority, make_ready
     from albert_edu.training.workers import pick_device
 
-    print(*predict_file(options.model, options.file, pick_device(options.device)), sep="\n")
+    out, settings = options.out, _settings(FinetuneSettings, options)
+    if out and not options.overwrite and out.exists() and any(out.iterdir()):
+        raise ValueError(f"{out} is not empty. Give another --out, or --overwrite.")
+    torch.manual_seed(options.seed)
+    if options.data == ["sentiment-review"]:
+        train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())
+    elif len(options.data) == 2:
+        train = read_rows(options.data[0])
+        test = read_rows(options.data[1], like=train)
+    else:
+        raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
+    model, tokenizer = load_with_tokenizer(options.model)
+    parts = (train, test, options.sequence_length)
+    task, learn, unseen = make_ready(model, tokenizer, *parts)
+    print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
+    if names := train.class_names:
+        print(f"classes: {', '.join(names)}", flush=True)
+    task.to(pick_device(options.device))
+    scores = finetune(task, learn, unseen, settings, describe="finetune")
+    guess = majority(task, learn, unseen)
+    for name, score in scores.items():
+        print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
+    if out:
+        save_task_model(task, tokenizer, out, names)
+        record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
+        (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
+        kind = next(kind for kind, head in TASKS.items() if isinstance(task, head))
+        ask = f'AutoModel{kind}.from_pretrained("{out}")'
+        if kind == "ForSequenceClassification":
+            ask = f'pipeline("text-classification", "{out}")'
+        print(f"model: {out}; ask it with {ask} of transformers")
+
+
+def run_fill(options) -> None:
+    """Print the guesses for each [MASK], one line per mask."""
+    from albert_edu.analysis.inspect import fill
+    from albert_edu.model.interchange import HEADS, load_with_tokenizer
+
+    # The first head guesses tokens, and all guesses of a new one would be noise.
+    model, tokenizer = load_with_tokenizer(options.model, optional=HEADS[1:])
+    for answers in fill(model, tokenizer, options.text, options.top):
+        print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
+
+
+def run_inspect(options) -> None:
+    """Print what ``analysis.inspect`` says, and draw Figure 1 where ``--out`` says."""
+    from albert_edu.analysis.inspect import SAMPLE, inspect
+    from albert_edu.model.interchange import load_pretrained
+
+    text = read_text(options.text) if options.text else SAMPLE
+    print(inspect(*load_pretrained(options.model), text, options.out))
 
 
 def _settings(kind: type, options, **defaults):

@@ -12,7 +12,6 @@ from torch import nn
 
 from albert_edu.config import AlbertConfig, check_numbers
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.sharing import layer_plan
 
 
 class ParameterCount(NamedTuple):
@@ -63,25 +62,6 @@ def count_parameters(config: AlbertConfig) -> ParameterCount:
 
 def _size(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
-
-
-def closed_form(config: AlbertConfig) -> ParameterCount:
-    """Return the same as ``count_parameters`` by arithmetic, which shows where each comes from.
-
-    A layer has 4(H² + H) for attention, 2HF + F + H for its feed-forward block, 2H for each norm.
-    """
-    V, E, H, F = config.vocab_size, config.embedding_size, config.hidden_size, config.ffn_size
-    attention_size, ffn_size = 4 * (H * H + H) + 2 * H, 2 * H * F + F + H + 2 * H
-    plan = layer_plan(config.num_layers, config.share, config.num_groups)
-    attention_blocks, ffn_blocks = (len(set(blocks)) for blocks in zip(*plan, strict=True))
-    return ParameterCount(
-        embeddings=(V + config.max_positions + config.num_segments) * E + 2 * E,
-        projection=E * H + H if E != H else 0,
-        encoder=attention_blocks * attention_size + ffn_blocks * ffn_size,
-        pooler=H * H + H,
-        masked_token_head=H * E + E + 2 * E + V,
-        sentence_order_head=2 * H + 2,
-    )
 
 
 def flops_per_token(

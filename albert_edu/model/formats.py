@@ -9,7 +9,6 @@ from importlib.resources import files
 from torch import nn
 
 from albert_edu.config import AlbertConfig
-from albert_edu.model.task_heads import AlbertForTokens
 
 OURS = "albert_edu"  # model_type of the format of our own
 FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
@@ -152,8 +151,6 @@ def tensor_names(model: nn.Module, column: str, inner: int = 1) -> dict[str, str
     names = {name: name for name, _ in model.named_parameters()}
     if column == OURS:
         return names
-    if isinstance(model, AlbertForTokens):  # transformers' class has no pooler
-        names = {name: name for name in names if not name.startswith("albert.pooler.")}
     table = _table(column)
     for name in names:
         module, kind = name.rsplit(".", 1)

@@ -20,7 +20,7 @@ from albert_edu.errors import blame, read_file, read_json
 from albert_edu.model import folders, formats
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.formats import OURS, InterchangeError, why_not_expressible
-from albert_edu.model.task_heads import TASKS, AlbertForClassification, AlbertForTokens, TaskModel
+from albert_edu.model.task_heads import TASKS, AlbertForClassification, TaskModel
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.tokenizer import AlbertTokenizer
 
@@ -99,7 +99,7 @@ def save_task_model(
     """
     kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
-    if isinstance(model, AlbertForClassification | AlbertForTokens):
+    if isinstance(model, AlbertForClassification):
         outputs = model.head.out_features
         names = list(label_names or (f"LABEL_{i}" for i in range(outputs)))
         if len(names) != outputs:
@@ -125,7 +125,7 @@ def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, li
     labels, names = settings.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}, None
     dropout = settings.get("classifier_dropout_prob", settings.get("classifier_dropout")) or 0.0
     config.replace(hidden_dropout=dropout)  # The head's has the same limits.
-    if task in (AlbertForClassification, AlbertForTokens):  # in the order of the logits
+    if task is AlbertForClassification:  # in the order of the logits
         with blame(f"id2label in {folder / 'config.json'}", InterchangeError):
             names = [str(labels[str(number)]) for number in range(len(labels))]
     sizes, optional = [len(names)] if names else [], ("head.none.", "albert.pooler.")

@@ -20,7 +20,7 @@ EVAL_SEED_OFFSET = 1_000_000  # held-out batches are drawn with the run's seed p
 
 @dataclass(frozen=True)
 class PretrainingBatch:
-    """What a pre-training step sees. Labels are -100 where there is nothing to predict."""
+    """What a pre-training step sees. Labels are IGNORE where there is nothing to predict."""
 
     token_ids: Int[Tensor, "B S"]
     segment_ids: Int[Tensor, "B S"]

@@ -12,11 +12,9 @@ import torch
 from jaxtyping import Int, Num
 from torch import Tensor
 
-from albert_edu.config import check_choices, check_numbers
-from albert_edu.text.corpora import imdb_table, load_corpus
-from albert_edu.text.documents import hold_out, split_sentences
+from albert_edu.config import check_numbers
+from albert_edu.text.corpora import hold_out, imdb_table, load_corpus
 from albert_edu.text.hub_tokenizer import HubTokenizer
-from albert_edu.text.stories import TOPICS
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
 Tokenizer = AlbertTokenizer | HubTokenizer
@@ -36,6 +34,19 @@ class ChoiceExample(NamedTuple):
     passage: str
     choices: tuple[str, ...]
     label: int
+
+
+class SpanExample(NamedTuple):
+    """A question about a context; ``answers`` is empty where it has none.
+
+    ``start`` is the character at which the first answer begins.
+    """
+
+    id: str
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    start: int = -1
 
 
 class Split(NamedTuple):
@@ -139,65 +150,58 @@ def as_data(laid: list[tuple[list[int], int]], labels: list, sequence_length: in
     return TaskData(token_ids, segment_ids.long(), attention_mask.long(), torch.tensor(labels))
 
 
-def sentiment(
-    level: str = "sentence", examples: int = 2000, seed: int = 0, max_words: int = 60
-) -> Split:
-    """Is a film review favourable (1) or not (0)?
+def sentiment(examples: int = 2000, seed: int = 0) -> Split:
+    """Is a film review favourable (1) or not (0)? As many are good as bad (Maas et al. 2011).
 
-    The text is, for ``level`` "sentence", one sentence drawn from the opening of a review; for
-    "review" it is the opening: as many whole sentences from the first on as stay within
-    ``max_words``, and at least one (of a very long first sentence, its first 12 * ``max_words``
-    characters). Both levels draw the same reviews, as many good as bad, a quarter of them for the
-    test (Maas et al. 2011). Splitting all 25,000 into sentences, as ``load_corpus("imdb")`` does,
-    would take minutes. The label is the review's, so no reader can be right about every sentence.
+    A quarter is for the test. What does not fit a model is cut from a review's end.
     """
-    check_choices(locals(), level=("sentence", "review"))
-    check_numbers(locals(), 8, 1_000_000, "examples", "max_words")
-    check_numbers(locals(), 0, 2**32, "seed")
-    table, rng, drawn = imdb_table(), np.random.default_rng(seed), []
-    by_label = [np.flatnonzero(table["label"] == label) for label in (0, 1)]
-    for row in np.stack([rng.permutation(rows)[: examples // 2] for rows in by_label], 1).ravel():
-        start = table["text"].iloc[row].replace("<br />", " ")[: 12 * max_words]
-        sentences = split_sentences(start)  # of more characters than max_words words have
-        ends = np.cumsum([len(sentence.split()) for sentence in sentences])
-        opening = sentences[: max(1, int((ends <= max_words).sum()))]
-        sentence = opening[rng.integers(len(opening))]
-        text = sentence if level == "sentence" else " ".join(opening)
-        drawn.append(Example(text, None, int(table["label"].iloc[row])))
+    check_numbers(locals(), 8, 20_000, "examples")
+    check_numbers(locals(), 0, 2**32 - 1, "seed")
+    reviews = imdb_table().groupby("label").sample(examples // 2, random_state=seed)
+    reviews = reviews.sample(frac=1, random_state=seed)
+    texts, labels = reviews["text"].str.replace("<br />", " "), reviews["label"].tolist()
+    drawn = [Example(text, None, label) for text, label in zip(texts, labels, strict=True)]
     return Split(drawn[len(drawn) // 4 :], drawn[: len(drawn) // 4])
 
 
-def story_topic(world: str = "stories", examples: int = 2000, seed: int = 0) -> Split:
-    """What is one sentence of a story about? Twelve topics, in the alphabetical order of TOPICS."""
+def story_questions(
+    stories: "datasets.Dataset", count: int = 1000, seed: int = 0
+) -> list[SpanExample]:
+    """Ask about four sentences of a story: "opened the item" (kate), or "kate opened" (item).
 
-    def one(story: dict, rng: np.random.Generator) -> Example:
-        label = sorted(TOPICS).index(story["topic"])
-        return Example(str(rng.choice(story["sentences"])), None, label)
-
-    return _from_stories(one, world, examples, seed)
+    The answer is one word of the context. ``stories`` is what ``load_corpus`` or ``hold_out`` gave.
+    """
+    check_numbers(locals(), 1, 1_000_000, "count")
+    check_numbers(locals(), 0, 2**32, "seed")
+    rng, examples = np.random.default_rng(seed), []
+    for number in range(count):
+        story = stories[int(rng.integers(len(stories)))]["sentences"]
+        first = int(rng.integers(max(len(story) - 3, 1)))
+        told = story[first : first + 4]
+        asked = int(rng.integers(len(told)))
+        name, verb, the, noun = told[asked].split()[:4]
+        question, answer, start = f"{verb} {the} {noun}", name, 0
+        if rng.random() < 0.5:
+            question, answer, start = f"{name} {verb}", noun, len(f"{name} {verb} {the} ")
+        start += sum(len(sentence) + 1 for sentence in told[:asked])
+        examples.append(SpanExample(f"story-{number}", question, " ".join(told), (answer,), start))
+    return examples
 
 
 def story_gap(world: str = "stories", examples: int = 2000, seed: int = 0) -> Split:
     """Do two sentences of a story follow each other (0), or is one between them left out (1)?
 
     It takes both sentences, and it is not sentence order, because no pair is ever swapped. Half of
-    the labels are 0, on average.
+    the labels are 0, on average. Stories are drawn with replacement; those of the test are what
+    ``prepare(world)`` holds out.
     """
-
-    def one(story: dict, rng: np.random.Generator) -> Example:
-        places, label = range(len(story["sentences"])), int(rng.integers(2))
-        pairs = [(i, j) for i in places for j in places[i + 1 :] if (j > i + 1) == label]
-        i, j = pairs[rng.integers(len(pairs))]
-        return Example(story["sentences"][i], story["sentences"][j], label)
-
-    return _from_stories(one, world, examples, seed)
-
-
-def _from_stories(one, world: str, examples: int, seed: int) -> Split:
-    """Draw stories with replacement; those of the test are what ``prepare(world)`` holds out."""
     check_numbers(locals(), 8, 1_000_000, "examples")
     check_numbers(locals(), 0, 2**32, "seed")
-    (train, test), rng = hold_out(load_corpus(world)), np.random.default_rng(seed)
-    stories = [train] * (examples - examples // 4) + [test] * (examples // 4)
-    drawn = [one(part[int(rng.integers(len(part)))], rng) for part in stories]
+    (train, test), rng, drawn = hold_out(load_corpus(world)), np.random.default_rng(seed), []
+    for part in [train] * (examples - examples // 4) + [test] * (examples // 4):
+        sentences = part[int(rng.integers(len(part)))]["sentences"]
+        places, label = range(len(sentences)), int(rng.integers(2))
+        pairs = [(i, j) for i in places for j in places[i + 1 :] if (j > i + 1) == label]
+        i, j = pairs[rng.integers(len(pairs))]
+        drawn.append(Example(sentences[i], sentences[j], label))
     return Split(drawn[: -(examples // 4)], drawn[-(examples // 4) :])

@@ -60,23 +60,42 @@ def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int
     return Baselines(uniform=math.log(vocab_size), unigram=float(unigram), copy=float(copy))
 
 
-def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
-    """Return the sums that scores are made of, on the model's device, in float64 where it has that.
+class Tally(NamedTuple):
+    """The sums that scores are made of, by name; as a vector they have this order."""
 
-    [MLM loss, right tokens, masked tokens, order loss, right in order, in order, right swapped,
-    swapped]. Tallies of several batches add up; ``scores`` divides them once.
+    masked_loss: Tensor | float  # in nats, summed over masked positions
+    masked_right: Tensor | float
+    masked: Tensor | float
+    order_loss: Tensor | float
+    in_order_right: Tensor | float
+    in_order: Tensor | float
+    swapped_right: Tensor | float
+    swapped: Tensor | float
+
+
+def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
+    """Return a ``Tally`` as a vector on the model's device, in float64 where it has that.
+
+    Vectors of several batches and workers add up; ``scores`` divides them once.
     """
-    right = (output.masked_token_logits.argmax(-1) == batch.masked_labels).sum()
+    right = output.masked_token_logits.argmax(-1) == batch.masked_labels
     guess, order = output.sentence_order_logits.argmax(-1), batch.order_labels
-    sums = [
-        output.masked_token_loss_sum,
-        right,
-        output.masked_tokens,
-        output.sentence_order_loss_sum,
-    ]
-    for label in (0, 1):
-        sums += [((guess == label) & (order == label)).sum(), (order == label).sum()]
+    sums = Tally(
+        masked_loss=output.masked_token_loss_sum,
+        masked_right=right.sum(),
+        masked=output.masked_tokens,
+        order_loss=output.sentence_order_loss_sum,
+        in_order_right=((guess == 0) & (order == 0)).sum(),
+        in_order=(order == 0).sum(),
+        swapped_right=((guess == 1) & (order == 1)).sum(),
+        swapped=(order == 1).sum(),
+    )
     return torch.stack([value.detach().to(widest_float(value.device)) for value in sums])
+
+
+def nothing_yet(device: torch.device) -> Tensor:
+    """Return the vector of a ``Tally`` before the first batch."""
+    return torch.zeros(len(Tally._fields), dtype=widest_float(device), device=device)
 
 
 def widest_float(device: torch.device) -> torch.dtype:
@@ -89,18 +108,17 @@ def scores(sums: Tensor) -> dict[str, float]:
 
     Without labelled pairs the order's scores are absent.
     """
-    masked_loss, masked_right, masked, order_loss, *classes = sums.tolist()
-    in_order_right, in_order, swapped_right, swapped = classes
+    t = Tally(*sums.tolist())
     means = {
-        "masked_token_loss": masked_loss / max(masked, 1),
-        "masked_token_accuracy": masked_right / max(masked, 1),
+        "masked_token_loss": t.masked_loss / max(t.masked, 1),
+        "masked_token_accuracy": t.masked_right / max(t.masked, 1),
     }
-    if in_order + swapped:
+    if pairs := t.in_order + t.swapped:
         means |= {
-            "sentence_order_loss": order_loss / (in_order + swapped),
-            "sentence_order_accuracy": (in_order_right + swapped_right) / (in_order + swapped),
-            "in_order_recall": in_order_right / max(in_order, 1),
-            "swapped_recall": swapped_right / max(swapped, 1),
+            "sentence_order_loss": t.order_loss / pairs,
+            "sentence_order_accuracy": (t.in_order_right + t.swapped_right) / pairs,
+            "in_order_recall": t.in_order_right / max(t.in_order, 1),
+            "swapped_recall": t.swapped_right / max(t.swapped, 1),
         }
     return means
 

@@ -1,11 +1,8 @@
-"""Fine-tune a model with a task head, and score it (notebook 11)."""
+"""Fine-tune a model with a task head, ask it, and score it (notebook 11)."""
 
-import dataclasses
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -13,16 +10,28 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from albert_edu.config import check_choices, check_numbers
-from albert_edu.model.albert import evaluation_mode
-from albert_edu.model.interchange import TaskModel
-from albert_edu.model.layers import SelfAttention
-from albert_edu.text.task_files import SpanData
-from albert_edu.text.tasks import TaskData
-from albert_edu.training import checkpoint
-from albert_edu.training.checkpoint import newest_checkpoint, read_state
-from albert_edu.training.metrics import label_scores, majority_scores, squad_scores
+from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.model.task_heads import (
+    AlbertForChoice,
+    AlbertForClassification,
+    AlbertForSpan,
+    TaskModel,
+)
+from albert_edu.text.spans import SpanData, encode_spans
+from albert_edu.text.task_rows import TaskRows
+from albert_edu.text.tasks import (
+    Example,
+    SpanExample,
+    TaskData,
+    Tokenizer,
+    encode_choices,
+    encode_pairs,
+)
+from albert_edu.training.metrics import label_scores, squad_scores
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+
+SHORTEST = 8  # tokens of a sequence: three special ones and some of each text
 
 
 @dataclass(frozen=True)
@@ -33,15 +42,11 @@ class FinetuneSettings:
     learning_rate: float = 5e-4  # for a model of the course; the paper's are 1e-5 to 5e-5
     batch_size: int = 32
     warmup_steps: int = 0  # linear, then linear decay to 0
-    dropout: float = 0.0  # inside ALBERT; the head has its own
     seed: int = 0
     frozen: bool = False  # train the head alone
-    keep_best: str = ""  # a score, such as accuracy: end with the best weights on the dev examples
-    evaluate_every: int = 50  # steps between two scores on the dev examples, and two checkpoints
 
     def __post_init__(self):
-        check_numbers(self, 1, 1_000_000, "steps", "batch_size", "evaluate_every")
-        check_numbers(self, 0.0, 0.99, "dropout")
+        check_numbers(self, 1, 1_000_000, "steps", "batch_size")
         check_choices(self, frozen=(False, True))
         self.schedule()  # checks the rest
 
@@ -50,50 +55,67 @@ class FinetuneSettings:
         return PretrainSettings(self.steps, self.learning_rate, self.warmup_steps, seed=self.seed)
 
 
+def make_ready(
+    pretrained: AlbertForPretraining,
+    tokenizer: Tokenizer,
+    train: TaskRows,
+    test: TaskRows,
+    sequence_length: int | None = None,
+) -> tuple[TaskModel, TaskData | SpanData, TaskData | SpanData]:
+    """Put the head that the rows need on an encoder; return this model and both parts encoded.
+
+    ``sequence_length`` is in tokens, the model's longest when left out. The head is drawn from
+    torch's random state. Raises ValueError for a length that the model has not.
+    """
+    albert, most = pretrained.albert, pretrained.config.max_positions
+    sequence_length = most if sequence_length is None else sequence_length
+    check_numbers(locals(), SHORTEST, most, "sequence_length")
+    kind, names = type(train.examples[0]), train.class_names
+    encode = {Example: encode_pairs, SpanExample: encode_spans}.get(kind, encode_choices)
+    data, unseen = (encode(part.examples, tokenizer, sequence_length) for part in (train, test))
+    if kind is SpanExample:
+        unseen = unseen._replace(unanswerable=data.unanswerable)
+        return AlbertForSpan(albert), data, unseen
+    if kind is Example:
+        return AlbertForClassification(albert, len(names) or 1), data, unseen
+    return AlbertForChoice(albert), data, unseen
+
+
 def finetune(
     model: TaskModel,
-    train: TaskData,
+    train: TaskData | SpanData,
     test: TaskData | SpanData | None,
     settings: FinetuneSettings,
-    checkpoint_dir: str | Path | None = None,
-    dev: TaskData | SpanData | None = None,
     describe: str | None = None,
 ) -> dict[str, float]:
     """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
 
-    Step t sees rows and dropout that depend on (seed, t) only, so that the same call goes on from
-    the newest checkpoint in ``checkpoint_dir`` bit for bit. ``frozen`` leaves every tensor of
-    ``model.albert`` as it is. ``keep_best`` needs ``dev`` examples and a folder. ``describe`` is
-    the title of a progress bar with the loss and the score of ``dev``. Raises RuntimeError when
-    the loss is no longer finite, CheckpointError for a checkpoint of another run.
+    Step t sees rows and dropout that depend on (seed, t) only; the encoder's dropout is that of its
+    config. ``frozen`` leaves every tensor of
+    ``model.albert`` as it is. ``describe`` is the title of a progress bar. Raises RuntimeError when
+    the loss is no longer finite, and under torchrun with more than one worker.
     """
-    scores = [*baseline(train, dev)] if dev else []
-    if settings.keep_best and (settings.keep_best not in scores or checkpoint_dir is None):
-        raise ValueError(f"keep_best needs dev examples, --out and a score: {' or '.join(scores)}.")
+    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        raise RuntimeError("fine-tuning is the work of one process: start it without torchrun.")
+    rows = train.data if isinstance(train, SpanData) else train
     schedule, device = settings.schedule(), next(model.parameters()).device
     part = model.head if settings.frozen else model
     optimizer = make_optimizer(part, schedule)
-    folder = Path(checkpoint_dir) if checkpoint_dir else None
-    run = dataclasses.asdict(settings) | {"start": checkpoint.fingerprint(model.state_dict())}
-    run["examples"] = checkpoint.fingerprint(vars(train))
     cuda = [device] if device.type == "cuda" else []
     model.albert.requires_grad_(not settings.frozen)
     model.train()
     model.albert.train(not settings.frozen)
     try:
         with (
-            checkpoint.only_process(folder) if folder else nullcontext(),
-            dropout_at(model.albert, settings.dropout),
             torch.random.fork_rng(devices=cuda),
+            progress_bar(settings.steps, describe, leave=False) as bar,
         ):
-            start = checkpoint.resume(folder, model, optimizer, {"run": run}).get("step", 0)
-            bar = progress_bar(settings.steps, describe, start, leave=False)
-            for step in range(start, settings.steps):
+            for step in range(settings.steps):
                 torch.manual_seed(settings.seed * 1_000_003 + step)
                 for group in optimizer.param_groups:
                     group["lr"] = learning_rate(step, schedule)
-                rows = batch_rows(len(train), settings.batch_size, settings.seed, step)
-                loss = model.loss(train.rows(rows).to(device))
+                chosen = batch_rows(len(rows), settings.batch_size, settings.seed, step)
+                loss = model.loss(rows.rows(chosen).to(device))
                 if not loss.isfinite():
                     raise RuntimeError(
                         f"the loss at step {step} is not finite; lower the learning rate."
@@ -102,17 +124,8 @@ def finetune(
                 loss.backward()
                 nn.utils.clip_grad_norm_(part.parameters(), schedule.clip_norm)
                 optimizer.step()
-                if schedule.due(step + 1, settings.evaluate_every):
-                    scores = task_scores(model, dev) if dev else {"": None}
-                    score = scores[name := settings.keep_best or next(iter(scores))]
-                    shown = f", held-out {name} {score:.3f}" if dev else ""
-                    bar.set_postfix_str(f"loss {loss.item():.2f}{shown}", refresh=False)
-                    if folder:
-                        _save(folder, step + 1, model, optimizer, run, score, settings.keep_best)
+                bar.set_postfix_str(f"loss {loss.item():.2f}", refresh=False)
                 bar.update()
-            bar.close()
-            if settings.keep_best:
-                checkpoint.load_checkpoint(newest_checkpoint(folder / "best"), model, optimizer)
     finally:
         model.albert.requires_grad_(True)
         model.eval()
@@ -124,21 +137,6 @@ def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor,
     epoch, place = np.divmod(np.arange(step * batch_size, (step + 1) * batch_size), count)
     orders = {e: np.random.default_rng([seed, e]).permutation(count) for e in np.unique(epoch)}
     return torch.tensor([orders[e][p] for e, p in zip(epoch, place, strict=True)])
-
-
-@contextmanager
-def dropout_at(albert: nn.Module, rate: float) -> Iterator[None]:
-    """Give every dropout of an ALBERT the same rate during a block, the attention weights' too."""
-    names = {nn.Dropout: "p", SelfAttention: "attention_dropout"}
-    places = [(module, names[type(module)]) for module in albert.modules() if type(module) in names]
-    before = [getattr(*place) for place in places]
-    try:
-        for place in places:
-            setattr(*place, rate)
-        yield
-    finally:
-        for place, old in zip(places, before, strict=True):
-            setattr(*place, old)
 
 
 def predict(model: TaskModel, data: TaskData, batch_size: int = 128) -> Tensor:
@@ -168,29 +166,35 @@ def answers_to(model: TaskModel, data: TaskData | SpanData) -> Tensor | list[str
     return [text for _, text in best]
 
 
-def scores_of(answers: Tensor | Sequence[str], data: TaskData | SpanData) -> dict[str, float]:
-    """Return the scores of answers by name: ``label_scores``, or those of SQuAD's script."""
-    if isinstance(data, TaskData):
-        return label_scores(answers, data.labels)
-    return squad_scores(answers, [example.answers for example in data.examples])
+def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: str) -> str:
+    """Return the model's answer to a question of one's own: its likeliest span of the context.
+
+    Raises ValueError for a context without a token.
+    """
+    example = SpanExample("", question, context, ())
+    data = encode_spans([example], tokenizer, model.albert.config.max_positions)
+    if not len(data.characters[0]):
+        raise ValueError(f"there is no token in the context {context!r:.80}.")
+    return answers_to(model, data._replace(unanswerable=False))[0]
 
 
 def task_scores(model: TaskModel, data: TaskData | SpanData) -> dict[str, float]:
-    """Return the scores of the model's answers."""
-    return scores_of(answers_to(model, data), data)
+    """Return the scores of the model's answers: ``label_scores``, or those of SQuAD's script."""
+    return _scores(model, answers_to(model, data), data)
 
 
-def baseline(train: TaskData, data: TaskData | SpanData) -> dict[str, float]:
-    """Return the scores of the commonest answer in ``train``, or for SQuAD of the empty one."""
-    if isinstance(data, TaskData):
-        return majority_scores(train.labels, data.labels)
-    return scores_of([""] * len(data.examples), data)
+def _scores(model: TaskModel, answers: Tensor | list[str], data: TaskData | SpanData) -> dict:
+    if isinstance(data, SpanData):
+        return squad_scores(answers, [example.answers for example in data.examples])
+    classes = model.head.out_features if isinstance(model, AlbertForClassification) else 0
+    return label_scores(answers, data.labels, classes)
 
 
-def _save(folder: Path, step: int, model, optimizer, run: dict, score, keep_best: str) -> None:
-    state = {"run": run, "dev_score": score}
-    checkpoint.save_checkpoint(folder, step, model, None, optimizer, state)
-    if keep_best:
-        best = newest_checkpoint(folder / "best")
-        if best is None or score > read_state(best)["dev_score"]:
-            checkpoint.save_checkpoint(folder / "best", step, model, None, optimizer, state)
+def majority(
+    model: TaskModel, train: TaskData | SpanData, test: TaskData | SpanData
+) -> dict[str, float]:
+    """Return the scores of the commonest answer in training, for questions of the empty one."""
+    if isinstance(test, SpanData):
+        return _scores(model, [""] * len(test.examples), test)
+    answer = train.labels.mean() if train.labels.is_floating_point() else train.labels.mode().values
+    return _scores(model, answer.expand(test.labels.shape), test)

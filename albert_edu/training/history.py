@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from albert_edu.training.evaluate import Baselines, scores, widest_float
+from albert_edu.training.evaluate import Baselines, nothing_yet, scores
 from albert_edu.training.workers import Workers
 
 
@@ -24,8 +24,10 @@ class Meter:
 
     def __init__(self, device: torch.device, workers: Workers, state: dict):
         """Start at 0, or at a checkpoint's ``state``: the main worker goes on with all sums."""
-        sums = state["sums"] if state and workers.is_main else [0.0] * 8
-        self.sums = torch.tensor(sums, dtype=widest_float(device), device=device).view(8)
+        self.sums = nothing_yet(device)
+        if state and workers.is_main:
+            kept = torch.tensor(state["sums"], dtype=self.sums.dtype, device=device)
+            self.sums += kept.view_as(self.sums)
         self.workers, self.tokens = workers, int(state.get("tokens", 0))
         self.began = time.perf_counter() - state.get("elapsed", 0.0)
 

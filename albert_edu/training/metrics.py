@@ -32,43 +32,30 @@ def f1(predictions: np.ndarray, labels: np.ndarray) -> float:
     return float(2 * hits / max(total + (labels == 1).sum(), 1))
 
 
-def label_scores(predictions: Tensor, labels: Tensor) -> dict[str, float]:
+def label_scores(
+    predictions: Tensor, labels: Tensor, classes: int | None = None
+) -> dict[str, float]:
     """Return the scores of predictions in the form of the labels, one per name.
 
     Values: pearson, spearman. Classes, choices and spans: accuracy (of spans, both ends right).
-    Two classes also: f1 and matthews.
+    Two ``classes`` also: f1 of class 1, and matthews. ``classes`` is the number that the model
+    knows, because a test may lack some of them; left out, it is taken from the labels.
     """
     p, y = predictions.double().numpy(), labels.double().numpy()
     if labels.is_floating_point():
         return {"pearson": pearson(p, y), "spearman": spearman(p, y)}
     scores = {"accuracy": float((p == y).reshape(len(y), -1).all(1).mean())}
-    if y.ndim == 1 and y.max() <= 1:
+    if (classes == 2) if classes is not None else (y.ndim == 1 and y.max() <= 1):
         scores |= {"f1": f1(p, y), "matthews": pearson(p, y)}
     return scores
 
 
-def majority_scores(train_labels: Tensor, labels: Tensor) -> dict[str, float]:
+def majority_scores(
+    train_labels: Tensor, labels: Tensor, classes: int | None = None
+) -> dict[str, float]:
     """Return the same scores for the answer that is most frequent in training (or its mean)."""
     answer = train_labels.mean() if labels.is_floating_point() else train_labels.mode().values
-    return label_scores(answer.expand(labels.shape), labels)
-
-
-def score_report(scores: dict[str, float], baseline: dict[str, float], answers: Sequence) -> str:
-    """Return a line per score with the majority baseline, and a warning about one-class models.
-
-    >>> print(score_report({"accuracy": 0.5}, {"accuracy": 0.6}, ["yes", "yes"]))
-    accuracy: 0.500 (majority baseline: 0.600)
-    The model gives the same answer, 'yes', to all 2 test examples.
-    """
-    lines = [
-        f"{name}: {score:.3f} (majority baseline: {baseline[name]:.3f})"
-        for name, score in scores.items()
-    ]
-    if len(set(answers)) == 1 < len(answers):
-        lines.append(
-            f"The model gives the same answer, {answers[0]!r}, to all {len(answers)} test examples."
-        )
-    return "\n".join(lines)
+    return label_scores(answer.expand(labels.shape), labels, classes)
 
 
 def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from torch import nn
 
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
-from albert_edu.training.evaluate import tally, widest_float
+from albert_edu.training.evaluate import nothing_yet, tally
 from albert_edu.training.settings import PretrainSettings
 from albert_edu.training.workers import Workers
 
@@ -34,7 +34,7 @@ def forward_backward(
     """
     labels = (batch.masked_labels, batch.order_labels)
     masked, pairs = ((part != IGNORE).sum().clamp(min=1) for part in labels)
-    sums = torch.zeros(8, dtype=widest_float(batch.token_ids.device), device=batch.token_ids.device)
+    sums = nothing_yet(batch.token_ids.device)
     # Dropout draws from the global generator, because torch's dropout knows no other.
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)
     micro_batches = workers.micro_batches(min(settings.accumulate, len(batch)))
