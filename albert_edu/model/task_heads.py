@@ -1,4 +1,4 @@
-"""Heads for fine-tuning: a class or a value, a choice, a span, a class for each token.
+"""Heads for fine-tuning: a class or a value, a choice, a span.
 
 Every model gives logits for a ``TaskData`` batch, the loss of a batch, and its predictions in the
 form of the labels. Lan et al. 2019, appendix A.3; built in notebook 11.
@@ -116,35 +116,9 @@ class AlbertForSpan(nn.Module):
         return torch.stack((first, last, score + F.logsigmoid(-none), none), -1)
 
 
-class AlbertForTokens(nn.Module):
-    """``num_labels`` scores for every token, such as the kinds of a name.
-
-    Labels are [N,S], and IGNORE where none is wanted: on [CLS], [SEP] and padding. Section 4 of
-    Devlin et al. 2019 has a task of this kind; the ALBERT paper has none.
-    """
-
-    def __init__(self, albert: Albert, num_labels: int, dropout: float = 0.1):
-        super().__init__()
-        self.albert, self.dropout = albert, nn.Dropout(dropout)
-        self.head = nn.Linear(albert.config.hidden_size, num_labels)
-        initialise(self.head, albert.config.init_std)
-
-    def forward(self, batch: TaskData) -> Float[Tensor, "B S C"]:
-        encoded = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
-        return self.head(self.dropout(encoded.last_hidden))
-
-    def loss(self, batch: TaskData) -> Float[Tensor, ""]:
-        logits = self(batch)
-        return mean_loss(logits, batch.labels[:, : logits.shape[1]])
-
-    def predict(self, batch: TaskData) -> Int[Tensor, "B S"]:
-        return self(batch).argmax(-1)
-
-
-TaskModel = AlbertForClassification | AlbertForChoice | AlbertForTokens | AlbertForSpan
+TaskModel = AlbertForClassification | AlbertForChoice | AlbertForSpan
 TASKS = {  # the end of transformers' class -> our class
     "ForSequenceClassification": AlbertForClassification,
     "ForMultipleChoice": AlbertForChoice,
-    "ForTokenClassification": AlbertForTokens,
     "ForQuestionAnswering": AlbertForSpan,
 }
