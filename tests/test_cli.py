@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from albert_course import doctor, folder, notebooks
-from albert_edu.model.folders import model_folder
+from albert_edu.model.interchange import model_folder
 from tests.support import main
 
 QUICK = [

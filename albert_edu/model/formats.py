@@ -1,14 +1,19 @@
-"""What config fields and tensors are called by transformers and by the authors, and here.
+"""Config fields and tensors as ``transformers`` has them, and as they are here.
 
-The names of the tensors are a table, ``tensor_names.txt``. Used by ``folders`` and ``interchange``.
+Nothing that comes from a file is trusted. The tensors' names are a table, ``tensor_names.txt``;
+``interchange`` opens the folders.
 """
 
 import re
+import warnings
 from importlib.resources import files
+from pathlib import Path
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import blame
 
 OURS = "albert_edu"  # model_type of the format of our own
 FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
@@ -26,20 +31,27 @@ FIELDS = {  # our field -> transformers' field; the first five must be in a conf
     "attention_dropout": "attention_probs_dropout_prob",
 }
 DEFAULTS = {  # what transformers assumes, and we do not, when a config.json leaves a field out
-    "albert": {
-        "hidden_act": "gelu_new",
-        "embedding_size": 128,
-        "num_hidden_groups": 1,
-        "inner_group_num": 1,
-    },
+    "albert": {"hidden_act": "gelu_new", "embedding_size": 128, "num_hidden_groups": 1},
     "bert": {"hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
 }
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
-SUPPORTED = {
+SUPPORTED = {  # fields that change what a model computes, with the one value that ours has
+    "inner_group_num": 1,
     "position_embedding_type": "absolute",
     "is_decoder": False,
+    "is_encoder_decoder": False,
     "add_cross_attention": False,
     "tie_word_embeddings": True,
+    "pruned_heads": {},
+    "quantization_config": None,
+    "auto_map": None,
+}
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+TIED = {  # transformers' second name of a tensor -> its first
+    "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
+    "predictions.decoder.bias": "predictions.bias",
+    "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
+    "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
 
 
@@ -51,17 +63,11 @@ def why_not_expressible(config: AlbertConfig) -> str | None:
     """Return why ``transformers`` has no such model, or None when it has (notebook 04)."""
     if config.share in ("attention", "ffn"):
         return f"its ALBERT shares whole layers, here only the {config.share} blocks are shared."
-    L, G = config.num_layers, _groups(config)
-    if [int(i / (L / G)) for i in range(L)] == [i * G // L for i in range(L)]:
-        return None
-    return (
-        f"for {L} layers in {G} groups its float arithmetic puts some layers in another group "
-        f"than integers do."
-    )
-
-
-def _groups(config: AlbertConfig) -> int:
-    return config.num_layers if config.share == "none" else config.num_groups
+    L = config.num_layers
+    G = L if config.share == "none" else config.num_groups
+    if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
+        return f"for {L} layers in {G} groups its float arithmetic puts layers in another group."
+    return None
 
 
 def to_transformers(config: AlbertConfig) -> dict:
@@ -77,7 +83,7 @@ def to_transformers(config: AlbertConfig) -> dict:
         "model_type": "albert",
         **settings,
         "embedding_size": config.embedding_size,
-        "num_hidden_groups": _groups(config),
+        "num_hidden_groups": config.num_layers if config.share == "none" else config.num_groups,
         "inner_group_num": 1,
         "bos_token_id": 2,
         "eos_token_id": 3,
@@ -89,7 +95,7 @@ def from_transformers(settings: dict) -> AlbertConfig:
 
     Fields that are left out take transformers' defaults. Raises InterchangeError for another kind
     of model, for sizes that cannot be, and for what our layers do not compute: relative positions,
-    decoders, other activations.
+    decoders, other activations, layers that repeat as a unit.
     """
     kind = settings.get("model_type")
     if str(kind) not in DEFAULTS:
@@ -99,29 +105,19 @@ def from_transformers(settings: dict) -> AlbertConfig:
     if lacking := [theirs for theirs in sizes if settings.get(theirs) is None]:
         raise InterchangeError(f"config.json lacks {', '.join(lacking)}.")
     for field, value in SUPPORTED.items():
-        if settings.get(field, value) not in (value, None):
+        if settings.get(field) not in (value, None):
             raise InterchangeError(f"{field} {settings[field]!r} is not supported, {value!r} is.")
-    activation = settings["hidden_act"]
-    if str(activation) not in ACTIVATIONS:
-        raise InterchangeError(f"hidden_act {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
-
     fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
-    fields |= {"activation": ACTIVATIONS[activation], "pad_id": fields.get("pad_id") or 0}
+    activation = str(settings["hidden_act"])
+    fields |= {"activation": ACTIVATIONS.get(activation, activation)}
+    fields |= {"pad_id": fields.get("pad_id") or 0}
     if kind == "bert":
         fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
     else:
-        layers, groups = fields["num_layers"], settings["num_hidden_groups"]
-        inner = settings["inner_group_num"]
-        if inner != 1:
-            if groups != layers or not (isinstance(layers, int) and isinstance(inner, int)):
-                raise InterchangeError(
-                    f"inner_group_num {inner!r} with {groups} groups of {layers} layers: different "
-                    f"layers that repeat as a unit have no counterpart here."
-                )
-            layers = groups = layers * inner  # Nothing repeats: each layer has its own.
-        fields |= {"num_layers": layers, "num_groups": groups}
-        fields["embedding_size"] = settings["embedding_size"]
-    config = checked_config(fields)
+        E, G = settings["embedding_size"], settings["num_hidden_groups"]
+        fields |= {"embedding_size": E, "num_groups": G}
+    with blame("config.json", InterchangeError, "It describes no model."):
+        config = AlbertConfig(**fields)
     if reason := why_not_expressible(config):
         raise InterchangeError(f"this is another model in transformers than here: {reason}")
     # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose
@@ -131,39 +127,92 @@ def from_transformers(settings: dict) -> AlbertConfig:
     return config
 
 
-def checked_config(fields: dict) -> AlbertConfig:
-    """Return AlbertConfig(**fields) for fields of a file, which may hold anything.
-
-    Raises InterchangeError for fields that it has not, and for values that no model has.
-    """
-    try:
-        return AlbertConfig(**fields)
-    except (TypeError, ValueError) as error:
-        raise InterchangeError(f"config.json describes no model: {error}") from error
-
-
-def tensor_names(model: nn.Module, column: str, inner: int = 1) -> dict[str, str]:
+def tensor_names(model: nn.Module, column: str) -> dict[str, str]:
     """Return our name -> its name in another format, for each parameter of a model.
 
-    ``column`` is "albert", "bert", "tensorflow" (which ends in .weight or .bias too), or OURS.
-    ``inner`` is a file's ``inner_group_num``. A tied parameter appears once.
+    ``column`` is "albert", "bert" or OURS. A tied parameter appears once.
     """
     names = {name: name for name, _ in model.named_parameters()}
     if column == OURS:
         return names
-    table = _table(column)
-    for name in names:
-        module, kind = name.rsplit(".", 1)
-        block = int((re.search(r"\.(\d+)\.", module) or "00")[1])
-        theirs = table[re.sub(r"\.\d+\.", ".{block}.", module)]
-        theirs = theirs.format(block=block, group=block // inner, inner=block % inner)
-        names[name] = f"{theirs}.{kind}"
-    return names
-
-
-def _table(column: str) -> dict[str, str]:
-    """Our module -> theirs, from one column of ``tensor_names.txt``."""
     lines = (files("albert_edu.model") / "tensor_names.txt").read_text().splitlines()
     header, layer, *rows = (line.split() for line in lines if not line.startswith("#"))
     place = header.index(column)
-    return {row[0]: row[place].replace("LAYER", layer[place]) for row in rows}
+    table = {row[0]: row[place].replace("LAYER", layer[place]) for row in rows}
+    for name in names:
+        module, kind = name.rsplit(".", 1)
+        block = (re.search(r"\.(\d+)\.", module) or "00")[1]
+        theirs = table[re.sub(r"\.\d+\.", ".{block}.", module)]
+        names[name] = f"{theirs.format(block=block)}.{kind}"
+    return names
+
+
+def our_weights(
+    folder: Path,
+    tensors: dict[str, Tensor],
+    kind: str,
+    model: nn.Module,
+    optional: tuple[str, ...] = (),
+) -> dict[str, Tensor]:
+    """Return our name -> tensor for the parameters of ``model``; the model is left as it is.
+
+    ``kind`` is the ``model_type`` of ``folder``, whose ``tensors`` these are. Parameters that begin
+    with an ``optional`` prefix may be missing; a warning names them. Raises InterchangeError when
+    another is missing, when a tensor has not the parameter's shape, is not stored in floating point
+    or is not finite, and when there are tensors that would change the model's numbers and have no
+    place in it.
+    """
+    # The Hub's oldest BERT has norms with gamma and beta, and a bare encoder leaves out "albert.".
+    for old, new in (("gamma", "weight"), ("beta", "bias")):
+        tensors = {name.replace(f"Norm.{old}", f"Norm.{new}"): tensors[name] for name in tensors}
+    if "embeddings.word_embeddings.weight" in tensors:
+        tensors = {f"{kind}.{name}": tensor for name, tensor in tensors.items()}
+    names = tensor_names(model, kind)
+    for name, theirs in names.items():
+        if theirs in tensors:
+            _check_tensor(theirs, tensors[theirs], tuple(model.get_parameter(name).shape))
+        elif not name.startswith(optional):
+            part = "encoder" if name.startswith("albert.") else name.split(".")[0]
+            raise InterchangeError(
+                f"{folder} lacks tensors of the {part}, for example {theirs}. Is it another kind "
+                f"of model?"
+            )
+    _check_unused(model.albert.config, tensors, set(names.values()))
+    if missing := [name for name in names if names[name] not in tensors]:
+        message = f"{folder} has no {', '.join(sorted(missing))}: these start untrained."
+        warnings.warn(message, stacklevel=4)
+    return {name: tensors[theirs] for name, theirs in names.items() if theirs in tensors}
+
+
+def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
+    if tensor.shape != shape or tensor.dtype not in FLOATS:  # quantised numbers need their scales
+        has = f"shape {tuple(tensor.shape)} as {tensor.dtype}"
+        raise InterchangeError(f"{name} has {has}, config.json implies floats of {shape}.")
+    if not tensor.float().isfinite().all():  # a float64 may be too large for a float32
+        raise InterchangeError(f"{name} holds NaN or infinity: its training had failed.")
+
+
+def _check_unused(config: AlbertConfig, tensors: dict[str, Tensor], used: set[str]) -> None:
+    """Refuse tensors that would change the model's numbers; name the others in a warning."""
+    fixed = {copy: tensors[first] for copy, first in TIED.items() if first in tensors}
+    fixed |= {} if config.factorised else identity_projection(config)
+    for name in fixed.keys() & tensors.keys():
+        if not tensors[name].equal(fixed[name]):
+            what = TIED.get(name, "the identity, although E == H")
+            raise InterchangeError(
+                f"{name} is not {what}; here it is, and has no place of its own."
+            )
+    known = used | TIED.keys() | fixed.keys()
+    unused = [name for name in tensors if name not in known and not name.endswith("_ids")]
+    for name in unused:
+        if re.match(r"(albert|bert)\.(encoder|embeddings)\b", name):
+            raise InterchangeError(f"the file has {name}, which config.json does not describe.")
+    if unused:
+        message = f"{len(unused)} tensors are not used, for example {unused[0]}."
+        warnings.warn(message, stacklevel=5)
+
+
+def identity_projection(config: AlbertConfig) -> dict[str, Tensor]:
+    """Return what transformers' ALBERT projects with where E == H and we do not: the identity."""
+    name, H = "albert.encoder.embedding_hidden_mapping_in", config.hidden_size
+    return {f"{name}.weight": torch.eye(H), f"{name}.bias": torch.zeros(H)}

@@ -1,41 +1,41 @@
 """Read and write model folders in the format of ``transformers``, for ALBERT and BERT.
 
-A folder holds ``config.json``, ``model.safetensors`` and the tokenizer's files. What that format
-cannot say (sharing only one half of the layers) is refused, or written in a format of our own when
-asked for. ``formats`` has the names, and ``folders`` opens the files.
+A folder holds ``config.json``, ``model.safetensors`` and the tokenizer's files, as the released
+ones do. Where transformers has no such model, and in checkpoints of training, the same files have
+our own names. ``formats`` translates them.
 """
 
 import dataclasses
 import json
-import warnings
+import re
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
-from torch import nn
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import blame, read_file, read_json
-from albert_edu.model import folders, formats
+from albert_edu.model import formats
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.formats import OURS, InterchangeError, why_not_expressible
 from albert_edu.model.task_heads import TASKS, AlbertForClassification, TaskModel
-from albert_edu.text.hub_tokenizer import HubTokenizer
+from albert_edu.text.hub_tokenizer import HubTokenizer, load_tokenizer
 from albert_edu.text.tokenizer import AlbertTokenizer
 
 Tokenizer = AlbertTokenizer | HubTokenizer
 HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
-NOT_OF_THE_SHAPE = (
-    "model_type",
-    "architectures",
-    "classifier_dropout_prob",
-    "classifier_dropout",
-    "problem_type",
-    "id2label",
-    "label2id",
+SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
+PROBLEMS = ("regression", "single_label_classification")  # of one output, and of more
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+CONVERT = (  # what transformers reads and we do not: pickles
+    "Two lines of transformers write one: model = AutoModelForPreTraining.from_pretrained(FOLDER), "
+    "or the class of its head, and model.save_pretrained(NEW). TensorFlow's files need version 4 "
+    "of it, and from_tf=True."
 )
-TOKENIZERS = {"spiece.model": AlbertTokenizer, **dict.fromkeys(HubTokenizer.FILES, HubTokenizer)}
+HUB_FILES = ["*.json", "*.safetensors", "spiece.model", "vocab.txt"]
 
 
 def save_pretrained(
@@ -51,7 +51,7 @@ def save_pretrained(
     """
     if (reason := why_not_expressible(model.config)) and not native:
         raise InterchangeError(f"transformers cannot express this model: {reason} Use native=True.")
-    _write(model, tokenizer, Path(folder), "ForPreTraining", {})
+    write_folder(model, tokenizer, Path(folder), "ForPreTraining", native=bool(reason))
 
 
 def load_pretrained(
@@ -59,16 +59,14 @@ def load_pretrained(
 ) -> tuple[AlbertForPretraining, Tokenizer | None]:
     """Return model and tokenizer of a shipped model, a folder, or a Hub name (``model_folder``).
 
-    Reads what we, transformers and the authors (as ``model.npz``) write. The tokenizer is None
-    where the folder has none. ``optional`` heads that it lacks (the Hub's ALBERTs have no
-    sentence-order head) start untrained; a warning names them, and another one the tensors that are
-    not used. Raises InterchangeError where the folder cannot be used, and says why.
+    Reads what we and transformers write. The tokenizer is None where the folder has none.
+    ``optional`` heads that it lacks (the Hub's ALBERTs have no sentence-order head) start
+    untrained; a warning names them, and another one the tensors that are not used. Raises
+    InterchangeError where the folder cannot be used, and says why.
     """
-    folder = folders.model_folder(folder)
-    settings = folders.read_config(folder)
-    config = _config(settings)
+    folder, settings, config = _open(folder)
     model = _read(folder, settings, lambda: AlbertForPretraining(config), optional)
-    tokenizer = _load_tokenizer(folder, config)
+    tokenizer = load_tokenizer(folder, config.vocab_size)
     model.vocabulary = tokenizer and tokenizer.fingerprint
     return model, tokenizer
 
@@ -93,9 +91,8 @@ def save_task_model(
     """Write a fine-tuned model for transformers' class with the same head (``TASKS``).
 
     Where transformers has no such encoder the layout is our own. ``label_names`` are the classes in
-    the order of the logits. Of a span model transformers reports ``no_answer``, the score that
-    there is no answer, and the pooler below it as unexpected, because its class has neither. Used
-    in notebook 11.
+    the order of the logits. Of a span model transformers reports ``no_answer`` and the pooler below
+    it as unexpected, because its class has neither.
     """
     kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
@@ -104,65 +101,140 @@ def save_task_model(
         names = list(label_names or (f"LABEL_{i}" for i in range(outputs)))
         if len(names) != outputs:
             raise ValueError(f"{len(names)} label names for a head with {outputs} outputs.")
-        fields["problem_type"] = "regression" if outputs == 1 else "single_label_classification"
+        fields["problem_type"] = PROBLEMS[outputs > 1]
         fields["id2label"] = {str(i): name for i, name in enumerate(names)}
         fields["label2id"] = {name: i for i, name in enumerate(names)}
-    _write(model, tokenizer, Path(folder), kind, fields)
+    native = bool(why_not_expressible(model.albert.config))
+    write_folder(model, tokenizer, Path(folder), kind, fields, native)
 
 
 def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, list[str] | None]:
     """Return a fine-tuned model, its tokenizer, and its classes' names (None without classes).
 
     Reads the folders of ``save_task_model``, and those of transformers with the same kinds of head.
-    Raises InterchangeError for a folder without such a head.
+    Raises InterchangeError for a folder without such a head, or with another loss.
     """
-    folder = folders.model_folder(folder)
-    settings = folders.read_config(folder)
-    config, architecture = _config(settings), str(settings.get("architectures"))
+    folder, settings, config = _open(folder)
+    architecture = str(settings.get("architectures"))
     task = next((task for kind, task in TASKS.items() if kind in architecture), None)
     if task is None:
         raise InterchangeError(f"{folder} holds {architecture}, and none of {', '.join(TASKS)}.")
-    labels, names = settings.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}, None
-    dropout = settings.get("classifier_dropout_prob", settings.get("classifier_dropout")) or 0.0
+    told = (settings.get("classifier_dropout_prob"), settings.get("classifier_dropout"))
+    usual = 0.1 if settings["model_type"] == "albert" else config.hidden_dropout
+    dropout = next((rate for rate in told if rate is not None), usual)  # as transformers
     config.replace(hidden_dropout=dropout)  # The head's has the same limits.
-    if task is AlbertForClassification:  # in the order of the logits
-        with blame(f"id2label in {folder / 'config.json'}", InterchangeError):
-            names = [str(labels[str(number)]) for number in range(len(labels))]
+    names = _label_names(folder, settings) if task is AlbertForClassification else None
     sizes, optional = [len(names)] if names else [], ("head.none.", "albert.pooler.")
     model = _read(folder, settings, lambda: task(Albert(config), *sizes, dropout=dropout), optional)
-    return model, _load_tokenizer(folder, config), names
+    return model, load_tokenizer(folder, config.vocab_size), names
 
 
-def _write(
-    model: nn.Module, tokenizer: Tokenizer | None, folder: Path, architecture: str, fields: dict
+def _label_names(folder: Path, settings: dict) -> list[str]:
+    """Return the names of the classes in the order of the logits, as transformers counts them."""
+    with blame(f"id2label or num_labels in {folder / 'config.json'}", InterchangeError):
+        labels = settings.get("id2label")
+        labels = labels or {str(i): f"LABEL_{i}" for i in range(settings.get("num_labels", 2))}
+        names = [str(labels[str(number)]) for number in range(len(labels))]
+    if settings.get("problem_type") not in (None, usual := PROBLEMS[len(names) > 1]):
+        raise InterchangeError(
+            f"problem_type {settings['problem_type']!r} with {len(names)} labels is not supported, "
+            f"{usual!r} is."
+        )
+    return names
+
+
+def model_folder(name: str | Path) -> Path:
+    """Return the folder of a model, given a folder, the name of a shipped model, or a Hub name.
+
+    ``huggingface_hub`` fetches a Hub name such as "albert/albert-base-v2" into its cache, where it
+    is found again without a network. Raises InterchangeError for a name that is none of the three.
+    """
+    folder, name = Path(str(name)), str(name)
+    if folder.exists():
+        return folder
+    if name in SHIPPED:
+        return Path(str(files("albert_edu"))) / "pretrained" / SHIPPED[name]
+    is_path = len(folder.parts) > 1 and folder.parent.exists()
+    if is_path or not re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name):
+        raise InterchangeError(f"{name} is not a folder (found: no such folder).")
+    from huggingface_hub import errors, snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=HUB_FILES))
+    except Exception as error:  # a dozen kinds: its own, those of HTTP and of the network
+        away = isinstance(error, errors.LocalEntryNotFoundError)
+        reason = "the Hub is out of reach, and the cache lacks it." if away else error
+        raise InterchangeError(
+            f"{name} is no folder, no shipped model ({', '.join(SHIPPED)}), and no model of that "
+            f"name came from the Hub: {reason}"
+        ) from error
+
+
+def read_weights(
+    folder: Path, settings: dict, model: nn.Module, optional: tuple[str, ...] = ()
+) -> dict[str, Tensor]:
+    """Return our name -> tensor for the parameters of ``model``, as ``formats.our_weights`` does.
+
+    ``settings`` are the fields of the folder's config. The weights are in one file, or in shards.
+    """
+    shards = [WEIGHTS]
+    if (folder / INDEX).exists() and not (folder / WEIGHTS).exists():
+        with blame(folder / INDEX, InterchangeError):
+            shards = sorted(set(read_json(folder / INDEX, InterchangeError)["weight_map"].values()))
+    elif not (folder / WEIGHTS).exists():
+        found = ", ".join(sorted(path.name for path in folder.iterdir()))
+        raise InterchangeError(f"{folder} has no {WEIGHTS} (found: {found}). {CONVERT}")
+    tensors = {}
+    for shard in shards:
+        if Path(shard).name != shard or not shard.strip("."):
+            raise InterchangeError(f"{INDEX} names {shard!r}, which is not a file of {folder}.")
+        tensors |= read_file(folder / shard, load_file, InterchangeError, largest=None)
+    return formats.our_weights(folder, tensors, settings["model_type"], model, optional)
+
+
+def write_folder(
+    model: nn.Module,
+    tokenizer: Tokenizer | None,
+    folder: Path,
+    kind: str,
+    fields: dict | None = None,
+    native: bool = False,
 ) -> None:
-    """Write the files of a folder for transformers' Albert or Bert``architecture``.
+    """Write the files of a folder for transformers' Albert or Bert``kind``.
 
-    ``fields`` go into its config. Where transformers cannot express the encoder, fields and tensors
-    keep our names.
+    ``fields`` go into its config. ``native`` writes our own names, which can say every model.
     """
     config = model.albert.config
     settings = formats.to_transformers(config)
     family = "Bert" if settings["model_type"] == "bert" else "Albert"
-    if why_not_expressible(config):
-        settings = {"model_type": OURS, **dataclasses.asdict(config)}
+    if native:
+        settings = {"model_type": OURS, "shape": dataclasses.asdict(config)}
     names, state = formats.tensor_names(model, settings["model_type"]), model.state_dict()
     tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}
     if settings["model_type"] == "albert" and not config.factorised:
-        tensors |= folders.identity_projection(config)
-    settings = {"architectures": [family + architecture], **settings, **fields}
+        tensors |= formats.identity_projection(config)
+    settings = {"architectures": [family + kind], **settings, **(fields or {})}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    if tokenizer is None:
-        return
-    tokenizer.save(folder)
-    path = folder / "tokenizer_config.json"  # It also says how long a text the model takes.
-    limits = {
-        "model_max_length": config.max_positions,
-        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
-    }
-    path.write_text(json.dumps(json.loads(path.read_text()) | limits, indent=2) + "\n")
+    save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+    if tokenizer:
+        tokenizer.save(folder)
+        path = folder / "tokenizer_config.json"  # It also says how long a text the model takes.
+        limits = {
+            "model_max_length": config.max_positions,
+            "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+        }
+        path.write_text(json.dumps(json.loads(path.read_text()) | limits, indent=2) + "\n")
+
+
+def _open(name: str | Path) -> tuple[Path, dict, AlbertConfig]:
+    """Return the folder of that name, the fields of its ``config.json``, and our config."""
+    folder = model_folder(name)
+    settings = read_json(folder / "config.json", InterchangeError)
+    if settings.get("model_type") != OURS:
+        return folder, settings, formats.from_transformers(settings)
+    with blame(folder / "config.json", InterchangeError):
+        return folder, settings, AlbertConfig(**settings["shape"])
 
 
 def _read(
@@ -171,37 +243,7 @@ def _read(
     """Return ``build()`` with the weights of a folder whose config has the fields ``settings``."""
     with torch.device("meta"):  # Shapes without memory, so that nothing is built that does not fit.
         blueprint = build()
-    weights = folders.read_weights(folder, settings, blueprint, optional)
+    weights = read_weights(folder, settings, blueprint, optional)
     model = build()
     model.load_state_dict(weights, strict=False)
     return model
-
-
-def _load_tokenizer(folder: Path, config: AlbertConfig) -> Tokenizer | None:
-    file = next((file for file in TOKENIZERS if (folder / file).exists()), None)
-    if file is None:
-        return None
-    tokenizer = read_file(
-        folder / file, lambda path: TOKENIZERS[file].load(path.parent), InterchangeError
-    )
-    if file == "spiece.model" and (folder / "tokenizer_config.json").exists():
-        kept = read_json(folder / "tokenizer_config.json", InterchangeError)
-        if kept.get("do_lower_case") is False or kept.get("keep_accents"):
-            warnings.warn(f"{folder} keeps capitals or accents; here they are lost.", stacklevel=3)
-    if len(tokenizer) != config.vocab_size:
-        message = (
-            f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model "
-            f"{config.vocab_size:,} rows for them."
-        )
-        if len(tokenizer) > config.vocab_size:
-            raise InterchangeError(message)
-        warnings.warn(message, stacklevel=3)
-    return tokenizer
-
-
-def _config(settings: dict) -> AlbertConfig:
-    if settings.get("model_type") != OURS:
-        return formats.from_transformers(settings)
-    return formats.checked_config(
-        {name: value for name, value in settings.items() if name not in NOT_OF_THE_SHAPE}
-    )

@@ -1,4 +1,4 @@
-"""Tokenizers that came with a model of others: BERT's WordPiece, or any ``tokenizer.json``.
+"""The tokenizer of a model folder, which may be of others: any ``tokenizer.json``.
 
 ``tokenizers`` does the work. The interface is AlbertTokenizer's, so that such a model can be
 fine-tuned, inspected and asked to fill in words; its special tokens have other ids.
@@ -6,13 +6,23 @@ fine-tuned, inspected and asked to fill in words; its special tokens have other 
 
 import hashlib
 import json
+import unicodedata
+import warnings
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
 import tokenizers
 
-from albert_edu.text.tokenizer import TokenizerError
+from albert_edu.errors import blame, read_file, read_json
+from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, normalise
+
+SETTINGS = "tokenizer_config.json"
+OF_NORMALIZER = {  # a field of that file -> of the normalizer; transformers believes the former
+    "do_lower_case": "lowercase",
+    "strip_accents": "strip_accents",
+    "tokenize_chinese_chars": "handle_chinese_chars",
+}
 
 
 class HubTokenizer:
@@ -21,10 +31,11 @@ class HubTokenizer:
     ``settings`` is the content of its ``tokenizer_config.json``, which ``save`` writes again.
     """
 
-    FILES = ("tokenizer.json", "vocab.txt")
-
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
         self.tokenizer, self.settings = tokenizer, settings or {}
+        if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
+            for field in OF_NORMALIZER.keys() & self.settings.keys():
+                setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         self.pad_id = self._id_of("[PAD]", "<pad>")
@@ -36,17 +47,6 @@ class HubTokenizer:
         if ids == [None] * len(ids):
             raise TokenizerError(f"this tokenizer has no {names[0]}; BERT's and ALBERT's have one.")
         return next(token_id for token_id in ids if token_id is not None)
-
-    @classmethod
-    def load(cls, folder: str | Path) -> "HubTokenizer":
-        """Read ``tokenizer.json`` or, where there is none, BERT's ``vocab.txt`` from a folder."""
-        folder, config = Path(folder), Path(folder, "tokenizer_config.json")
-        settings = json.loads(config.read_text()) if config.is_file() else {}
-        if (folder / "tokenizer.json").exists():
-            return cls(tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json")), settings)
-        lower = settings.get("do_lower_case", True)
-        wordpiece = tokenizers.BertWordPieceTokenizer(str(folder / "vocab.txt"), lowercase=lower)
-        return cls(wordpiece._tokenizer, settings)
 
     def save(self, folder: str | Path) -> None:
         """Write ``tokenizer.json`` and ``tokenizer_config.json``, which AutoTokenizer loads."""
@@ -63,7 +63,7 @@ class HubTokenizer:
             "mask_token": "[MASK]",
             **self.settings,
         }
-        (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
+        (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n")
 
     def __len__(self) -> int:
         return self.tokenizer.get_vocab_size()
@@ -92,7 +92,68 @@ class HubTokenizer:
         shown = [int(i) for i in ids if int(i) not in hidden]
         return self.tokenizer.decode(shown, skip_special_tokens=False)
 
+    def normalise(self, text: str) -> str:
+        """Return what is left of a text before it is cut into tokens."""
+        return self.tokenizer.normalizer.normalize_str(text) if self.tokenizer.normalizer else text
+
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with the tokenizer."""
         return hashlib.sha256(self.tokenizer.to_str().encode()).hexdigest()[:16]
+
+
+def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | None:
+    """Return the tokenizer of a model folder, or None where there is none.
+
+    ``rows`` is how many tokens the model's table has. Raises TokenizerError for files that cannot
+    be read, that contradict each other, or that have more tokens than the table.
+    """
+    names = ("spiece.model", "tokenizer.json", "vocab.txt")
+    file = next((folder / name for name in names if (folder / name).exists()), None)
+    if file is None:
+        return None
+    there = (folder / SETTINGS).exists()
+    settings = read_json(folder / SETTINGS, TokenizerError) if there else {}
+    if file.name == "spiece.model":
+        tokenizer, left = read_file(file, AlbertTokenizer.load, TokenizerError), normalise("É")
+    elif file.name == "tokenizer.json":
+        read = read_file(
+            file, lambda path: tokenizers.Tokenizer.from_file(str(path)), TokenizerError
+        )
+        tokenizer = HubTokenizer(read, settings)
+        left = tokenizer.normalise("É")
+    else:
+        raise TokenizerError(
+            f"{folder} has no tokenizer.json. Two lines of transformers write one from vocab.txt: "
+            f"tokenizer = AutoTokenizer.from_pretrained(FOLDER), tokenizer.save_pretrained(FOLDER)."
+        )
+    keeps_accents = len(unicodedata.normalize("NFD", left)) > 1
+    does = {"do_lower_case": left.islower(), "keep_accents": keeps_accents}
+    for field, done in (does | {"strip_accents": not keeps_accents}).items():
+        if settings.get(field) not in (None, done):
+            raise TokenizerError(f"{folder / SETTINGS} has {field} {not done}, {file.name} {done}.")
+    _check_added(folder, settings, tokenizer)
+    message = f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model {rows:,} rows."
+    if len(tokenizer) > rows:
+        raise TokenizerError(message)
+    if len(tokenizer) < rows:
+        warnings.warn(message, stacklevel=3)
+    return tokenizer
+
+
+def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubTokenizer) -> None:
+    """Raise TokenizerError for a token that was added beside the vocabulary, and is not in it."""
+    file, added = folder / "added_tokens.json", {}
+    if file.exists():
+        added = read_json(file, TokenizerError)
+    with blame(folder / SETTINGS, TokenizerError):
+        more = (settings.get("added_tokens_decoder") or {}).items()
+        added |= {token["content"]: int(token_id) for token_id, token in more}
+    for token, token_id in added.items():
+        known = isinstance(token_id, int) and 0 <= token_id < len(tokenizer)
+        if not known or tokenizer.pieces([token_id]) != [token]:
+            raise TokenizerError(
+                f"{folder} adds the token {token!r} with id {token_id!r}, which its vocabulary has "
+                f"not. transformers writes both into one tokenizer.json: AutoTokenizer."
+                f"from_pretrained(FOLDER).save_pretrained(NEW)."
+            )
