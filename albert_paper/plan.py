@@ -34,6 +34,7 @@ class Experiment:
     pilot: dict = field(default_factory=dict)  # rates, seeds, and perhaps only some of the rows
     claims: dict[str, dict] = field(default_factory=dict)
     card: bool = False  # takes a GPU
+    copy_baseline: float = 0.0  # of an older record, whose runs do not name theirs
 
     @property
     def measured(self) -> Callable[..., dict]:
@@ -43,15 +44,19 @@ class Experiment:
     def runs(self, rates: dict[str, float]) -> list[Run]:
         """Return every row with every seed; ``rates`` are those of the pilots.
 
-        They come seed by seed, so that an unfinished set has whole comparisons.
+        They come seed by seed, so that an unfinished set has whole comparisons. Raises ValueError
+        for a row without a learning rate.
         """
         runs = []
         for seed in self.seeds:
             for row, changes in self.rows.items():
-                rate = rates.get(changes.get("rate_of", row))
-                runs.append(
-                    run_of_row(row, {"learning_rate": rate} | self.settings | changes, seed)
-                )
+                settings = self.settings | changes
+                rate = settings.get("learning_rate") or rates.get(changes.get("rate_of", row))
+                if not rate:
+                    raise ValueError(
+                        f"the row {row!r} has no learning rate: write one, or a pilot."
+                    )
+                runs.append(run_of_row(row, settings | {"learning_rate": rate}, seed))
         return runs
 
     def pilots(self) -> list[Run]:
