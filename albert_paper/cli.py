@@ -1,4 +1,4 @@
-"""The evidence's command line: ``python -m albert_paper reproduce | claims``."""
+"""The evidence's command line: ``python -m albert_paper reproduce | run | claims | bench``."""
 
 import argparse
 import os
@@ -16,51 +16,62 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of both verbs."""
+    """Return the parser of all verbs."""
     parser = argparse.ArgumentParser("python -m albert_paper", description="The paper's evidence.")
-    verb = verbs_of(parser)
-    option = verb("reproduce", run_reproduce, "repeat what the paper did").add_argument
+    training = argparse.ArgumentParser(add_help=False)
+    option = training.add_argument
     option("--device", default="auto", help="auto, cpu, cuda or mps")
-    option("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours")
-    option("--experiment", help="instead of the pair: the runs of one, such as table5, or of all")
     option("--minutes", type=float, help="stop after so many; the same command goes on")
-    option("--record", action="store_true", help="keep pictures and results under figures/, too")
+    option("--record", action="store_true", help="keep the results under figures/, too")
     option("--runs", default="runs", type=Path, help="where models and checkpoints go")
+    verb = verbs_of(parser)
 
-    option = verb("claims", run_claims, "write CLAIMS.md from the records alone").add_argument
+    option = verb("reproduce", run_reproduce, "train the pair of Figure 1", training).add_argument
+    option("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours")
+
+    option = verb("run", run_experiment, "do the runs of an experiment", training).add_argument
+    option("experiment", help="a section of albert_paper/data/experiments.toml")
+
+    option = verb("claims", run_claims, "write the page of claims from the records").add_argument
     option("--figures", default="figures", type=Path, help="holds results/, and gets the page")
-
     return parser
 
 
 def run_reproduce(options) -> None:
-    """Do the quick tour, the pair, or the runs of an experiment."""
+    """Train and show the pair of Figure 1."""
     from albert_edu.training.workers import pick_device
-    from albert_paper import experiments, plan, reproduce
+    from albert_paper import reproduce
 
     kind = pick_device(options.device).type
     if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
         raise ValueError("--profile gpu needs a CUDA card; take laptop, or insist: --device cpu.")
+    stop_after(options)
+    recorded = Path("figures") if options.record else None
+    reproduce.reproduce(options.profile, options.runs, options.device, recorded)
+
+
+def run_experiment(options) -> None:
+    """Do what is not done yet of an experiment, and write its record."""
+    from albert_paper import experiments
+
+    stop_after(options)
+    kept = Path("figures") if options.record else options.runs
+    print(experiments.run_experiment(options.experiment, kept, options.runs, options.device))
+
+
+def stop_after(options) -> None:
+    """Interrupt this process after ``--minutes``, as Ctrl-C would."""
     if options.minutes is not None:
         check_numbers(options, 0.001, 1e6, "minutes")
-        # As Ctrl-C would; a command started with & inherits that SIGINT is ignored.
+        # A command started with & inherits that SIGINT is ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))
         stop.daemon = True
         stop.start()
-    recorded = Path("figures") if options.record else None
-    if options.experiment:
-        kept, profile = recorded or options.runs, options.profile
-        with_profile = [name for name, runs in plan.ALL.items() if profile in runs.budgets]
-        for name in with_profile if options.experiment == "all" else [options.experiment]:
-            print(experiments.run_experiment(name, profile, kept, options.runs, options.device))
-        print("Next: 'python -m albert_paper claims' writes figures/CLAIMS.md from all records.")
-    else:
-        reproduce.reproduce(options.profile, options.runs, options.device, recorded)
 
 
 def run_claims(options) -> None:
-    """Write the report and its pictures, and the README's summary beside the course's own."""
+    """Write the page, its pictures and the outcomes, and the line about them in the README."""
     from albert_paper.page import write_report
 
     own = options.figures == Path("figures") and Path("README.md").exists()

@@ -1,86 +1,75 @@
 """Do an experiment of the plan: train and measure what is not done yet, and write its record."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from albert_edu.errors import FileError, read_json
 from albert_edu.text.prepare import prepare
 from albert_edu.training.workers import pick_device
-from albert_paper.plan import ALL
+from albert_paper.plan import PLAN, best_rates
 from albert_paper.provenance import last_commit_of, provenance, write_json
 from albert_paper.published import DATA
 from albert_paper.sweep import read_result, recorded_run, result_file, sweep
 
 
-def run_experiment(
-    name: str, profile: str, figures: Path, runs: Path, device: str | None = None
-) -> Path:
-    """Do the runs that are not done, first the pilots, then every row at its rate with every seed.
+def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -> Path:
+    """Do the runs that are not done, first the pilots, then every row with every seed.
 
-    The record ``figures/results/NAME_PROFILE.json`` is written when this is interrupted, too. It
-    holds every finished run, so a later sitting, perhaps on another machine, goes on from it.
-    Raises ValueError when there is no such experiment or profile, and when the record that is there
-    was made under another plan: a plan stays as it was before its runs.
+    The record ``figures/results/NAME.json`` is written when this is interrupted, too. It holds
+    every finished run, so a later sitting goes on from it, perhaps on another machine. A run that
+    stands in the record of another experiment is not made again. Raises ValueError when there is
+    no such experiment, and when it takes a card that is not there.
     """
-    if name not in ALL:
-        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(ALL)}.")
-    experiment = ALL[name]
-    if profile not in experiment.budgets:
-        profiles = ", ".join(experiment.budgets)
-        raise ValueError(f"{name} has no profile {profile!r}. The profiles it has: {profiles}.")
-    path, folder = figures / "results" / f"{name}_{profile}.json", runs / "sweeps"
-    before = read_json(path, FileError) if path.exists() else {}
-    if before and before.get("plan") != experiment.section:
-        raise ValueError(f"{path} was recorded under another plan; give the new one another name.")
-    record = {
-        "experiment": name,
-        "profile": profile,
-        "plan": experiment.section,
-        "plan_commit": last_commit_of(DATA / f"{experiment.family}.toml"),
-    }
-    command = f"reproduce --experiment {name} --profile {profile}"
-    if experiment.instead:
-        results = experiment.instead(profile, device)
-        origin = provenance_of(command, results, device)
-        write_json(path, record | {"runs": results, "provenance": origin})
-        return path
-    measure, pilots, evaluation = experiment.measure, experiment.pilots(profile), ()
-    for result in before.get("pilots", []) + before.get("runs", []):
+    if name not in PLAN:
+        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(PLAN)}.")
+    plan = PLAN[name]
+    if plan.card and device == "auto" and pick_device(device).type != "cuda":
+        raise ValueError(f"{name} needs a CUDA card; insist with --device cpu.")
+    folder, measure, pilots, wanted = runs / "sweeps", plan.measured, plan.pilots(), []
+    for result in recorded_results(plan.measure, figures / "results"):
         finished = result_file(folder, recorded_run(result), measure)
         if not finished.exists():
             write_json(finished, result)
     rates: dict[str, float] = {}
     try:
-        rates = experiment.tuned_rates(sweep(pilots, measure, folder, device)) if pilots else {}
-        evaluation = experiment.runs(profile, rates)
-        sweep(evaluation, measure, folder, device)
+        rates = best_rates(sweep(pilots, measure, folder, device)) if pilots else {}
+        wanted = plan.runs(rates)
+        sweep(wanted, measure, folder, device)
     finally:
         done = {
             part: [
                 read_result(folder, run, measure)
-                for run in wanted
+                for run in asked
                 if result_file(folder, run, measure).exists()
             ]
-            for part, wanted in (("pilots", pilots), ("runs", evaluation))
+            for part, asked in (("pilots", pilots), ("runs", wanted))
         }
-        write_json(
-            path,
-            record
-            | {
-                "rates": rates,
-                "planned_runs": len(experiment.runs(profile)),
-                "planned_pilots": len(pilots),
-                **done,
-                "provenance": provenance_of(command, done["pilots"] + done["runs"], device),
-            },
-        )
+        record = {
+            "experiment": name,
+            "measure": plan.measure,
+            "plan_commit": last_commit_of(DATA / "experiments.toml"),
+            "rates": rates,
+            "planned_runs": len(plan.rows) * len(plan.seeds),
+            **done,
+            "provenance": provenance_of(f"run {name}", done["pilots"] + done["runs"], device),
+        }
+        path = figures / "results" / f"{name}.json"
+        write_json(path, record)
     return path
 
 
-def prepare_texts(profile: str = "gpu") -> None:
-    """Fill the cache with every text of a profile, so that it can travel to another machine."""
-    for experiment in ALL.values():
-        for run in experiment.runs(profile) if profile in experiment.budgets else ():
+def recorded_results(measure: str, results: Path) -> Iterator[dict]:
+    """Yield every run and pilot in the records that hold this measure."""
+    for path in sorted(results.glob("*.json")):
+        record = read_json(path, FileError)
+        if measure == record.get("measure", record.get("plan", {}).get("measure")):
+            yield from record.get("pilots", []) + record["runs"]
+
+
+def prepare_texts() -> None:
+    """Fill the cache with every text for a card, so that it can travel to another machine."""
+    for experiment in PLAN.values():
+        for run in experiment.runs({}) if experiment.card else ():
             text = run.text()
             for part in (run.vocabulary or run.corpus).split("+"):
                 prepare(part, tokenizer=text.tokenizer)

@@ -1,217 +1,138 @@
-"""From the results of two rows to one word: agrees, opposes, no difference, undecided or void.
+"""From the runs of a record to one word: agrees, opposes, same, undecided or void.
 
-``compare`` makes one comparison over pairs of seeds and leaves out pairs with a stuck run.
-``judge_family`` does this for all questions of a plan and corrects their p values together (Holm);
-``_word`` has the rules at the top of ``data/planned.toml`` as code. ``tests/paper/recompute.py``
-computes every outcome again without this file. Explained in notebook 12.
+The rules stand at the top of ``data/experiments.toml``. ``tests/paper/recompute.py`` computes every
+word again without this file. Explained in notebooks 09 and 12.
 """
 
-import itertools
-import math
-from collections.abc import Mapping, Sequence
-from statistics import fmean
-from typing import Literal, NamedTuple
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from scipy import stats
 
-from albert_paper.claims import Comparison, Mean, T, cell, differences, mean, rows_by_seed
-
-Scope = Literal["exact", "same question", "small-scale analogue", "other setting"]
-OWN_SCALE = ("exact", "same question")  # only these can be reproduced or contradicted
-LOSS = "held_out_masked_token_loss"
+PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
+LOSS, BASELINE = "held_out_masked_token_loss", "copy_baseline"
 LEVEL, MOST_STUCK = 0.05, 0.25
-ACCURACIES = ("accuracy", "tuned", "frozen")  # what the name of a column of accuracies ends in
 
 
-class Question(NamedTuple):
-    """A claim of the paper as our runs are judged on it, and what was fixed beforehand."""
+class Found(NamedTuple):
+    """What one comparison finds over the seeds without a stuck run."""
 
-    key: str  # EXPERIMENT.NAME
-    text: str
-    source: str
-    scope: Scope
-    criterion: tuple[Comparison, ...]
-    least: float  # the smallest difference that would matter
-    quote: str = ""  # the paper's sentence
-    differs: str = ""  # how our experiment differs from it
-    control: tuple[Comparison, ...] = ()  # what must hold for the runs to show anything
-    stuck: float = 0.0  # a loss from here on is stuck, where runs do not name their baseline
-    items: int = 0  # examples of the one test sample that all seeds share
-    chance: float = 0.5  # the accuracy of guessing, where the column is an accuracy
-    history: str = ""  # second looks, replaced records, known prototypes
-    profile: str = ""  # the profile that decides, where the one with most seeds should not
-    family: str = "planned"  # its plan; "recorded" is what was recorded before the rules existed
-
-    @property
-    def experiment(self) -> str:
-        """The name of the experiment that the question belongs to."""
-        return self.key.split(".")[0]
+    mean: float  # high - low; with +-, the measured side minus the number
+    half: float  # half of the 95% interval
+    n: int
+    p: float  # two-sided, that there is no difference; with +-, that the value is outside
+    p_equal: float  # two one-sided tests, that the difference is m or larger
+    p_outside: float  # with +-, that the value is inside
+    in_favour: int  # seeds
+    seeds: tuple[int, ...]  # without a stuck run
+    left_out: int  # seeds with one
+    void: bool  # more than a quarter of them
 
 
-class Compared(NamedTuple):
-    """One comparison on a set of runs: high - low - by over pairs of seeds without a stuck run."""
+def compare(text: str, runs: Sequence[dict], m: float) -> Found:
+    """Compare two sides, such as ``column: a < b``, seed by seed.
 
-    difference: Mean
-    p: float  # two-sided, that there is no difference (of a claim of equality: that there is one)
-    p_equal: float  # two one-sided tests, that the difference is ``least`` or larger
-    favourable: int  # pairs that do as the criterion says
-    stuck_pairs: int
-    stuck_share: float  # of the worse row
-    with_stuck: Mean
-    limit: str  # the end of the scale ("chance", "100%") near which both rows lie, or ""
-
-
-class Outcome(NamedTuple):
-    """What the runs say about a question, after the correction for all questions of its family."""
-
-    word: str  # agrees, opposes, no difference ..., undecided, void ..., not finished ..., not run
-    parts: tuple[Compared, ...]
-    p: float  # corrected
-
-
-def tail(t: float, freedom: int) -> float:
-    """Return the chance that Student's t is larger than ``t``.
-
-    >>> round(tail(2.262, 9), 4)
-    0.025
+    Raises ValueError that names an unknown row or column.
     """
-    # With t = sqrt(freedom) tan(angle) the density becomes a power of a cosine.
-    start = math.atan(abs(t) / math.sqrt(freedom))
-    angles = start + (np.arange(4000) + 0.5) / 4000 * (math.pi / 2 - start)
-    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
-    density = math.exp(log_scale) / math.sqrt(math.pi) * np.cos(angles) ** (freedom - 1)
-    upper = float(np.mean(density) * (math.pi / 2 - start))
-    return upper if t > 0 else 1 - upper
-
-
-def compare(part: Comparison, runs: Sequence[dict], question: Question) -> Compared:
-    """Compare two rows, or a row with a number, by seed. Raises what ``differences`` raises."""
-    rows, by_seed = rows_by_seed(part, runs), differences(part, runs)
-    stuck = [any(is_stuck(row[seed], question) for row in rows.values()) for seed in by_seed]
-    every = list(by_seed.values())
-    kept = [difference for difference, bad in zip(every, stuck, strict=True) if not bad]
-    shares = [fmean(is_stuck(run, question) for run in row.values()) for row in rows.values()]
-    means = [fmean(cell(run, part.column) for run in row.values()) for row in rows.values()]
-    # The rows' accuracies are taken as independent, which is wide.
-    error = sum(mean * (1 - mean) / question.items for mean in means) if question.items else 0.0
-    mean, least = seed_interval(kept or every, error), margin(part, question)
-    favourable = sum(abs(x) <= part.within if part.within else x > 0 for x in kept)
-    p_equal = max(_p(mean, -least), _p(mean, least, side=-1))
-    p = p_equal if part.within else 2 * min(_p(mean, 0.0), _p(mean, 0.0, side=-1))
-    return Compared(
-        mean,
-        min(1.0, p),
-        p_equal,
-        favourable,
-        sum(stuck),
-        max(shares),
-        seed_interval(every, error),
-        _limit(part, means, least, question.chance),
+    column, low, high, within = PARTS.fullmatch(text).groups()
+    values, m = table(runs, column), float(within or m)
+    sides = [side(part, values) for part in (low, high)]
+    every = (sides[0] - sides[1] if within else sides[1] - sides[0]).dropna()
+    rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
+    bad = stuck(runs).loc[every.index, rows]
+    d = every[~bad.any(axis=1)]
+    error, t = stats.sem(d), stats.t(len(d) - 1)
+    below, above = t.cdf((d.mean() - m) / error), t.sf((d.mean() + m) / error)
+    p_equal, p_outside = max(below, above), min(1 - below, 1 - above)
+    p = p_equal if within else stats.ttest_1samp(d, 0).pvalue
+    seeds = tuple(map(int, d.index))
+    return Found(
+        float(d.mean()),
+        float(t.ppf(0.975) * error),
+        len(d),
+        float(p),
+        float(p_equal),
+        float(p_outside),
+        int((d.abs().le(m) if within else d.gt(0)).sum()),
+        seeds,
+        len(every) - len(d),
+        bool(bad.mean().max() > MOST_STUCK),
     )
 
 
-def _limit(part: Comparison, means: Sequence[float], least: float, chance: float) -> str:
-    """Return the end of the scale from which both rows of accuracies are no further than ``least``.
+def table(runs: Sequence[dict], column: str) -> pd.DataFrame:
+    """Return a column of the runs, a row per seed and a column per row of the experiment."""
+    flat = pd.json_normalize(runs)
+    if column not in flat:
+        raise ValueError(f"the runs have no column {column!r}; they have {', '.join(flat)}.")
+    return flat.pivot(index="seed", columns="row", values=column)
 
-    Nothing is learnt at chance, and at 100% no difference that matters has room.
+
+def side(text: str, values: pd.DataFrame) -> pd.Series:
+    """Return a row, a number, or a sum of them such as ``a - b + 0.02``, for every seed.
+
+    >>> values = pd.DataFrame({"a": [3.0, 4.0], "b": [1.0, 1.0]}, index=[20, 21])
+    >>> side("a - b + 0.5", values).to_list()
+    [2.5, 3.5]
     """
-    ends = {"chance": chance, "100%": 1.0} if part.column.endswith(ACCURACIES) else {}
-    near = [name for name, end in ends.items() if all(abs(mean - end) <= least for mean in means)]
-    return near[0] if near and len(means) == 2 else ""
+    total, sign = pd.Series(0.0, values.index), 1
+    for part in re.split(r" ([+-]) ", text):
+        if part in "+-":
+            sign = 1 if part == "+" else -1
+        elif part in values:
+            total = total + sign * values[part]
+        elif re.fullmatch(r"[\d.]+", part):
+            total = total + sign * float(part)
+        else:
+            raise ValueError(f"no run has the row {part!r}; there are {', '.join(values)}.")
+    return total
 
 
-def margin(part: Comparison, question: Question) -> float:
-    """Return the difference that would matter in a comparison."""
-    return part.within or question.least
+def stuck(runs: Sequence[dict]) -> pd.DataFrame:
+    """Return which runs never learnt to read: their MLM loss is not below the copy baseline."""
+    known = [{LOSS: -np.inf, BASELINE: np.inf} | run for run in runs]
+    return table(known, LOSS).ge(table(known, BASELINE))
 
 
-def is_stuck(run: dict, question: Question) -> bool:
-    """Whether a run's held-out loss is not below what copying and frequencies give."""
-    baseline = run.get("copy_baseline", question.stuck)
-    column = LOSS if LOSS in run else "sotu.masked_token_loss" if "sotu" in run else ""
-    return bool(baseline and column) and cell(run, column) >= baseline
+def holm(p: pd.Series) -> pd.Series:
+    """Return Holm's corrected p values.
 
-
-def seed_interval(values: Sequence[float], error: float = 0.0) -> Mean:
-    """Return the mean over seeds; ``error`` is the variance that a shared test sample adds."""
-    half = math.hypot(mean(values).half, _t(len(values)) * math.sqrt(error))
-    return Mean(float(np.mean(values)), half, len(values))
-
-
-def _t(n: int) -> float:
-    """The 97.5% point of Student's t for n seeds."""
-    return T.get(n - 1, T[15])
-
-
-def _p(mean: Mean, bound: float, side: int = 1) -> float:
-    """One-sided p value that the true mean is not above a bound (``side`` -1: not below it)."""
-    if math.isinf(mean.half):
-        return 1.0
-    distance = (mean.value - bound) * side
-    error = mean.half / _t(mean.n)
-    if not error:
-        return 0.5 if not distance else float(distance < 0)
-    return tail(distance / error, mean.n - 1)
-
-
-def holm(values: Mapping[str, float]) -> dict[str, float]:
-    """Return Holm's corrected p values, the smallest first.
-
-    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
-    {'a': 0.03, 'c': 0.06, 'b': 0.06}
+    >>> {name: round(value, 3) for name, value in holm(pd.Series({"a": 0.01, "b": 0.03})).items()}
+    {'a': 0.02, 'b': 0.03}
     """
-    names = sorted(values, key=values.get)
-    steps = (min(1.0, (len(names) - rank) * values[name]) for rank, name in enumerate(names))
-    return dict(zip(names, itertools.accumulate(steps, max), strict=True))
+    p = p.sort_values()
+    return (p * np.arange(len(p), 0, -1)).clip(upper=1).cummax()
 
 
-def judge_family(
-    questions: Sequence[Question], runs: Mapping[str, Sequence[dict]], unfinished: Mapping[str, str]
-) -> dict[str, Outcome]:
-    """Return the outcome of every question of a family; ``unfinished`` says why some have none."""
-    compared, p = {}, {}
-    for q in questions:
-        if q.key not in unfinished:
-            compared[q.key] = tuple(compare(part, runs[q.key], q) for part in q.criterion)
-        if q.scope != "exact":
-            p[q.key] = max((part.p for part in compared.get(q.key, ())), default=1.0)
-    corrected = {q.key: 0.0 for q in questions} | holm(p)
-    outcomes = {key: Outcome(reason, (), 1.0) for key, reason in unfinished.items()}
-    for q in (q for q in questions if q.key in compared):
-        word = _word(q, compared[q.key], runs[q.key], corrected[q.key])
-        outcomes[q.key] = Outcome(word, compared[q.key], corrected[q.key])
-    return outcomes
+def judge(claims: dict[str, dict], runs: dict[str, list[dict]]) -> dict[str, dict]:
+    """Return for each claim its word, its corrected p, and what its comparisons find.
 
-
-def _word(question: Question, parts: Sequence[Compared], runs: Sequence[dict], p: float) -> str:
-    if question.scope == "exact":
-        return "reproduced" if all(part.difference.value > 0 for part in parts) else "contradicted"
-    for control in question.control:
-        checked = compare(control, runs, question).difference
-        if checked.value - checked.half <= 0:
-            return "void: the control failed"
-    if max(part.stuck_share for part in parts) > MOST_STUCK:
-        return "void: too many stuck runs"
-    if limits := [part.limit for part in parts if part.limit]:
-        return f"void: both rows at {limits[0]}"
-    words = {
-        _word_of_part(part, compared, question.least, p)
-        for part, compared in zip(question.criterion, parts, strict=True)
+    The correction is for all ``claims``: they are one page.
+    """
+    found = {
+        key: [compare(text, runs[key], claim["least"]) for text in claim["criterion"]]
+        for key, claim in claims.items()
     }
-    word = words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
-    own = {"agrees": "reproduced", "opposes": "contradicted"} if question.scope in OWN_SCALE else {}
-    return own.get(word, word)
+    worst = {key: max(part.p for part in parts) for key, parts in found.items()}
+    corrected, judged = holm(pd.Series(worst)), {}
+    for key, claim in claims.items():
+        parts, p = found[key], float(corrected[key])
+        controls = [compare(text, runs[key], claim["least"]) for text in claim.get("control", ())]
+        words = {word(*pair, p) for pair in zip(claim["criterion"], parts, strict=True)}
+        one = words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
+        failed = any(control.mean <= control.half for control in controls)
+        void = failed or any(part.void for part in parts)
+        judged[key] = {"word": "void" if void else one, "p": p, "parts": parts}
+    return judged
 
 
-def _word_of_part(part: Comparison, compared: Compared, least: float, p: float) -> str:
-    difference = compared.difference
-    if part.within:
-        if p < LEVEL:
-            return "agrees"
-        outside = min(_p(difference, part.within), _p(difference, -part.within, side=-1))
-        return "opposes" if outside < LEVEL else "undecided"
-    if not part.by and compared.p_equal < LEVEL:
-        return f"no difference larger than {least:g}"
-    if p < LEVEL:
-        return "agrees" if difference.value > 0 else "opposes"
-    return "undecided"
+def word(text: str, part: Found, p: float) -> str:
+    """Return the word for one comparison with its corrected p."""
+    if " +- " in text:
+        return "agrees" if p < LEVEL else "opposes" if part.p_outside < LEVEL else "undecided"
+    if part.p_equal < LEVEL:
+        return "same"
+    return "undecided" if p >= LEVEL else "agrees" if part.mean > 0 else "opposes"

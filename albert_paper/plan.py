@@ -1,116 +1,97 @@
-"""The plans as data: every experiment of ``data/*.toml``, and the runs it asks for.
+"""The plan as data: every experiment of ``data/experiments.toml``, and the runs it asks for.
 
-A criterion is written down before its runs and not changed after them; the rules stand at the top
-of each file.
+A section is written down before its runs: rows, seeds, settings, learning rates, and for each claim
+the criterion, the control and the smallest difference that matters. Notebook 09 explains why.
 """
 
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from albert_paper import measures
-from albert_paper.counts import counted_rows
-from albert_paper.published import DATA, frozen
-from albert_paper.speed import speeds
-from albert_paper.sweep import DEFAULTS, Measure, Run
+from albert_paper.published import DATA
+from albert_paper.sweep import Run
 
-PROFILES = ("quick", "laptop", "gpu")  # minutes a table on two cores; longer; one card
 MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
-OTHER_WAYS = {"counted_rows": counted_rows, "speeds": speeds}  # results that need no training
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What a profile spends: its seeds, and the settings that every row starts from."""
-
-    seeds: tuple[int, ...] = ()
-    settings: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Rows that are compared, seed by seed, and the claims they decide.
+    """Rows that are compared seed by seed, and the claims that they decide.
 
-    A row says in which settings of ``Run`` it departs from the profile's. ``published`` says which
-    printed number stands beside a row: (table, column, key ...). ``rates`` are the learning rates
-    among which each row is tuned on the ``pilot_seeds``. ``instead`` replaces training by another
-    way to results, such as counting.
+    A row says in which settings of ``Run`` it departs from ``settings``. A row without a learning
+    rate takes the best of its pilots, or that of the row it names as ``rate_of``.
     """
 
-    question: str
-    column: str = "held_out_masked_token_loss"  # what is drawn
-    rows: dict[str, dict] = field(default_factory=dict)
-    measure: Measure | None = None
-    budgets: dict[str, Profile] = field(default_factory=dict)
-    published: dict[str, Sequence] = field(default_factory=dict)
-    instead: Callable[[str, str | None], list[dict]] | None = None
-    note: str = ""  # where the setting departs from the paper's, and how it was chosen
-    axis: str = "held-out loss (nats)"  # the column in words, with its unit
-    curve: str = ""  # a column with a value for each layer, drawn instead: Figure 1's angles
-    rates: tuple[float, ...] = ()
-    pilot_seeds: tuple[int, ...] = ()
-    section: dict = field(default_factory=dict)  # of the file, as a record keeps it
-    family: str = ""  # the file: its claims are corrected together for their number
+    measure: str  # a function of measures.py
+    seeds: Sequence[int]
+    rows: dict[str, dict]
+    settings: dict
+    source: str  # where in the paper
+    setting: str  # how our runs differ from the paper's, in words
+    pilot: dict = field(default_factory=dict)  # rates, seeds, and perhaps only some of the rows
+    claims: dict[str, dict] = field(default_factory=dict)
+    card: bool = False  # takes a GPU
+    copy_baseline: float = 0.0  # of an older record, whose runs do not name theirs
 
-    def runs(self, profile: str, rates: dict[str, float] | None = None) -> tuple[Run, ...]:
-        """Return every row with every seed.
+    @property
+    def measured(self) -> Callable[..., dict]:
+        """The function that measures a trained model."""
+        return getattr(measures, self.measure)
 
-        They come seed by seed, so that an unfinished set has whole comparisons.
+    def runs(self, rates: dict[str, float]) -> list[Run]:
+        """Return every row with every seed; ``rates`` are those of the pilots.
+
+        They come seed by seed, so that an unfinished set has whole comparisons. Raises ValueError
+        for a row without a learning rate.
         """
-        budget, rates = self.budgets[profile], rates or {}
-        return tuple(
-            run_of_row(row, changes, budget.settings, seed, rates.get(row))
-            for seed in budget.seeds
-            for row, changes in self.rows.items()
-        )
+        runs = []
+        for seed in self.seeds:
+            for row, changes in self.rows.items():
+                settings = self.settings | changes
+                rate = settings.get("learning_rate") or rates.get(changes.get("rate_of", row))
+                if not rate:
+                    raise ValueError(
+                        f"the row {row!r} has no learning rate: write one, or a pilot."
+                    )
+                runs.append(run_of_row(row, settings | {"learning_rate": rate}, seed))
+        return runs
 
-    def pilots(self, profile: str) -> tuple[Run, ...]:
+    def pilots(self) -> list[Run]:
         """Return every row that is tuned, with every rate and every pilot seed."""
-        settings = self.budgets[profile].settings
-        return tuple(
-            run_of_row(row, changes, settings, seed, rate)
-            for row, changes in self.rows.items()
-            if "rate_of" not in changes
-            for rate in self.rates
-            for seed in self.pilot_seeds
-        )
-
-    def tuned_rates(self, pilots: Sequence[dict]) -> dict[str, float]:
-        """Return the rate of each row: the lowest mean loss over the pilots, in a tie the lower."""
-        losses = defaultdict(list)
-        for run in pilots:
-            losses[run["row"], run["learning_rate"]].append(run["held_out_masked_token_loss"])
-        best = {}
-        for row, changes in self.rows.items():
-            means = {
-                rate: fmean(losses[changes.get("rate_of", row), rate])
-                for rate in sorted(self.rates)
-            }
-            best[row] = min(means, key=means.get)
-        return best
+        return [
+            run_of_row(row, self.settings | self.rows[row] | {"learning_rate": rate}, seed)
+            for row in self.pilot.get("rows", ())
+            for rate in self.pilot["rates"]
+            for seed in self.pilot["seeds"]
+        ]
 
 
-def run_of_row(
-    row: str, changes: dict, settings: dict, seed: int, rate: float | None = None
-) -> Run:
-    """Return the run of a row with a seed, at a given learning rate or at that of the settings.
+def best_rates(pilots: Sequence[dict]) -> dict[str, float]:
+    """Return the rate of each row: the lowest mean held-out loss of its pilots, in a tie the lower.
 
-    ``depths`` share the steps with the last depth; each depth of a ``chain`` has all of them. Both
-    are trained before.
+    >>> runs = [("a", 1e-3, 2.0), ("a", 2e-3, 1.5), ("a", 4e-3, 1.5)]
+    >>> names = ("row", "learning_rate", "held_out_masked_token_loss")
+    >>> best_rates([dict(zip(names, run)) for run in runs])
+    {'a': 0.002}
     """
-    changes = settings | changes
-    changes.pop("rate_of", None)
+    losses = defaultdict(lambda: defaultdict(list))
+    for run in pilots:
+        losses[run["row"]][run["learning_rate"]].append(run["held_out_masked_token_loss"])
+    return {
+        row: min(sorted(by_rate), key=lambda rate, tried=by_rate: fmean(tried[rate]))
+        for row, by_rate in losses.items()
+    }
+
+
+def run_of_row(row: str, changes: dict, seed: int) -> Run:
+    """Return the run of a row with a seed; each depth of a ``chain`` is trained before, as long."""
+    changes = {name: value for name, value in changes.items() if name != "rate_of"}
     sizes = {name: changes.pop(name) for name in MODEL if name in changes}
-    depths, chain, then = (changes.pop(name, ()) for name in ("depths", "chain", "then"))
-    for name, factor in changes.pop("scaled", {}).items():
-        changes[name] = (DEFAULTS | settings)[name] * factor
-    changes["steps"] = steps = round(changes["steps"] / (len(depths) + 1))
-    changes |= {"learning_rate": rate} if rate else {}
-    grown = tuple((depth, steps) for depth in (*depths, *chain))
-    then = tuple(sorted(dict(then).items()))
+    grown = tuple((depth, changes["steps"]) for depth in changes.pop("chain", ()))
+    then = tuple(sorted(changes.pop("then", {}).items()))
     return Run(row, **changes, config=model_changes(**sizes), grown=grown, seed=seed, then=then)
 
 
@@ -138,34 +119,9 @@ def model_changes(
     return tuple(changes.items())
 
 
-def load_experiments(file: Path) -> dict[str, Experiment]:
-    """Return every experiment of a file by its name.
-
-    What stands at the top of the file holds for all of its sections.
-    """
-    content = tomllib.loads(file.read_text(encoding="utf-8"))
-    top = {name: content.pop(name, ()) for name in ("seeds", "pilot_seeds", "profile")}
-    return {name: _experiment(section, top, file.stem) for name, section in content.items()}
-
-
-def _experiment(section: dict, top: dict, family: str) -> Experiment:
-    only = {"seeds": top["seeds"], "settings": section.get("settings", {})}
-    profiles = section.get("profiles", {top["profile"] or "laptop": only})
-    plain = {field.name for field in fields(Experiment)} - {"measure", "instead"}
-    values = {name: frozen(value) for name, value in (top | section).items() if name in plain}
-    return Experiment(
-        **values,
-        measure=getattr(measures, section.get("measure", ""), None),
-        instead=OTHER_WAYS.get(section.get("instead")),
-        section=section,
-        family=family,
-        budgets={
-            name: Profile(tuple(part.get("seeds", ())), part.get("settings", {}))
-            for name, part in profiles.items()
-        },
-    )
-
-
-PLANNED = load_experiments(DATA / "planned.toml") | load_experiments(DATA / "gpu.toml")
-EXPERIMENTS = load_experiments(DATA / "recorded.toml")
-ALL = EXPERIMENTS | PLANNED
+PLAN = {
+    name: Experiment(**section)
+    for name, section in tomllib.loads(
+        (DATA / "experiments.toml").read_text(encoding="utf-8")
+    ).items()
+}
