@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--optimizer", default="adamw", choices=["adamw", "lamb"])
     option("--learning-rate", type=float, default=1e-3)
     option("--accumulate", type=int, default=1, help="parts of a batch, to save memory")
+    option("--gradient-checkpointing", action="store_true", help="less memory, a third more time")
     option("--precision", choices=["float32", "bfloat16"], help="else bfloat16 on a CUDA card only")
     option("--checkpoint-every", type=int, default=100, help="steps")
     option("--evaluate-every", type=int, default=100, help="steps")

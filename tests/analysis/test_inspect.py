@@ -5,8 +5,7 @@ import pytest
 import transformers
 
 from albert_edu.analysis.inspect import fill, inspect, rows_of_text
-from albert_edu.model.interchange import model_folder
-from albert_edu.model.interchange import load_pretrained
+from albert_edu.model.interchange import load_pretrained, model_folder
 from tests.support import main
 
 
