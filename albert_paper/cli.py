@@ -1,4 +1,4 @@
-"""The evidence's command line: ``python -m albert_paper reproduce | claims``."""
+"""The evidence's command line: ``python -m albert_paper reproduce | claims | figure1``."""
 
 import argparse
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import check_numbers
+from albert_edu.errors import read_text
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -16,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of both verbs."""
+    """Return the parser of the three verbs."""
     parser = argparse.ArgumentParser("python -m albert_paper", description="The paper's evidence.")
     verb = verbs_of(parser)
     option = verb("reproduce", run_reproduce, "repeat what the paper did").add_argument
@@ -29,6 +30,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     option = verb("claims", run_claims, "write CLAIMS.md from the records alone").add_argument
     option("--figures", default="figures", type=Path, help="holds results/, and gets the page")
+
+    option = verb("figure1", run_figure1, "draw Figure 1 from released models").add_argument
+    option("models", nargs=2, metavar="MODEL", help="two names on the Hub, or folders")
+    option("--text", type=Path, help="a file to measure on; else the newest address of the course")
+    option("--out", default="runs/figure1", type=Path, help="gets figure1.png")
 
     return parser
 
@@ -65,3 +71,11 @@ def run_claims(options) -> None:
 
     own = options.figures == Path("figures") and Path("README.md").exists()
     print(write_report(options.figures, Path("README.md") if own else None))
+
+
+def run_figure1(options) -> None:
+    """Measure two models, and draw both."""
+    from albert_paper.figure1 import compare, newest_address
+
+    text = read_text(options.text) if options.text else newest_address()
+    print(compare(options.models, text, options.out))
