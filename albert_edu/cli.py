@@ -57,6 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
         optimizer="lamb is the paper's",
         learning_rate="at the end of the warm-up",
         accumulate="parts of a batch, to save memory",
+        gradient_checkpointing="less memory, a third more time",
         checkpoint_every="steps",
         evaluate_every="steps",
         seed="of the weights, the batches and dropout",

@@ -1,4 +1,4 @@
-"""The evidence's command line: ``python -m albert_paper reproduce | run | claims | bench``."""
+"""The evidence's command line, ``python -m albert_paper VERB``."""
 
 import argparse
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import check_numbers
+from albert_edu.errors import read_text
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -34,6 +35,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     option = verb("claims", run_claims, "write the page of claims from the records").add_argument
     option("--figures", default="figures", type=Path, help="holds results/, and gets the page")
+
+    option = verb("figure1", run_figure1, "draw Figure 1 from released models").add_argument
+    option("models", nargs=2, metavar="MODEL", help="two names on the Hub, or folders")
+    option("--text", type=Path, help="a file to measure on; else the newest address of the course")
+    option("--out", default="runs/figure1", type=Path, help="gets figure1.png")
     return parser
 
 
@@ -76,3 +82,11 @@ def run_claims(options) -> None:
 
     own = options.figures == Path("figures") and Path("README.md").exists()
     print(write_report(options.figures, Path("README.md") if own else None))
+
+
+def run_figure1(options) -> None:
+    """Measure two models, and draw both."""
+    from albert_paper.figure1 import compare, newest_address
+
+    text = read_text(options.text) if options.text else newest_address()
+    print(compare(options.models, text, options.out))

@@ -10,7 +10,7 @@ from torch import nn
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 
-COURSE, PAPER = ("doctor", "start", "notebooks", "assignments"), ("reproduce", "claims")
+COURSE, PAPER = ("doctor", "start", "notebooks", "assignments"), ("reproduce", "claims", "figure1")
 
 
 def tiny(seed: int = 0, **changes) -> AlbertForPretraining:

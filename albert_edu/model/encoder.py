@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.layers import FeedForward, SelfAttention
-from albert_edu.model.sharing import layer_plan
+from albert_edu.model.sharing import LayerSlot, layer_plan
 
 
 class SharedEncoder(nn.Module):
@@ -45,3 +46,21 @@ class SharedEncoder(nn.Module):
     ) -> Float[Tensor, "B S H"]:
         # The queue keeps only the last state, so inference does not hold all L of them.
         return deque(self.steps(x, attention_mask), maxlen=1).pop()
+
+
+def run_recomputing(
+    encoder: SharedEncoder,
+    x: Float[Tensor, "B S H"],
+    attention_mask: Bool[Tensor, "B S"] | None = None,
+) -> Float[Tensor, "B S H"]:
+    """Run an encoder, and store nothing but the input of each layer application for its gradient.
+
+    The backward pass runs each application again, with the same dropout. Notebook 10.
+    """
+
+    def layer(x: Tensor, slot: LayerSlot) -> Tensor:
+        return encoder.ffn[slot.ffn](encoder.attention[slot.attention](x, attention_mask))
+
+    for slot in encoder.plan:
+        x = checkpoint(layer, x, slot, use_reentrant=False)
+    return x

@@ -198,10 +198,10 @@ def _check_unused(config: AlbertConfig, tensors: dict[str, Tensor], used: set[st
     fixed |= {} if config.factorised else identity_projection(config)
     for name in fixed.keys() & tensors.keys():
         if not tensors[name].equal(fixed[name]):
-            what = TIED.get(name, "the identity, although E == H")
-            raise InterchangeError(
-                f"{name} is not {what}; here it is, and has no place of its own."
-            )
+            what = "the identity; here E == H means no projection, as in the authors' code"
+            if name in TIED:
+                what = f"{TIED[name]}; here the two are one (tied)"
+            raise InterchangeError(f"{name} is not {what}.")
     known = used | TIED.keys() | fixed.keys()
     unused = [name for name in tensors if name not in known and not name.endswith("_ids")]
     for name in unused:

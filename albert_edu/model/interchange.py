@@ -185,7 +185,7 @@ def read_weights(
         found = ", ".join(sorted(path.name for path in folder.iterdir()))
         raise InterchangeError(f"{folder} has no {WEIGHTS} (found: {found}). {CONVERT}")
     tensors = {}
-    for shard in shards:
+    for shard in map(str, shards):
         if Path(shard).name != shard or not shard.strip("."):
             raise InterchangeError(f"{INDEX} names {shard!r}, which is not a file of {folder}.")
         tensors |= read_file(folder / shard, load_file, InterchangeError, largest=None)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tokenizers
 
-from albert_edu.errors import blame, read_file, read_json
+from albert_edu.errors import FileError, blame, read_file, read_json
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, normalise
 
 SETTINGS = "tokenizer_config.json"
@@ -105,21 +105,19 @@ class HubTokenizer:
 def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | None:
     """Return the tokenizer of a model folder, or None where there is none.
 
-    ``rows`` is how many tokens the model's table has. Raises TokenizerError for files that cannot
-    be read, that contradict each other, or that have more tokens than the table.
+    ``rows`` is how many tokens the model's table has. Raises FileError for a file that cannot be
+    read, TokenizerError for files that contradict each other or have more tokens than the table.
     """
     names = ("spiece.model", "tokenizer.json", "vocab.txt")
     file = next((folder / name for name in names if (folder / name).exists()), None)
     if file is None:
         return None
     there = (folder / SETTINGS).exists()
-    settings = read_json(folder / SETTINGS, TokenizerError) if there else {}
+    settings = read_json(folder / SETTINGS, FileError) if there else {}
     if file.name == "spiece.model":
-        tokenizer, left = read_file(file, AlbertTokenizer.load, TokenizerError), normalise("É")
+        tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise("É")
     elif file.name == "tokenizer.json":
-        read = read_file(
-            file, lambda path: tokenizers.Tokenizer.from_file(str(path)), TokenizerError
-        )
+        read = read_file(file, lambda path: tokenizers.Tokenizer.from_file(str(path)), FileError)
         tokenizer = HubTokenizer(read, settings)
         left = tokenizer.normalise("É")
     else:
@@ -145,8 +143,8 @@ def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubT
     """Raise TokenizerError for a token that was added beside the vocabulary, and is not in it."""
     file, added = folder / "added_tokens.json", {}
     if file.exists():
-        added = read_json(file, TokenizerError)
-    with blame(folder / SETTINGS, TokenizerError):
+        added = read_json(file, FileError)
+    with blame(folder / SETTINGS, FileError):
         more = (settings.get("added_tokens_decoder") or {}).items()
         added |= {token["content"]: int(token_id) for token_id, token in more}
     for token, token_id in added.items():

@@ -8,6 +8,7 @@ Without dropout, W workers follow the path of one.
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -15,6 +16,7 @@ from torch import nn
 
 from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.encoder import run_recomputing
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.training import checkpoint
 from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate
@@ -73,9 +75,8 @@ def pretrain(
     alone = checkpoint.only_process(folder) if folder and workers.is_main else nullcontext()
     cuda = [device] if device.type == "cuda" else []
     # The caller's random state comes back at the end: dropout reseeds the global generator.
-    with alone, torch.random.fork_rng(devices=cuda):
-        measured = ("step", "records", "sums", "tokens", "elapsed")
-        state = checkpoint.resume(folder, model, optimizer, run, measured)
+    with alone, workers.together(), torch.random.fork_rng(devices=cuda):
+        state = checkpoint.resume(folder, model, optimizer, run)
         unseen, start = (held_out or stream).corpus, state.get("step", 0)
         history = History(baselines(stream.corpus, unseen, tokens))
         with blame(f"the training state in {folder}", checkpoint.CheckpointError):
@@ -86,6 +87,8 @@ def pretrain(
             history.rewrite(metrics_file)
         if settings.compile:
             compile_blocks(model)
+        if settings.gradient_checkpointing:
+            model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
         wrapped = workers.wrap(model)
         shown = describe if workers.is_main else None
         with progress_bar(settings.steps, shown, start, leave=False) as progress:

@@ -25,6 +25,7 @@ class PretrainSettings:
     clip_norm: float = 1.0  # on the gradient of all parameters together; 0 means never
     accumulate: int = 1  # micro-batches of a batch, at most one per row: the same step, less memory
     precision: Literal["float32", "bfloat16"] = "float32"
+    gradient_checkpointing: bool = False  # less memory, a third more time, the same step
     compile: bool = False  # torch.compile the blocks: pays on a GPU, seldom on a CPU
     checkpoint_every: int = 0  # steps; 0 here and below means only at the end
     log_every: int = 10
@@ -41,6 +42,7 @@ class PretrainSettings:
         check_numbers(self, 1, 100_000, "accumulate", "evaluate_batches")
         check_numbers(self, 0, 2**32 - 1, "seed")
         check_choices(self, optimizer=("lamb", "adamw"), compile=(False, True))
+        check_choices(self, gradient_checkpointing=(False, True))
         check_choices(self, precision=("float32", "bfloat16"))
 
     def due(self, done: int, every: int) -> bool:
@@ -49,7 +51,8 @@ class PretrainSettings:
 
     def trajectory(self) -> dict:
         """Return the settings that the weights depend on; others may change when a run resumes."""
-        free = ("compile", "checkpoint_every", "log_every", "evaluate_every", "evaluate_batches")
+        free = ("compile", "gradient_checkpointing", "checkpoint_every", "log_every")
+        free += ("evaluate_every", "evaluate_batches")
         return {key: value for key, value in dataclasses.asdict(self).items() if key not in free}
 
 

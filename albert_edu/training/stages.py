@@ -87,7 +87,6 @@ def train_stages(
     return TrainedStages(model, history, seconds)
 
 
-@torch.no_grad()
 def stack_layers(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
     """Return a model of ``num_layers`` layers that starts from this model's weights.
 
@@ -100,7 +99,22 @@ def stack_layers(model: AlbertForPretraining, num_layers: int) -> AlbertForPretr
         raise ValueError(
             f"stack_layers makes a model deeper: {num_layers} layers are fewer than {old_depth}."
         )
-    deep = AlbertForPretraining(model.config.replace(num_layers=num_layers))
+    return _with_layers_of(model, model.config.replace(num_layers=num_layers))
+
+
+def unshare(model: AlbertForPretraining) -> AlbertForPretraining:
+    """Return a model that gives the same numbers, in which each layer has weights of its own.
+
+    They start as copies of the shared ones; training may then take them apart (notebook 04).
+    """
+    return _with_layers_of(model, model.config.replace(share="none"))
+
+
+@torch.no_grad()
+def _with_layers_of(model: AlbertForPretraining, config: AlbertConfig) -> AlbertForPretraining:
+    """Return a model of that config, whose layers start from those of a model in the same order."""
+    deep = AlbertForPretraining(config)
+    old_depth, num_layers = model.config.num_layers, config.num_layers
     deep.vocabulary = model.vocabulary
     old, new = model.albert.encoder, deep.albert.encoder
     outside = {key: value for key, value in model.state_dict().items() if ".encoder." not in key}

@@ -4,12 +4,18 @@ import atexit
 import os
 import platform
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+
+
+class WorkerLost(RuntimeError):
+    """Another worker of the group has ended, so this one cannot go on."""
 
 
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
@@ -47,15 +53,35 @@ class Workers(NamedTuple):
         """Join the group that torchrun describes in the environment: NCCL on GPUs, gloo on CPUs.
 
         The group lasts until the process ends, because the next run of the process needs it again.
+        A group that torchrun restarts has a part of the agent's store to itself. In the part of the
+        group before it, gloo would find the addresses of the dead, and wait for them for ever.
         """
         if int(os.environ.get("WORLD_SIZE", 1)) == 1:
             return cls()
         if not dist.is_initialized():
             if device.type == "cuda":
                 torch.cuda.set_device(device)
-            dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            store, rank, world_size = next(dist.rendezvous("env://"))
+            attempt = f"attempt-{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}"
+            group = {"store": dist.PrefixStore(attempt, store), "rank": rank}
+            backend = "nccl" if device.type == "cuda" else "gloo"
+            dist.init_process_group(backend, world_size=world_size, **group)
             atexit.register(dist.destroy_process_group)
         return cls(dist.get_rank(), dist.get_world_size())
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Turn torch's words about a broken connection into a WorkerLost during a block."""
+        try:
+            yield
+        except RuntimeError as error:
+            if self.world_size == 1 or not re.search("gloo|nccl|connection", str(error), re.I):
+                raise
+            raise WorkerLost(
+                f"worker {self.rank} stops, because another of the {self.world_size} workers has "
+                f"ended. torchrun --max-restarts 3 starts them again up to three times; otherwise "
+                f"give the same command again, which goes on from the newest checkpoint."
+            ) from error
 
     @property
     def is_main(self) -> bool:

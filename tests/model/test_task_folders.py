@@ -17,11 +17,11 @@ from albert_edu.model.task_heads import (
     AlbertForChoice,
     AlbertForClassification,
     AlbertForSpan,
-    AlbertForTokens,
 )
 from albert_edu.text.stories import stories
 from albert_edu.text.tasks import TaskData
 from albert_edu.text.tokenizer import AlbertTokenizer
+from tests.support import same_bits
 
 V, S = 150, 11
 ENCODERS = {
@@ -32,7 +32,6 @@ ENCODERS = {
 HEADS = {
     "SequenceClassification": partial(AlbertForClassification, num_labels=3, dropout=0.2),
     "MultipleChoice": AlbertForChoice,
-    "TokenClassification": partial(AlbertForTokens, num_labels=3, dropout=0.2),
     "QuestionAnswering": AlbertForSpan,
 }
 
@@ -84,8 +83,6 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
     )
     batch = batch_of(2, 3) if kind == "MultipleChoice" else batch_of(2)
     labels = torch.tensor([0, 2])
-    if kind == "TokenClassification":
-        labels = torch.randint(3, (2, S)).where(batch.attention_mask.bool(), -100)
     batch = dataclasses.replace(batch, labels=labels)
     arguments = dict(
         input_ids=batch.token_ids,
@@ -122,13 +119,7 @@ def test_a_saved_task_model_comes_back_with_tokenizer_labels_and_dropout(kind, c
     assert type(loaded) is type(model) and loaded.albert.config == model.albert.config
     assert its_labels == labels and loaded.dropout.p == model.dropout.p
     assert its_tokenizer.fingerprint == tokenizer.fingerprint
-    without_pooler = (
-        kind == "TokenClassification" and changes.get("share") != "ffn"
-    )  # as transformers' class
-    for name, tensor in model.state_dict().items():
-        assert torch.equal(tensor, loaded.state_dict()[name]) or (
-            without_pooler and "pooler" in name
-        ), name
+    assert same_bits(loaded, model)
 
 
 def test_transformers_knows_the_names_of_the_classes_and_that_one_output_is_a_regression(tmp_path):
@@ -151,16 +142,11 @@ def test_a_wrong_number_of_label_names_is_refused(tmp_path):
         save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path, ["bad", "good"])
 
 
-@pytest.mark.filterwarnings(
-    "error"
-)  # transformers' token classes have no pooler, and ours misses none
 @pytest.mark.parametrize(
     ("kind", "dropout"),
     [
         ("AlbertForSequenceClassification", "classifier_dropout_prob"),
-        ("AlbertForTokenClassification", "classifier_dropout_prob"),
         ("BertForSequenceClassification", "classifier_dropout"),
-        ("BertForTokenClassification", "classifier_dropout"),
     ],
 )
 @pytest.mark.parametrize("outputs", [2, 4])
@@ -171,7 +157,7 @@ def test_a_classifier_that_transformers_fine_tuned_is_read(kind, dropout, output
         .double()
     )
     theirs.save_pretrained(tmp_path)
-    told = 0.3 if outputs == 4 else getattr(theirs.config, dropout) or 0.0
+    told = 0.3 if outputs == 4 else 0.1  # transformers' own
     ours, _, labels = load_task_model(str(tmp_path))
     batch = batch_of(2)
     logits = theirs(batch.token_ids, batch.attention_mask, batch.segment_ids).logits
@@ -196,5 +182,32 @@ def test_a_file_whose_head_has_another_size_than_its_labels_is_refused(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(settings))
     with pytest.raises(
         InterchangeError, match=r"classifier\.weight has shape \(3, 16\).*\(2, 16\)"
+    ):
+        load_task_model(tmp_path)
+
+
+def edit(folder, **changes):
+    path = folder / "config.json"
+    settings = json.loads(path.read_text()) | changes
+    path.write_text(
+        json.dumps({key: value for key, value in settings.items() if value is not None})
+    )
+
+
+def test_a_number_of_labels_without_names_gets_the_names_of_transformers(tmp_path):
+    save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path)
+    edit(tmp_path, id2label=None, label2id=None, num_labels=3)
+    assert load_task_model(tmp_path)[2] == ["LABEL_0", "LABEL_1", "LABEL_2"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [(3, "multi_label_classification"), (3, "regression"), (1, "single_label_classification")],
+)
+def test_a_problem_that_the_head_has_no_loss_for_is_refused(labels, problem, tmp_path):
+    save_task_model(AlbertForClassification(encoder(), labels), None, tmp_path)
+    edit(tmp_path, problem_type=problem)
+    with pytest.raises(
+        InterchangeError, match=rf"problem_type '{problem}' with {labels} labels is"
     ):
         load_task_model(tmp_path)

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from albert_edu.analysis.memory import saved_bytes
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.training import pretrain as module
@@ -136,6 +137,21 @@ def test_without_an_order_objective_the_pooler_and_the_order_head_stay(story_tex
     before, after = weights(tiny()), trained(stream, optimizer=optimizer)[0]
     order = {name for name in before if name.startswith(("albert.pooler", "sentence_order_head"))}
     assert {name for name in before if torch.equal(before[name], after[name])} == order
+
+
+@pytest.mark.parametrize(
+    "changes", [{"num_layers": 4}, {"num_layers": 4, "share": "none"}], ids=str
+)
+@pytest.mark.parametrize("dropout", [0.0, 0.2])
+def test_gradient_checkpointing_stores_less_and_changes_no_bit(stream, changes, dropout):
+    ends, stored = [], []
+    for recompute in (False, True):
+        model = tiny(hidden_dropout=dropout, attention_dropout=dropout, **changes)
+        settings = PretrainSettings(3, 1e-3, gradient_checkpointing=recompute, accumulate=2)
+        pretrain(model, stream, settings, None, "cpu", describe=None)
+        ends.append(weights(model))
+        stored.append(saved_bytes(lambda model=model: model(stream.batch(0)), model))
+    assert same_bits(*ends) and stored[1] < stored[0] / 2
 
 
 def test_the_seed_decides_dropout_and_the_callers_random_state_neither_decides_nor_changes(stream):

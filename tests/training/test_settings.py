@@ -34,7 +34,10 @@ def test_the_rate_rises_in_equal_steps_and_falls_in_equal_steps(warmup, rates):
 def test_a_run_may_go_on_with_another_watch_or_compiled_and_with_nothing_else_changed():
     run = PretrainSettings(10)
     watching = {"checkpoint_every", "log_every", "evaluate_every", "evaluate_batches"}
-    assert set(vars(run)) - set(run.trajectory()) == watching | {"compile"}
+    assert set(vars(run)) - set(run.trajectory()) == watching | {
+        "compile",
+        "gradient_checkpointing",
+    }
 
 
 def test_a_card_is_given_what_it_can_compute_in(monkeypatch):

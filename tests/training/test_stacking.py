@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.training.stages import stack_layers
+from albert_edu.training.stages import stack_layers, unshare
 from tests.support import randomised, same_bits, tiny, weights
 
 
@@ -65,3 +65,25 @@ def test_copies_are_independent_of_each_other_and_of_the_shallow_model():
 def test_a_shallower_depth_is_refused_with_both_numbers():
     with pytest.raises(ValueError, match="1 layers are fewer than 2"):
         stack_layers(tiny(), 1)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"num_layers": 3}, {"num_layers": 4, "num_groups": 2}, {"share": "ffn"}, {"share": "none"}],
+    ids=str,
+)
+def test_an_unshared_copy_gives_the_same_numbers_and_its_layers_are_free_of_each_other(changes):
+    model = model_of(**changes)
+    model.vocabulary = "of the model"
+    free = unshare(model).eval()
+    layers = model.config.num_layers
+    assert free.config == model.config.replace(share="none") and free.vocabulary == "of the model"
+    assert len(free.albert.encoder.attention) == len(free.albert.encoder.ffn) == layers
+    ids = torch.randint(1, 190, (2, 6))
+    with torch.no_grad():
+        before = model.albert(ids).pooled
+        assert torch.equal(free.albert(ids).pooled, before)
+        free.albert.encoder.ffn[layers - 1].up.weight.zero_()  # no tensor of another layer or model
+        assert not torch.equal(free.albert(ids).pooled, before)
+        assert torch.equal(model.albert(ids).pooled, before)
+        assert free.albert.encoder.ffn[0].up.weight.abs().sum() > 0

@@ -1,0 +1,228 @@
+"""Tokenizers of others: WordPiece and tokenizer.json, and settings that contradict them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import tokenizers
+import transformers
+from albert_edu.text.task_files import SpanExample, encode_spans
+
+from albert_edu.errors import FileError
+from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
+from albert_edu.model.task_heads import AlbertForClassification
+from albert_edu.text.hub_tokenizer import HubTokenizer
+from albert_edu.text.tasks import Example, encode_pairs
+from albert_edu.text.tokenizer import TokenizerError
+from tests.support import main
+
+WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] four score and seven year ##s ago .".split()
+
+
+def write_bert(folder: Path, words: list[str], rows: int | None = None):
+    """Write a folder as transformers writes it: random weights, tokenizer.json and its settings."""
+    config = transformers.BertConfig(
+        vocab_size=rows or len(words),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=16,
+    )
+    transformers.BertForPreTraining(config).save_pretrained(folder)
+    vocabulary = {word: number for number, word in enumerate(words)}
+    transformers.BertTokenizer(vocabulary).save_pretrained(folder)
+
+
+@pytest.fixture
+def bert(tmp_path) -> Path:
+    """A BERT with a WordPiece vocabulary, as on the Hub, in which [CLS] is not 2."""
+    write_bert(tmp_path, ["[PAD]", "the", "of", *WORDS[1:]])
+    return tmp_path
+
+
+def test_a_wordpiece_bert_is_loaded_with_its_tokenizer(bert, tmp_path):
+    _, tokenizer = load_pretrained(bert)
+    theirs = transformers.BertTokenizer.from_pretrained(bert)
+    text = "Four score and SEVEN years ago. Lincoln"
+    assert tokenizer.encode(text) == theirs.encode(text, add_special_tokens=False)
+    assert tokenizer.encode_many([text, "ago"]) == [tokenizer.encode(text), tokenizer.encode("ago")]
+    special = (
+        tokenizer.pad_id,
+        tokenizer.unk_id,
+        tokenizer.cls_id,
+        tokenizer.sep_id,
+        tokenizer.mask_id,
+    )
+    assert special == (0, 3, 4, 5, 6) and len(tokenizer) == len(WORDS) + 2
+    assert (
+        tokenizer.decode([4, *tokenizer.encode("four score and seven years"), 6, 5])
+        == "four score and seven years [MASK]"
+    )
+
+
+def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_tokens(bert):
+    model, tokenizer = load_pretrained(bert)
+    data = encode_pairs(
+        [Example("four score", "years ago", 0), Example("seven", None, 1)], tokenizer, 12
+    )
+    assert data.token_ids[0].tolist() == [4, 7, 8, 5, 11, 12, 13, 5, 0, 0, 0, 0]
+    assert AlbertForClassification(model.albert, 2).loss(data).isfinite()
+    example = SpanExample(
+        "q", "and seven?", "Four score and seven years ago.", ("seven years",), 15
+    )
+    spans = encode_spans([example], tokenizer, 16)
+    start, end = spans.data.labels[0].tolist()
+    assert tokenizer.pieces(spans.data.token_ids[0][start : end + 1].tolist()) == [
+        "seven",
+        "year",
+        "##s",
+    ]
+
+
+def test_a_wordpiece_bert_is_no_start_for_pretraining(bert, tmp_path, capsys):
+    code = main(
+        [
+            "pretrain",
+            "--corpus",
+            "stories",
+            "--warm-start",
+            str(bert),
+            "--out",
+            str(tmp_path / "out"),
+        ]
+    )
+    assert code == 2 and "pre-training needs a tokenizer of ALBERT's" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_wordpiece_tokenizer_is_saved_so_that_we_and_transformers_read_it_again(bert, tmp_path):
+    model, tokenizer = load_pretrained(bert)
+    save_pretrained(model, tokenizer, tmp_path / "again")
+    _, again = load_pretrained(tmp_path / "again")
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "again")
+    assert again.fingerprint == tokenizer.fingerprint and theirs.model_max_length == 16
+    assert theirs.encode("four years", add_special_tokens=False) == tokenizer.encode("four years")
+
+
+def test_a_folder_that_transformers_saved_from_ours_keeps_its_tokenizer(tmp_path):
+    model, tokenizer = load_pretrained("laptop")
+    theirs = transformers.AutoTokenizer.from_pretrained(model_folder("laptop"))
+    save_pretrained(model, None, tmp_path)
+    theirs.save_pretrained(tmp_path)
+    assert not (tmp_path / "spiece.model").exists()
+    _, read = load_pretrained(tmp_path)
+    assert isinstance(read, HubTokenizer)
+    text = "Four score and seven years ago, our fathers brought forth"
+    assert read.encode(text) == tokenizer.encode(text)
+    assert read.mask_id == 4
+
+
+def test_our_folder_tells_transformers_segments_and_length():
+    theirs = transformers.AutoTokenizer.from_pretrained(model_folder("laptop"))
+    encoded = theirs("fellow citizens", "of the senate")
+    first = encoded["token_type_ids"].index(1)
+    assert encoded["input_ids"][first - 1] == 3 and theirs.model_max_length == 128
+    fill = transformers.pipeline(
+        "fill-mask",
+        str(model_folder("laptop")),
+        tokenizer=theirs,
+        tokenizer_kwargs={"truncation": True},
+    )
+    assert len(fill("the united [MASK] of america " + "and so on " * 200)) == 5
+
+
+def test_a_tokenizer_without_the_special_tokens_is_refused():
+    with pytest.raises(TokenizerError, match=r"this tokenizer has no \[PAD\]"):
+        HubTokenizer(tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, [])))
+
+
+@pytest.mark.parametrize(("words", "expected"), [(-3, "warns"), (3, "refuses")])
+def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, expected):
+    vocabulary = WORDS[:words] if words < 0 else [*WORDS, *"xyz"]
+    write_bert(bert, vocabulary, rows=len(WORDS))
+    said = f"has {len(vocabulary)} tokens, its model 13 rows"
+    if expected == "warns":
+        with pytest.warns(UserWarning, match=said):
+            load_pretrained(bert)
+    else:
+        with pytest.raises(TokenizerError, match=said):
+            load_pretrained(bert)
+
+
+def test_a_vocabulary_alone_is_refused_with_the_lines_that_convert_it(bert):
+    (bert / "tokenizer.json").unlink()
+    (bert / "vocab.txt").write_text("\n".join(["[PAD]", "the", "of", *WORDS[1:]]) + "\n")
+    with pytest.raises(
+        TokenizerError, match=r"from vocab\.txt: tokenizer = AutoTokenizer\.from_pre"
+    ):
+        load_pretrained(bert)
+    transformers.AutoTokenizer.from_pretrained(bert).save_pretrained(bert)
+    assert load_pretrained(bert)[1].pieces([1, 5]) == ["the", "[SEP]"]
+
+
+def settings(folder: Path, **changes):
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"do_lower_case": False},
+        {"strip_accents": False},
+        {"do_lower_case": False, "strip_accents": True},
+        {"tokenize_chinese_chars": False},
+    ],
+    ids=str,
+)
+def test_what_the_settings_of_a_wordpiece_say_goes_before_its_tokenizer_json(tmp_path, changes):
+    """As in transformers, whose class builds the normalizer from tokenizer_config.json."""
+    write_bert(tmp_path, [*WORDS, "cafe", "café", "Cafe", "Café", "年", "年年"])
+    settings(tmp_path, **changes)
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    text = "Café four FOUR 年年"
+    assert load_pretrained(tmp_path)[1].encode(text) == theirs.encode(
+        text, add_special_tokens=False
+    )
+
+
+@pytest.mark.parametrize(
+    "changes", [{"do_lower_case": False}, {"keep_accents": True}, {"strip_accents": False}], ids=str
+)
+@pytest.mark.parametrize("file", ["spiece.model", "tokenizer.json"])
+def test_settings_that_an_alberts_tokenizer_does_not_follow_are_refused(tmp_path, changes, file):
+    model, tokenizer = load_pretrained("laptop")
+    save_pretrained(model, tokenizer, tmp_path)
+    if file == "tokenizer.json":
+        transformers.AutoTokenizer.from_pretrained(tmp_path).save_pretrained(tmp_path)
+        (tmp_path / "spiece.model").unlink()
+        load_pretrained(tmp_path)
+    settings(tmp_path, **changes)
+    ((field, value),) = changes.items()
+    said = f"tokenizer_config.json has {field} {value}, {file} {not value}"
+    with pytest.raises(TokenizerError, match=said):
+        load_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["added_tokens.json", "tokenizer_config.json"])
+def test_tokens_that_were_added_beside_the_vocabulary_are_refused(bert, place):
+    def add(token: str, token_id: int):
+        if place == "added_tokens.json":
+            (bert / place).write_text(json.dumps({token: token_id}))
+        else:
+            settings(bert, added_tokens_decoder={str(token_id): {"content": token}})
+
+    add("[MASK]", 6)  # which the vocabulary has
+    load_pretrained(bert)
+    add("gerda", 14)
+    with pytest.raises(TokenizerError, match="adds the token 'gerda' with id 14, which its vocab"):
+        load_pretrained(bert)
+
+
+@pytest.mark.parametrize("bad", ["tokenizer_config.json", "tokenizer.json", "added_tokens.json"])
+def test_the_file_that_cannot_be_read_is_blamed_and_not_its_neighbour(bert, bad):
+    (bert / bad).write_text('{"a')
+    with pytest.raises(FileError, match=rf"/{re.escape(bad)} is damaged"):
+        load_pretrained(bert)
