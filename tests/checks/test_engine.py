@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from albert_course.checks import CheckFailed, check_classification_head, limits
-from albert_course.checks.engine.asking import tensor
 from albert_course.checks.engine import Case, card
+from albert_course.checks.engine.asking import tensor
 
 
 def double(x: Tensor) -> Tensor:

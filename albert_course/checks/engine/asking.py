@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import torch
+
 from albert_course.checks.engine.comparing import same
 
 

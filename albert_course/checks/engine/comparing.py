@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+
 from albert_course.checks.engine.report import brief
 
 
