@@ -43,7 +43,7 @@ def right(check: Callable) -> Callable:
 
 def all_checks() -> list[Callable]:
     """The checks of the assignments, and those of the exercises inside the notebooks."""
-    return [getattr(checks, name) for name in checks.CHECKS]
+    return list(checks.CHECKS.values())
 
 
 def graded_checks() -> list[Callable]:

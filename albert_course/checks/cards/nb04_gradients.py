@@ -11,6 +11,7 @@ from albert_course.checks.engine.asking import need
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
+from albert_edu.text.masking import IGNORE
 
 
 def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Tensor:
@@ -28,7 +29,7 @@ def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Te
     x = ffn(attention(x, mask))
     places = batch.masked_positions[..., None].expand(-1, -1, x.shape[-1])
     logits = model.masked_token_head(x.gather(1, places))
-    return F.cross_entropy(logits.flatten(0, 1), batch.masked_labels.flatten(), ignore_index=-100)
+    return F.cross_entropy(logits.flatten(0, 1), batch.masked_labels.flatten(), ignore_index=IGNORE)
 
 
 def _last_application_cases(draw: Draw) -> Cases:
@@ -39,7 +40,7 @@ def _last_application_cases(draw: Draw) -> Cases:
             weight += (1.2 if weight.ndim > 1 else 0.3) * draw.randn(*weight.shape)
     mask = torch.tensor([[1] * 6 + [0], [1] * 4 + [0] * 3])
     places, labels = torch.tensor([[1, 4, 5], [2, 3, 0]]), draw.integers(5, 30, 2, 3)
-    labels[1, 2] = -100
+    labels[1, 2] = IGNORE
     ids, order = draw.integers(5, 30, 2, 7), draw.integers(0, 2, 2)
     batch = PretrainingBatch(ids, torch.zeros_like(ids), mask, places, labels, order)
 

@@ -5,9 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from albert_course.checks.engine.asking import (
-    by_seed,
-)
+from albert_course.checks.engine.asking import by_seed
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import MASK
@@ -89,7 +87,7 @@ def gradient_in_parts(head: torch.nn.Linear, parts: list[tuple]) -> Tensor:
     total = sum((labels != IGNORE).sum() for _, labels in parts)
     head.zero_grad()
     for hidden, labels in parts:
-        loss = F.cross_entropy(head(hidden), labels, reduction="sum")  # leaves out -100
+        loss = F.cross_entropy(head(hidden), labels, reduction="sum")
         (loss / total).backward()
     return head.weight.grad
 

@@ -17,6 +17,7 @@ from albert_course.checks.engine.asking import (
 )
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
+from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import MASK
 
 
@@ -28,7 +29,7 @@ def replace_masked(
     its own, drawn from the NumPy Generator ``rng``: 80% [MASK] (id 4), 10% a random ordinary token
     (ids 5 to vocab_size - 1, all alike), 10% left as it is. Labels are the original tokens there,
     and -100 elsewhere. The caller's arrays are left as they are."""
-    labels = np.where(masked, token_ids, -100)
+    labels = np.where(masked, token_ids, IGNORE)
     die = rng.random(token_ids.shape)
     words = rng.integers(MASK + 1, vocab_size, token_ids.shape)
     mask, random = die < 0.8, (die >= 0.8) & (die < 0.9)
@@ -50,8 +51,8 @@ def _replace_masked_cases(draw: Draw) -> Cases:
             "two arrays [B,S] are asked for: what is seen, and the labels",
         )
         need(
-            not (seen == -100).any(),
-            "-100 is no token: what is seen comes first, the labels second",
+            not (seen == IGNORE).any(),
+            f"{IGNORE} is no token: what is seen comes first, the labels second",
         )
         return seen, labels
 
@@ -59,8 +60,8 @@ def _replace_masked_cases(draw: Draw) -> Cases:
         ids = given.copy()
         seen, labels = replaced(answer, given, masked, V)
         for mistake, values in {
-            "taking the labels after replacing": np.where(masked, seen, -100),
-            "labelling only where [MASK] is seen": np.where(seen == MASK, ids, -100),
+            "taking the labels after replacing": np.where(masked, seen, IGNORE),
+            "labelling only where [MASK] is seen": np.where(seen == MASK, ids, IGNORE),
         }.items():  # they depend on what was drawn, so that no other answer gives the same
             need(not np.array_equal(labels, values) or np.array_equal(seen, ids), mistake)
         return labels
@@ -130,15 +131,15 @@ check_replace_masked = card("assignment 05.4", replace_masked, _replace_masked_c
 def masked_token_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """``loss(logits[B,K,V], labels[B,K]) -> scalar``: mean cross-entropy in nats over the masked
     positions, those whose label is not -100; 0 where there is none."""
-    used = labels != -100
+    used = labels != IGNORE
     nats = F.cross_entropy(logits[used], labels[used], reduction="none")
     return nats.sum() / used.sum().clamp(min=1)
 
 
 def _masked_token_loss_cases(draw: Draw) -> Cases:
     logits, labels = draw.randn(3, 5, 11), draw.integers(0, 11, 3, 5)
-    labels[0, 3:], labels[2, 1:], labels[1, 0] = -100, -100, 0
-    unused = (labels == -100)[..., None]
+    labels[0, 3:], labels[2, 1:], labels[1, 0] = IGNORE, IGNORE, 0
+    unused = (labels == IGNORE)[..., None]
 
     def number(answer, logits, labels):
         value = tensor(answer(logits, labels))
@@ -161,7 +162,7 @@ def _masked_token_loss_cases(draw: Draw) -> Cases:
     )
     yield Case(
         "is 0 for a batch without a masked position",
-        (logits, torch.full_like(labels, -100)),
+        (logits, torch.full_like(labels, IGNORE)),
         1.0,
         number,
     )

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from albert_course.checks.engine.asking import learns, made, numbers_of, output, parameters, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 
@@ -19,7 +20,7 @@ def span_loss(start: Tensor, end: Tensor, context: Tensor, first: Tensor, last: 
     -100 have no answer and do not count; at least one row has one."""
     scores = torch.stack((start, end)).masked_fill(~context, -math.inf)  # 2 B S
     labels = torch.stack((first, last))
-    return F.cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=-100)
+    return F.cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=IGNORE)
 
 
 def _span_loss_cases(draw: Draw) -> Cases:
@@ -27,7 +28,7 @@ def _span_loss_cases(draw: Draw) -> Cases:
     start, end, first = draw.randn(B, S), draw.randn(B, S), draw.integers(3, 5, B)
     last = first + draw.integers(1, 3, B)
     everyone, context = torch.ones(B, S).bool(), (torch.arange(S) > 2).expand(B, S)
-    some = [label.where(torch.arange(B) < 3, -100) for label in (first, last)]
+    some = [label.where(torch.arange(B) < 3, IGNORE) for label in (first, last)]
     yield Case("is the mean of the two losses", (start, end, everyone, first - 3, last - 3), 2.0)
     yield Case("lets only the context answer", (start - 500, end - 500, context, first, last))
     yield Case("leaves out questions without an answer", (start, end, context, *some))

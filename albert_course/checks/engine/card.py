@@ -138,9 +138,8 @@ def card(
             elif held[k]:
                 properties.append(Property(case.name, True, case.weight))
             else:
-                texts = explain(
-                    case, reference, outcomes[k], right[k], names[k], touched[k], None in right
-                )
+                named, none = names[k], any(value is None for value in right)
+                texts = explain(case, reference, outcomes[k], right[k], named, touched[k], none)
                 properties.append(Property(case.name, False, case.weight, **texts))
         if pure:
             name, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
