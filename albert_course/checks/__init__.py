@@ -21,7 +21,7 @@ from albert_course.checks.plans import check_layer_plan
 from albert_course.checks.probes import check_linear_probe
 from albert_course.checks.recomputing import check_gradient_checkpoint, check_recompute_with_dropout
 from albert_course.checks.replacing import check_replace_masked
-from albert_course.checks.report import CheckFailed, Report
+from albert_course.checks.report import CheckFailed, Property, Report
 from albert_course.checks.rough_curves import check_roughness
 from albert_course.checks.seeds import check_interval, check_paired_difference
 from albert_course.checks.shared_gradients import check_last_application, check_shared_gradient
@@ -31,4 +31,9 @@ from albert_course.checks.tokens import check_normalise, check_sequence_layout
 from albert_course.checks.training import check_accumulation
 
 # ruff: noqa: F401 - every check is public, and its name is written once
-__all__ = ["CheckFailed", "Report", *(name for name in dir() if name.startswith("check_"))]
+__all__ = [
+    "CheckFailed",
+    "Property",
+    "Report",
+    *(name for name in dir() if name.startswith("check_")),
+]
