@@ -90,9 +90,8 @@ def check_kernel() -> str:
     cure = f"Run: {sys.executable} -m ipykernel install --sys-prefix."
     if "python3" not in KernelSpecManager().find_kernel_specs():
         raise Trouble(f"No python3 kernel. {cure}")
-    program = shutil.which(KernelSpecManager().get_kernel_spec("python3").argv[0])
-    named = program and Path(program).name == program  # JupyterLab then takes its own Python
-    if not named and (not program or Path(program).parent != Path(sys.executable).parent):
+    program = Path(KernelSpecManager().get_kernel_spec("python3").argv[0])
+    if program.is_absolute() and program.parent != Path(sys.executable).parent:
         raise Trouble(f"The kernel python3 runs {program}, and the course is not there. {cure}")
     return f"python3; JupyterLab {importlib.metadata.version('jupyterlab')}"
 

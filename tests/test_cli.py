@@ -1,6 +1,7 @@
 """The command line does what its help says, and says what is wrong without a traceback."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 from albert_course import doctor, folder, notebooks
+from albert_course.assignments import commands
 from albert_edu.model.interchange import model_folder
 from tests.support import main
 
@@ -191,6 +193,39 @@ def test_doctor_reports_a_package_outside_its_range(monkeypatch, capsys):
     monkeypatch.setattr(doctor.importlib.metadata, "version", lambda name: "0.0.1")
     assert doctor.examine({"packages": doctor.check_packages}) == 1
     assert "torch 0.0.1 is outside" in capsys.readouterr().out
+
+
+def test_doctor_names_a_kernel_of_another_python_and_a_course_of_another_folder(
+    tmp_path, monkeypatch, capsys
+):
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+
+    other = KernelSpec(argv=["/elsewhere/bin/python", "-m", "ipykernel_launcher"])
+    monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda *_: other)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "00_start_here.ipynb").touch()
+    monkeypatch.chdir(tmp_path)
+    assert doctor.examine({name: doctor.CHECKS[name] for name in ("kernel", "course")}) == 1
+    out = capsys.readouterr().out
+    assert "runs /elsewhere/bin/python" in out and f"Notebooks are in {tmp_path}" in out
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ModuleNotFoundError("no", name="nbgrader"), r"build needs nbgrader.*\[test\]"),
+        (PermissionError(13, "no", "notebooks/x"), "notebooks/x may not be written"),
+    ],
+)
+def test_a_missing_extra_and_a_read_only_clone_are_said_in_a_sentence(
+    error, message, monkeypatch, capsys
+):
+    def fails(options):
+        raise error
+
+    monkeypatch.setattr(commands, "run_build", fails)
+    assert main(["assignments", "build"]) == 2
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypatch):

@@ -1,9 +1,10 @@
-"""What notebooks use: the guess, the described figure, the sliders."""
+"""What notebooks use: the guess, the record, the described figure, the sliders."""
 
 import pytest
+import torch
 
 from albert_course import cells
-from albert_course.cells import explore, predict, reveal, show
+from albert_course.cells import begin, explore, predict, record, reveal, show
 from albert_course.charts import lines
 
 
@@ -25,6 +26,27 @@ def test_a_guess_and_the_truth_stand_side_by_side(capsys):
         capsys.readouterr().out.splitlines()[-1]
         == "you said 2,000 rows, it is 1,000 rows (0.5 times your guess)"
     )
+
+
+def test_without_a_guess_the_number_is_shown_alone(capsys):
+    reveal(..., 1_000, "rows")
+    assert capsys.readouterr().out == "no guess; it is 1,000 rows\n"
+
+
+def test_a_record_is_read_from_any_folder_and_an_unknown_one_names_those_that_there_are(
+    tmp_path, monkeypatch
+):
+    for folder in (tmp_path, "."):
+        monkeypatch.chdir(folder)
+        assert record("copying_pair")
+    with pytest.raises(ValueError, match=r"no record 'copying'.*There are: .*copying_pair"):
+        record("copying")
+
+
+def test_a_gpu_is_hidden_unless_it_is_asked_for_and_one_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="no GPU here"):
+        begin(device="cuda")
 
 
 def test_a_figure_is_shown_with_its_description_also_as_text(shown):

@@ -23,7 +23,7 @@ from safetensors.torch import load_file, save_file
 import albert_course.cli
 import albert_edu
 from albert_course.assignments import SOURCES
-from albert_course.assignments.grade import find_problem
+from albert_course.assignments.submissions import Unreadable, mend
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
@@ -475,4 +475,5 @@ NOTEBOOKS = {
 @pytest.mark.parametrize(("message", "content"), [(m, c) for m in NOTEBOOKS for c in NOTEBOOKS[m]])
 def test_a_submission_that_is_no_notebook_is_named(tmp_path, message, content):
     put(NAME, content)(tmp_path)
-    assert message in find_problem(tmp_path / NAME, SOURCES / NAME)
+    with pytest.raises(Unreadable, match=message):
+        mend(tmp_path / NAME, SOURCES / NAME)

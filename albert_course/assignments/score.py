@@ -1,6 +1,6 @@
 """What a hidden test ends with: a number of points, which nbgrader takes as partial credit."""
 
-import json
+import dataclasses
 import os
 from collections.abc import Sequence
 
@@ -25,10 +25,10 @@ def seeds(first: int) -> tuple[int, int]:
 def score(reports: Report | Sequence[Report], points: float) -> float:
     """Return the share of ``points`` that the reports of one check earn, by the lowest score.
 
-    Reports of what is wrong are displayed: nbgrader's feedback shows them, and the fields of
-    ``Report.to_json`` lie beside each, as metadata of the output, for the report on the class.
+    Reports of what is wrong are displayed: nbgrader's feedback shows them, and their fields lie
+    beside each, as metadata of the output, for the report on the class.
 
-    >>> from albert_course.checks.engine.report import Property
+    >>> from albert_course.checks import Property
     >>> half = Report("half", [Property("gives 1", True), Property("gives 2", False)])
     >>> score(half, 4)
     half: 1 of 2 properties hold (score 0.50)
@@ -39,5 +39,5 @@ def score(reports: Report | Sequence[Report], points: float) -> float:
     reports = [reports] if isinstance(reports, Report) else reports
     for report in reports:
         if not report.passed:
-            display(report, metadata={"report": json.loads(report.to_json())})
+            display(report, metadata={"report": dataclasses.asdict(report)})
     return round(points * min(report.score for report in reports), 2)

@@ -6,26 +6,30 @@ import tempfile
 import time
 from pathlib import Path
 
-from albert_course.assignments.grade import grade_folder
+from albert_course.assignments.grade import grade_folder, open_course
 from albert_course.assignments.wall import SAYS, Limits, find_wall
-from tests.assignments.classroom import DESERVED, Server, hand_in
+from tests.assignments.classroom import DESERVED, NAME, Server, hand_in
 
-LIMITS = Limits(cell_seconds=20, seconds=120, memory=1 << 30)
+LIMITS = Limits(cell_seconds=10, seconds=60, memory=1 << 30)
 
 
 def grade_class(folder: Path, wall: str) -> tuple[list[str], dict[str, float], bool]:
     """Hand in and grade: the lines that ``grade`` prints, the points, was the network reached."""
-    server = Server()
+    server, course = Server(), folder / "out"
     hand_in(folder / "in", server.port)
-    lines = list(grade_folder(folder / "in", folder / "out", wall, LIMITS))
+    with open_course(course).gradebook as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2030-01-01 00:00 UTC")
+    with (course / "nbgrader_config.py").open("a") as settings:
+        settings.write('c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    lines = list(map(str, grade_folder(folder / "in", course, wall, LIMITS)))
     server.socket.close()
-    return lines, points(folder / "out"), server.visited
+    return lines, points(course), server.visited
 
 
-def points(course: Path, by: str = "student_id") -> dict[str, float]:
-    """Return the points of each student, or of each assignment of the one student."""
-    with (course / "scores.csv").open() as file:
-        return {row[by]: float(row["raw_score"]) for row in csv.DictReader(file)}
+def points(course: Path, column: str = NAME) -> dict[str, float]:
+    """Return the points of each student who has some, or 0, in a column of the table."""
+    with (course / "scores.csv").open(encoding="utf-8", newline="") as file:
+        return {row["Student"]: float(row[column]) for row in csv.DictReader(file) if row[column]}
 
 
 if __name__ == "__main__":

@@ -155,13 +155,41 @@ def tampered() -> nbformat.NotebookNode:
     return notebook
 
 
+def split() -> nbformat.NotebookNode:
+    """Return a solved notebook after JupyterLab's "split cell", which copies the metadata, too.
+
+    The answers lie in two cells each, and a test has a copy.
+    """
+    notebook = submission(SOLVED)
+    cells, notebook.cells = notebook.cells, []
+    for cell in cells:
+        mark = cell.metadata.get("nbgrader", {})
+        if mark.get("solution") or mark.get("grade_id") == "encoder_visible":
+            half = copy.deepcopy(cell)
+            half.id, half.source = f"{cell.id}-split", "# the first half"
+            notebook.cells.append(half)
+        notebook.cells.append(cell)
+    return notebook
+
+
+def without_imports() -> nbformat.NotebookNode:
+    """Return a solved notebook whose first cell of code was deleted."""
+    notebook = submission(SOLVED)
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    notebook.cells.remove(first)
+    return notebook
+
+
 def hand_in(folder: Path, port: int) -> None:
     """Write the whole class; ``port`` is that of a server which knows an answer."""
     plan, half = {"layer_plan": SOLVED["layer_plan"]}, "def gradient_of_each(apply, W:\n    return"
     written = {
         "perfect": submission(SOLVED | {"layer_plan": MESSY_PLAN}, HONEST_BUT_MESSY),
-        "other_style": submission(OTHER_STYLE),
-        "empty": submission({}),
+        "O'Brien": submission(OTHER_STYLE),
+        "Smith, John": split(),
+        "Zoe\u0308": without_imports(),
+        "late": submission(plan),
+        "अनिल": submission({}),
         "half_done": submission(plan | {"encoder": SOLVED["encoder"], "gradient_of_each": half}),
         "never_ends": submission(SOLVED | {"gradient_of_each": SLEEP}),
         "resists": submission(SOLVED | {"encoder": STUBBORN}),
@@ -182,6 +210,7 @@ def hand_in(folder: Path, port: int) -> None:
     for student, notebook in written.items():
         (folder / student).mkdir(parents=True)
         nbformat.write(notebook, folder / student / f"{NAME}.ipynb")
+    os.utime(folder / "late" / f"{NAME}.ipynb", (1.9e9, 1.9e9))  # in 2030
     wrong = folder / "wrong_name" / f"{NAME}.ipynb"
     wrong.rename(wrong.with_stem(f"{NAME} (2) final"))
     for student, text in (("not_json", "my dog ate it"), ("deep", "[" * 100_000)):
@@ -194,8 +223,11 @@ def hand_in(folder: Path, port: int) -> None:
 
 DESERVED = {
     "perfect": 20,
-    "other_style": 20,
-    "empty": 0,
+    "O'Brien": 20,
+    "Smith, John": 20,
+    "Zoe\u0308": 20,
+    "late": 0,
+    "अनिल": 0,
     "half_done": 10,
     "never_ends": 15,
     "memory_hog": 15,

@@ -3,14 +3,18 @@
 import importlib
 import json
 import os
+import subprocess
+import sys
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from albert_course.assignments import SEED_VARIABLE, SOURCES, grade
 from albert_course.assignments.build import find_sources
-from albert_course.assignments.grade import grade_folder
+from albert_course.assignments.grade import grade_folder, read_state
 from albert_course.assignments.report import overview
+from albert_course.assignments.submissions import Unreadable, mend
 from albert_course.assignments.wall import SAYS, find_wall
 from tests.assignments.__main__ import LIMITS, grade_class, points
 from tests.assignments.classroom import (
@@ -19,8 +23,8 @@ from tests.assignments.classroom import (
     NAME,
     NOT_GRADED,
     SOLVED,
-    answers_in,
     read,
+    split,
     submission,
 )
 from tests.support import main
@@ -66,12 +70,20 @@ def test_constants_that_pass_the_visible_tests_are_worth_next_to_nothing(graded)
 @pytest.mark.slow
 def test_who_cannot_be_graded_is_named_and_everybody_else_is_graded(graded):
     course, lines, scores = graded
-    problems = json.loads((course / "problems.json").read_text())[NAME]
+    problems = {name: one["problem"] for name, one in read_state(course)[NAME].items()}
     assert {student for student, problem in problems.items() if problem} == NOT_GRADED | {"nothing"}
     assert "DeadKernelError" in problems["dies"] and "Timeout" in problems["resists"]
     assert problems["nothing"] == "missing" and "(2) final.ipynb?" in problems["wrong_name"]
-    assert not any(scores.get(student) for student in NOT_GRADED)
+    assert not NOT_GRADED & set(scores), "what is not graded is empty in the table, and not 0"
     assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.slow
+def test_the_table_has_the_points_of_each_exercise_and_the_columns_that_canvas_asks_for(graded):
+    header = (graded[0] / "scores.csv").read_text().splitlines()[0]
+    assert header.startswith(f"Student,ID,SIS User ID,SIS Login ID,Section,{NAME},")
+    assert points(graded[0], f"{NAME}: encoder")["half_done"] == 6
+    assert points(graded[0], f"{NAME}: layer_plan")["late"] == 4
 
 
 @pytest.mark.slow
@@ -91,31 +103,98 @@ def test_the_report_names_mistakes_and_what_a_person_should_look_at(graded):
         "look: Report.score = property",
         "look: import socket",
         "wait for a person",
+        "hours late, 4 points lost",
+        "mended: imports was gone and is put back",
     ):
         assert words in text, words
     rows = text.splitlines()
-    assert not rows[rows.index(next(row for row in rows if "other_style" in row)) + 1].count("look")
+    assert not rows[rows.index(next(row for row in rows if "O'Brien" in row)) + 1].count("look")
 
 
 @pytest.mark.slow
-def test_what_is_graded_and_unchanged_is_not_graded_again(graded, monkeypatch):
-    monkeypatch.setattr(grade, "grade_one", lambda course, student, *_: f"{student} again")
+def test_what_is_unchanged_is_not_graded_again_and_its_page_follows_a_person_s_points(
+    graded, monkeypatch
+):
+    monkeypatch.setattr(grade, "_apart", lambda course, student, *_: f"{student} again")
     folder, course, _ = graded[0].parent / "in", *graded[:2]
-    again = [line for line in grade_folder(folder, course, "plain", LIMITS) if "again" in line]
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        grades = gradebook.find_submission(NAME, "O'Brien").notebooks[0].grades
+        next(grade for grade in grades if grade.name == "open_question").manual_score = 3
+        gradebook.db.commit()
+    done = [str(one) for one in grade_folder(folder, course, "plain", LIMITS)]
+    again = sorted(line for line in done if "again" in line)
     assert again == [f"{NAME}, dies: dies again", f"{NAME}, resists: resists again"]
+    page = course / "feedback" / "O'Brien" / NAME / f"{NAME}.html"
+    assert "Score: 23.0 / 24.0" in page.read_text() and points(course)["O'Brien"] == 23
 
 
 @pytest.mark.slow
-def test_a_right_answer_in_another_style_gets_all_points_of_each_assignment(tmp_path):
-    for name in OTHERS:
-        answers = importlib.import_module(f"tests.assignments.answers.a{name[:2]}").OTHER_STYLE
-        notebook = submission(answers_in(read(SOURCES, name)) | answers, name=name)
-        (tmp_path / "in" / "ann").mkdir(parents=True, exist_ok=True)
-        nbformat.write(notebook, tmp_path / "in" / "ann" / f"{name}.ipynb")
-    lines = list(grade_folder(tmp_path / "in", tmp_path / "out", find_wall(), LIMITS))
-    assert sum(line.endswith(": graded") for line in lines) == len(OTHERS)
-    scores = points(tmp_path / "out", by="assignment")
-    assert scores == dict.fromkeys(OTHERS, 20.0), overview(tmp_path / "out")
+def test_nbgrader_s_own_command_in_the_graded_folder_gives_the_same_points(graded):
+    words = ["autograde", NAME, "--student=Smith, John", "--force"]
+    command = [sys.executable, "-m", "nbgrader", *words]
+    subprocess.run(command, cwd=graded[0], check=True, capture_output=True)
+    with Gradebook(f"sqlite:///{graded[0] / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_submission(NAME, "Smith, John").score == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_right_answer_in_another_style_passes_each_hidden_test(name):
+    answers = importlib.import_module(f"tests.assignments.answers.a{name[:2]}").OTHER_STYLE
+    names = {"__name__": "__main__"}
+    for cell in read(SOURCES, name).cells:
+        mark = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code":
+            exec(answers.get(mark.get("grade_id"), cell.source), names)
+            if mark.get("grade_id", "").endswith("_hidden"):
+                assert all(report.passed for report in names["reports"]), mark.grade_id
+
+
+def test_a_source_whose_points_change_is_graded_again_and_one_with_other_cells_is_refused(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(grade, "_apart", lambda *_: "")
+    monkeypatch.setattr(grade, "_follow_people", lambda *_: None)
+    for folder in ("in/ann", "sources"):
+        (tmp_path / folder).mkdir(parents=True)
+        nbformat.write(read(SOURCES), tmp_path / folder / f"{NAME}.ipynb")
+    page = tmp_path / "out" / "feedback" / "ann" / NAME / f"{NAME}.html"
+
+    def outcomes() -> int:
+        where = (tmp_path / "in", tmp_path / "out", "plain", LIMITS, tmp_path / "sources")
+        found = len(list(grade_folder(*where)))
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.touch()
+        return found
+
+    assert (outcomes(), outcomes()) == (1, 0)
+    source = read(tmp_path / "sources")
+    next(
+        c for c in source.cells if "encoder_hidden" in str(c.metadata)
+    ).metadata.nbgrader.points = 4
+    nbformat.write(source, tmp_path / "sources" / f"{NAME}.ipynb")
+    assert (outcomes(), outcomes()) == (1, 0)
+
+
+def test_a_copied_cell_keeps_its_answer_and_what_another_assignment_marked_is_no_error(tmp_path):
+    place = tmp_path / "ann" / f"{NAME}.ipynb"
+    place.parent.mkdir()
+    notebook = split()
+    for mark in ({}, {"grade_id": "of_another", "solution": True}, {"grade": "x"}):
+        notebook.cells.append(nbformat.v4.new_code_cell("1", metadata={"nbgrader": mark}))
+    nbformat.write(notebook, place)
+    text, note = mend(place, SOURCES / place.name)
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in json.loads(text)["cells"]]
+    names = [mark["grade_id"] for mark in marks if mark]
+    assert len(names) == len(set(names)) and "encoder" in note and "the last copy counts" in note
+    asked = next(c for c in json.loads(text)["cells"] if "open_question" in str(c["metadata"]))
+    assert "".join(asked["source"]).startswith("# the first half\n\n"), "a person reads both halves"
+
+
+@pytest.mark.parametrize("name", ["a*", "[b]", " c", "d\n", "e{f}"])
+def test_a_name_that_nbgrader_would_read_as_a_pattern_is_refused(name, tmp_path):
+    with pytest.raises(Unreadable, match="rename the folder"):
+        mend(tmp_path / name / f"{NAME}.ipynb", SOURCES / f"{NAME}.ipynb")
 
 
 @pytest.mark.slow
@@ -132,7 +211,7 @@ def test_without_bubblewrap_it_is_said_loudly_and_time_and_memory_are_limited(tm
 
 def test_a_process_that_ends_while_it_grades_is_a_problem_of_one_submission(tmp_path, monkeypatch):
     monkeypatch.setattr(grade, "autograde", os._exit)
-    assert "ended" in grade.grade_one(tmp_path, "ann", NAME, "plain", LIMITS)
+    assert "ended" in grade._apart(tmp_path, "ann", NAME, "plain", LIMITS)
 
 
 def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is_named(
@@ -143,9 +222,9 @@ def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is
         (folder / student).mkdir(parents=True)
         nbformat.write(submission({}), folder / student / f"{NAME}.ipynb")
     monkeypatch.setattr(
-        grade, "grade_one", lambda course, student, *_: "" if student == "bob" else open("none")
+        grade, "_apart", lambda course, student, *_: "" if student == "bob" else open("none")
     )
-    lines = list(grade_folder(folder, course, "plain", LIMITS))
+    lines = sorted(map(str, grade_folder(folder, course, "plain", LIMITS)))
     assert "ann: FileNotFoundError" in lines[0] and lines[1] == f"{NAME}, bob: graded"
     assert (
         main(["assignments", "grade", str(folder), "--assignment", "77"]) == 2
@@ -153,7 +232,7 @@ def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is
     )
     for name, content in (
         ("gradebook.db", "no database " * 99),
-        ("problems.json", f'{{"{NAME}": 3}}'),
+        ("state.json", f'{{"{NAME}": 3}}'),
     ):
         (course / name).write_text(content)
         with pytest.raises(ValueError, match=f"{name} is damaged"):

@@ -1,8 +1,15 @@
-"""What a hidden test ends with."""
+"""What a hidden test ends with, and the check that the instructors' page writes."""
 
-from albert_course.assignments import SEED_VARIABLE
+import importlib
+import json
+import re
+
+import pytest
+
+from albert_course.assignments import NOTEBOOKS, SEED_VARIABLE
+from albert_course.assignments import score as scoring
 from albert_course.assignments.score import score, seeds
-from albert_course.checks.engine.report import Property, Report
+from albert_course.checks import Property, Report
 
 HALF = Report("half", [Property("one", True), Property("two", False, reason="a swap")])
 FULL = Report("full", [Property("one", True)])
@@ -15,6 +22,28 @@ def test_points_are_the_share_of_the_worst_report_and_the_report_is_printed(caps
 
 def test_a_full_score_prints_nothing(capsys):
     assert score(FULL, 4) == 4.0 and not capsys.readouterr().out
+
+
+def test_a_report_lies_beside_what_is_displayed_as_data(monkeypatch):
+    shown = []
+    monkeypatch.setattr(scoring, "display", lambda *_, metadata: shown.append(metadata["report"]))
+    score(HALF, 4)
+    assert [part["reason"] for part in shown[0]["properties"]] == ["", "a swap"]
+    json.dumps(shown)
+
+
+def test_the_page_s_own_check_names_its_mistakes(tmp_path, monkeypatch):
+    pytest.importorskip("albert_course.checks.engine.card")
+    block = re.search(r"```python\n(.*?)```", (NOTEBOOKS / "README.md").read_text(), re.S)[1]
+    (tmp_path / "own_check.py").write_text(block)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = importlib.import_module("own_check")
+    assert own.check_masked_mean(own.masked_mean).passed
+    for reason, answer in (
+        ("the sum, not the mean", lambda losses, masked: losses[masked].sum()),
+        ("the mean over all positions", lambda losses, masked: losses.mean()),
+    ):
+        assert own.check_masked_mean(answer).reasons == [reason]
 
 
 def test_the_instructor_s_key_moves_the_seeds(monkeypatch):
