@@ -17,7 +17,6 @@ from albert_edu.model.task_heads import (
     AlbertForChoice,
     AlbertForClassification,
     AlbertForSpan,
-    AlbertForTokens,
 )
 from albert_edu.text.stories import stories
 from albert_edu.text.tasks import TaskData
@@ -32,7 +31,6 @@ ENCODERS = {
 HEADS = {
     "SequenceClassification": partial(AlbertForClassification, num_labels=3, dropout=0.2),
     "MultipleChoice": AlbertForChoice,
-    "TokenClassification": partial(AlbertForTokens, num_labels=3, dropout=0.2),
     "QuestionAnswering": AlbertForSpan,
 }
 
@@ -84,8 +82,6 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
     )
     batch = batch_of(2, 3) if kind == "MultipleChoice" else batch_of(2)
     labels = torch.tensor([0, 2])
-    if kind == "TokenClassification":
-        labels = torch.randint(3, (2, S)).where(batch.attention_mask.bool(), -100)
     batch = dataclasses.replace(batch, labels=labels)
     arguments = dict(
         input_ids=batch.token_ids,
@@ -116,19 +112,14 @@ def test_a_saved_task_model_comes_back_with_tokenizer_labels_and_dropout(kind, c
         (line for story in stories(40)["sentences"] for line in story), V
     )
     model = HEADS[kind](encoder(**changes))
-    labels = ["bad", "fair", "good"] if kind.endswith("Classification") else None
+    labels = ["bad", "fair", "good"] if kind == "SequenceClassification" else None
     save_task_model(model, tokenizer, tmp_path, labels)
     loaded, its_tokenizer, its_labels = load_task_model(tmp_path)
     assert type(loaded) is type(model) and loaded.albert.config == model.albert.config
     assert its_labels == labels and loaded.dropout.p == model.dropout.p
     assert its_tokenizer.fingerprint == tokenizer.fingerprint
-    without_pooler = (
-        kind == "TokenClassification" and changes.get("share") != "ffn"
-    )  # as transformers' class
     for name, tensor in model.state_dict().items():
-        assert torch.equal(tensor, loaded.state_dict()[name]) or (
-            without_pooler and "pooler" in name
-        ), name
+        assert torch.equal(tensor, loaded.state_dict()[name]), name
 
 
 def test_transformers_knows_the_names_of_the_classes_and_that_one_output_is_a_regression(tmp_path):
@@ -151,16 +142,12 @@ def test_a_wrong_number_of_label_names_is_refused(tmp_path):
         save_task_model(HEADS["SequenceClassification"](encoder()), None, tmp_path, ["bad", "good"])
 
 
-@pytest.mark.filterwarnings(
-    "error"
-)  # transformers' token classes have no pooler, and ours misses none
+@pytest.mark.filterwarnings("error")  # of tensors that one side has and the other has not
 @pytest.mark.parametrize(
     ("kind", "dropout"),
     [
         ("AlbertForSequenceClassification", "classifier_dropout_prob"),
-        ("AlbertForTokenClassification", "classifier_dropout_prob"),
         ("BertForSequenceClassification", "classifier_dropout"),
-        ("BertForTokenClassification", "classifier_dropout"),
     ],
 )
 @pytest.mark.parametrize("outputs", [2, 4])

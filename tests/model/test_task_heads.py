@@ -13,7 +13,6 @@ from albert_edu.model.task_heads import (
     AlbertForChoice,
     AlbertForClassification,
     AlbertForSpan,
-    AlbertForTokens,
 )
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import TaskData
@@ -78,11 +77,8 @@ HEADS = [
     (AlbertForClassification, (3,)),
     (AlbertForChoice, ()),
     (AlbertForSpan, ()),
-    (AlbertForTokens, (3,)),
 ]
-BATCHES = dict.fromkeys((AlbertForClassification, AlbertForSpan, AlbertForTokens), (B,)) | {
-    AlbertForChoice: (B, C)
-}
+BATCHES = dict.fromkeys((AlbertForClassification, AlbertForSpan), (B,)) | {AlbertForChoice: (B, C)}
 
 
 @pytest.mark.parametrize(("head", "labels"), HEADS)
@@ -126,10 +122,6 @@ def test_the_class_or_choice_of_the_highest_score_is_predicted(pretrained):
         torch.testing.assert_close(
             model.loss(batch), -torch.tensor(scores).log_softmax(-1)[:, 0].mean()
         )  # all labels are 0
-    model, batch = AlbertForTokens(pretrained.albert, 3).eval(), data(8, labels=[0] * 8)
-    assert model.predict(batch).tolist() == [
-        [token.index(max(token)) for token in row] for row in model(batch).tolist()
-    ]
 
 
 def test_the_loss_of_a_span_by_hand(pretrained):
