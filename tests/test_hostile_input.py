@@ -89,7 +89,6 @@ SETTINGS = {
     partial(unchecked("training/finetune").FinetuneSettings, steps=10): {
         "steps": (0,),
         "batch_size": (0,),
-        "dropout": (1.0,),
     },
     partial(STREAM, None, None): {
         "negatives": ("friends",),
@@ -121,13 +120,12 @@ SETTINGS = {
         "vocab_size": ("9", 65_537),
     },
     unchecked("text/tasks").sentiment: {
-        "level": ("word",),
-        "examples": (7, 2.5, 10**6 + 1),
-        "seed": (-1, 2**32 + 1),
+        "examples": (7, 2.5, 20_001),
+        "seed": (-1, 2**32),
     },
     unchecked("text/tasks").story_gap: {"examples": (7, 2.5, 10**6 + 1), "seed": (-1, 2**32 + 1)},
     partial(STREAM.batch, None): {"step": (-1, 1.5, 2**40 + 1)},
-    partial(unchecked("training/task_model").make_ready, SHAPED, None, "story-gap"): {
+    partial(unchecked("training/finetune").make_ready, SHAPED, None, None, None): {
         "sequence_length": (0, 7, 33, "8", True)
     },
     unchecked("text/documents").split_sentences: {"text": (None, 3, b"text")},

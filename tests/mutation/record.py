@@ -69,8 +69,8 @@ TESTS = {  # for each module the test files that answer for it
         "text/test_recorded_batches.py",
         "test_hostile_input.py",
     ],
-    "text/glue": ["text/test_tasks.py"],
-    "text/task_files": ["text/test_tasks.py", "model/test_folders.py", "test_hostile_input.py"],
+    "text/spans": ["text/test_spans.py", "model/test_folders.py"],
+    "text/task_rows": ["text/test_task_rows.py"],
     "text/tasks": ["text/test_tasks.py", "text/test_course_tasks.py", "test_hostile_input.py"],
 }
 

@@ -5,26 +5,29 @@ import copy
 import json
 import re
 import string
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+import transformers
 
+from albert_edu import cli
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
-from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan
+from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
+from albert_edu.text.corpora import hold_out, load_corpus
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.task_files import SpanExample, encode_spans
-from albert_edu.text.tasks import encode_pairs, story_topic
-from albert_edu.training import finetune as module
-from albert_edu.training.checkpoint import CheckpointError
+from albert_edu.text.spans import encode_spans
+from albert_edu.text.stories import TOPICS
+from albert_edu.text.tasks import Example, SpanExample, TaskData, encode_pairs
 from albert_edu.training.finetune import (
     FinetuneSettings,
+    answer,
     answers_to,
     batch_rows,
     finetune,
+    majority,
     task_scores,
 )
 from albert_edu.training.metrics import (
@@ -32,17 +35,22 @@ from albert_edu.training.metrics import (
     label_scores,
     majority_scores,
     pearson,
-    score_report,
     spearman,
     squad_scores,
 )
-from albert_edu.training.task_model import make_ready
-from tests.support import main, same_bits, weights
+from tests.support import main
 
 
 @pytest.fixture(scope="module")
 def topics(story_text):
-    return [encode_pairs(part, story_text.tokenizer, 32) for part in story_topic(examples=800)]
+    """What a sentence is about: one of twelve topics."""
+    parts = []
+    for stories in hold_out(load_corpus("stories:num_documents=1000")):
+        stories = list(stories)[:600]
+        texts = [(story["sentences"][0], sorted(TOPICS).index(story["topic"])) for story in stories]
+        examples = [Example(text, None, label) for text, label in texts]
+        parts.append(encode_pairs(examples, story_text.tokenizer, 32))
+    return parts
 
 
 @pytest.fixture
@@ -69,11 +77,11 @@ def test_it_learns_the_topic_of_a_sentence(model, topics):
 def test_the_same_seed_gives_the_same_bits_and_the_callers_random_state_stays(model, topics):
     twin, other = copy.deepcopy(model), copy.deepcopy(model)
     before = torch.random.get_rng_state()
-    finetune(model, *topics, FinetuneSettings(steps=3, dropout=0.1))
+    finetune(model, *topics, FinetuneSettings(steps=3))
     assert torch.equal(before, torch.random.get_rng_state())
     torch.rand(7)
-    finetune(twin, *topics, FinetuneSettings(steps=3, dropout=0.1))
-    finetune(other, *topics, FinetuneSettings(steps=3, dropout=0.1, seed=1))
+    finetune(twin, *topics, FinetuneSettings(steps=3))
+    finetune(other, *topics, FinetuneSettings(steps=3, seed=1))
     assert all(
         torch.equal(a, b) for a, b in zip(model.parameters(), twin.parameters(), strict=True)
     )
@@ -82,7 +90,7 @@ def test_the_same_seed_gives_the_same_bits_and_the_callers_random_state_stays(mo
 
 def test_frozen_trains_the_head_and_nothing_else(model, topics):
     before = copy.deepcopy(model.state_dict())
-    finetune(model, *topics, FinetuneSettings(steps=3, frozen=True, dropout=0.1))
+    finetune(model, *topics, FinetuneSettings(steps=3, frozen=True))
     changed = {
         name for name, tensor in model.state_dict().items() if not torch.equal(tensor, before[name])
     }
@@ -98,70 +106,17 @@ def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
 
 
 @pytest.mark.parametrize(
-    "wrong", [dict(batch_size=0), dict(dropout=1.0), dict(warmup_steps=9), dict(learning_rate=1e30)]
+    "wrong", [dict(batch_size=0), dict(warmup_steps=9), dict(learning_rate=1e30)]
 )
 def test_wrong_settings_and_a_loss_that_explodes_are_refused(model, topics, wrong):
-    with pytest.raises(
-        (ValueError, RuntimeError), match=r"batch_size|dropout|warmup_steps|not finite"
-    ):
+    with pytest.raises((ValueError, RuntimeError), match=r"batch_size|warmup_steps|not finite"):
         finetune(model, *topics, FinetuneSettings(**{"steps": 4} | wrong))
 
 
-@pytest.mark.parametrize("frozen", [False, True])
-def test_a_run_that_was_interrupted_ends_with_the_bits_of_one_that_was_not(
-    model, topics, tmp_path, frozen, monkeypatch
-):
-    settings = FinetuneSettings(
-        9, dropout=0.1, evaluate_every=2, frozen=frozen, keep_best="accuracy"
-    )
-    copies = [copy.deepcopy(model) for _ in range(3)]
-    dev, batch_rows = topics[1].rows(slice(100)), module.batch_rows
-    finetune(copies[0], *topics, settings, tmp_path / "whole", dev)
-
-    def until_step_5(count, size, seed, step):
-        if step == 5:
-            raise KeyboardInterrupt
-        return batch_rows(count, size, seed, step)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(module, "batch_rows", until_step_5)
-        finetune(copies[1], *topics, settings, tmp_path / "stopped", dev)
-    finetune(copies[2], *topics, settings, tmp_path / "stopped", dev)
-    assert same_bits(weights(copies[0]), weights(copies[2]))
-    with pytest.raises(CheckpointError, match="belongs to another run: seed was 0, is 1"):
-        finetune(
-            model,
-            *topics,
-            FinetuneSettings(**(vars(settings) | {"seed": 1})),
-            tmp_path / "whole",
-            dev,
-        )
-
-
-def test_the_best_weights_by_the_dev_score_are_kept(model, topics, tmp_path, monkeypatch):
-    scores, seen = iter([0.2, 0.9, 0.5]), {}
-
-    def score(model, dev):
-        seen[value := next(scores)] = weights(model)
-        return {"f1": -value, "accuracy": value}
-
-    monkeypatch.setattr(module, "task_scores", score)
-    settings = FinetuneSettings(6, learning_rate=2e-3, keep_best="accuracy", evaluate_every=2)
-    finetune(model, topics[0], None, settings, tmp_path, topics[1])
-    assert same_bits(weights(model), seen[0.9]) and not same_bits(seen[0.9], seen[0.5])
-    for wrong, dev, message in (
-        (settings, None, "keep_best needs dev examples"),
-        (replace(settings, keep_best="matthews"), topics[1], r"and a score: accuracy\.$"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            finetune(model, *topics, wrong, tmp_path / "new", dev)
-
-
-def test_the_models_own_dropout_comes_back(model, topics):
-    model.albert.embeddings.dropout.p = 0.3
-    finetune(model, *topics, FinetuneSettings(steps=1, dropout=0.1))
-    assert model.albert.embeddings.dropout.p == 0.3
-    assert {block.attention_dropout for block in model.albert.encoder.attention} == {0.0}
+def test_workers_of_torchrun_are_refused_in_one_sentence(model, topics, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(RuntimeError, match="start it without torchrun"):
+        finetune(model, *topics, FinetuneSettings(steps=1))
 
 
 def test_the_scores_are_those_of_scikit_learn():
@@ -183,15 +138,28 @@ def test_the_scores_are_those_of_scikit_learn():
     assert pearson(constant, labels) == spearman(constant, labels) == f1(constant, constant) == 0
 
 
-def test_a_score_stands_beside_the_majority_baseline_and_a_one_class_model_is_called_that():
+def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_test():
+    albert, blank = (
+        Albert(AlbertConfig.named("albert-tiny", vocab_size=200)),
+        torch.ones(2, 4).long(),
+    )
+    test = TaskData(blank, blank, blank, torch.tensor([0, 1]))
+    two = {"accuracy", "f1", "matthews"}
+    for classes, names in ((2, two), (3, {"accuracy"})):
+        model = AlbertForClassification(albert, classes)
+        assert set(task_scores(model, test)) == set(majority(model, test, test)) == names
+    lacking = TaskData(blank, blank, blank, torch.tensor([0, 0]))
+    assert set(task_scores(AlbertForClassification(albert, 2), lacking)) == two
+    choices = TaskData(*[blank[:, None].expand(2, 2, 4)] * 3, torch.tensor([0, 1]))
+    assert set(task_scores(AlbertForChoice(albert), choices)) == {"accuracy"}
+
+
+def test_the_majority_baseline_is_the_commonest_answer_of_training():
     train, test = torch.tensor([1, 1, 0]), torch.tensor([1, 0, 1, 1])
     baseline = majority_scores(train, test)
     assert baseline["accuracy"] == 0.75 and baseline["matthews"] == 0
-    report = score_report({"accuracy": 0.25}, baseline, ["bad"] * 4)
-    assert report.splitlines() == [
-        "accuracy: 0.250 (majority baseline: 0.750)",
-        "The model gives the same answer, 'bad', to all 4 test examples.",
-    ]
+    values = majority_scores(torch.tensor([1.0, 2.0]), torch.tensor([0.5, 1.5]))
+    assert values == {"pearson": 0, "spearman": 0}
 
 
 def published_score(answer: str, gold: list[str]) -> tuple[float, float]:
@@ -269,167 +237,91 @@ def test_a_span_model_learns_to_point(story_text):
     assert scores["exact_match"] > 0.9
 
 
-def tsv(path, *labels) -> str:
-    path.write_text(
-        "sentence\tlabel\n" + "".join(f"anna praised the cake.\t{label}\n" for label in labels)
-    )
+def test_a_question_of_ones_own_is_answered_with_words_of_its_context(story_text):
+    model = AlbertForSpan(Albert(AlbertConfig.named("albert-tiny", vocab_size=200)))
+    torch.nn.init.constant_(model.head["none"].bias, 100.0)  # it would rather not
+    context = "Anna  opened the oven. Ben sang \u2026 at home."
+    assert answer(model, story_text.tokenizer, "opened the oven", context) in context
+    assert answer(model, story_text.tokenizer, "opened the oven", "Ben!") in ("Ben", "Ben!", "!")
+    with pytest.raises(ValueError, match="no token in the context ' '"):
+        answer(model, story_text.tokenizer, "opened the oven", " ")
+
+
+def rows(path, examples: list[dict]) -> str:
+    path.write_text("".join(json.dumps(example) + "\n" for example in examples))
     return str(path)
 
 
 @pytest.fixture
-def files(tmp_path, story_text, tiny_model) -> dict[str, str]:
-    """A model, and for each kind of task a file or a folder to learn from."""
-    save_pretrained(tiny_model, story_text.tokenizer, tmp_path / "model")
-    question = {"question": "who", "answers": [{"text": "anna", "answer_start": 0}]}
-    paragraph = {
-        "context": "anna praised\nthe cake. " * 30,
-        "qas": [question | {"id": str(i)} for i in range(3)],
-    }
-    exam = {
-        "article": "anna sang.",
-        "questions": ["who"] * 3,
-        "options": [["anna", "ben", "ida", "leo"]] * 3,
-        "answers": "ABC",
-    }
-    (tmp_path / "squad.json").write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}))
-    (tmp_path / "exam.txt").write_text(json.dumps(exam))
-    (tmp_path / "pairs.tsv").write_text(
-        "sentence1\tsentence2\tscore\n" + "anna sang.\tben\t1\nben\tanna sang.\t4.5\n" * 8
-    )
-    return {
-        "model": str(tmp_path / "model"),
-        "CoLA": tsv(tmp_path / "train.tsv", *[0, 1] * 10),
-        "RACE": str(tmp_path / "exam.txt"),
-        "squad_v2": str(tmp_path / "squad.json"),
-        "STS-B": str(tmp_path / "pairs.tsv"),
-    }
+def model_folder(tmp_path, story_text) -> str:
+    config = AlbertConfig.named("albert-tiny", vocab_size=len(story_text.tokenizer))
+    save_pretrained(AlbertForPretraining(config), story_text.tokenizer, tmp_path / "model")
+    return str(tmp_path / "model")
 
 
-@pytest.mark.parametrize(
-    ("task", "score"),
-    [("CoLA", "matthews"), ("STS-B", "pearson"), ("squad_v2", "f1"), ("RACE", "accuracy")],
-)
-def test_a_fine_tuned_folder_keeps_everything_and_predicts(files, tmp_path, task, score, capsys):
-    out, data = tmp_path / "out", files[task]
-    command = [
-        "finetune",
-        "--model",
-        files["model"],
-        "--steps",
-        "4",
-        "--batch-size",
-        "4",
-        "--sequence-length",
-        "32",
-        "--task",
-        task,
-        "--data",
-        data,
-        data,
-        "--out",
-        str(out),
-        "--evaluate-every",
-        "2",
-        "--keep-best",
-    ]
-    assert main(command) == 0
-    record, printed = json.loads((out / "finetune.json").read_text()), capsys.readouterr().out
-    assert record["settings"]["keep_best"] == score
+TEXTS = ["anna praised the cake.", "ben moved the box."] * 4
+SPAN = {
+    "question": "praised the cake",
+    "context": TEXTS[0] * 30,
+    "answers": {"text": ["anna"], "answer_start": [0]},
+}
+EXAM = {"article": "anna sang.", "question": "who", "options": ["anna", "ben"], "answer": "A"}
+KINDS = {
+    "SequenceClassification": [{"text": text, "label": text[:2]} for text in TEXTS],
+    "QuestionAnswering": [SPAN] * 3,
+    "MultipleChoice": [EXAM] * 3,
+}
+QUICK = ["--steps", "3", "--batch-size", "4", "--sequence-length", "32"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fine_tuned_folder_is_one_of_transformers(kind, model_folder, tmp_path, capsys):
+    out, data = tmp_path / "out", rows(tmp_path / "rows.jsonl", KINDS[kind])
+    command = ["finetune", "--model", model_folder, "--data", data, data, *QUICK]
+    assert main([*command, "--out", str(out)]) == 0
+    printed, record = capsys.readouterr().out, json.loads((out / "finetune.json").read_text())
     for name, score in record["scores"].items():
-        assert (
-            f"{name}: {score:.3f} (majority baseline: {record['majority_baseline'][name]:.3f})"
-            in printed
-        )
-    before = (out / "model.safetensors").read_bytes()
-    assert (
-        main(command) == 0 and (out / "model.safetensors").read_bytes() == before
-    )  # it has nothing left to do
-    assert capsys.readouterr() and main(["predict", "--model", str(out), data]) == 0
-    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    predictions = json.loads((out / "predictions.json").read_text())
-    if task == "squad_v2":
-        assert dict(lines) == {
-            name: " ".join(answer.split()) for name, answer in predictions.items()
-        }  # one line each
-        assert all(predictions.values()) and "\n" in "".join(
-            predictions.values()
-        )  # no question of TRAIN lacks an answer
+        guess = record["majority_baseline"][name]
+        assert f"{name}: {score:.3f} (majority baseline: {guess:.3f})" in printed
+    assert record["settings"]["steps"] == 3 and record["settings"]["warmup_steps"] == 0
+    theirs = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(out)
+    if kind == "SequenceClassification":
+        assert theirs.config.id2label == {0: "an", 1: "be"} and "classes: an, be" in printed
+        assert f'pipeline("text-classification", "{out}")' in printed
     else:
-        assert [line[0] for line in lines] == [
-            p if isinstance(p, str) else f"{p:.3f}" for p in predictions
-        ]
-    assert (
-        task != "RACE"
-        or lines[0][1] == "who " + ("anna", "ben", "ida", "leo")["ABCD".index(predictions[0])]
-    )
+        assert f'AutoModelFor{kind}.from_pretrained("{out}")' in printed
 
 
-def test_a_fine_tuned_folder_answers_lines_and_what_does_not_fit_the_task_is_one_sentence(
-    files, tmp_path, capsys
-):
-    (tmp_path / "lines").write_text("anna praised the cake.\nben moved the box.\n")
-    command, data, out = (
-        ["finetune", "--model", files["model"], "--steps", "3", "--task"],
-        files["CoLA"],
-        str(tmp_path / "out"),
-    )
-    assert (
-        main([*command, "SST-2", "--data", data, data, "--out", out]) == 0 and capsys.readouterr()
-    )
-    assert main(["predict", "--model", out, str(tmp_path / "lines")]) == 0
-    assert set(capsys.readouterr().out.split()) <= {"0", "1"}
-    (tmp_path / "lines").write_text("anna praised the cake.\tben moved the box.\n")
+def test_nothing_of_the_users_is_replaced_unless_asked_for(model_folder, tmp_path, capsys):
+    data = rows(tmp_path / "rows.jsonl", KINDS["SequenceClassification"])
+    command = ["finetune", "--model", model_folder, "--data", data, data, *QUICK]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "finetune.json").write_text("notes")
+    for folder in ("model", "mine"):
+        before = {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
+        assert main([*command, "--out", str(tmp_path / folder)]) == 2
+        assert "is not empty. Give another --out, or --overwrite" in capsys.readouterr().err
+        assert before == {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
+    assert main([*command, "--out", str(tmp_path / "mine"), "--overwrite"]) == 0
+
+
+def test_what_does_not_fit_is_one_sentence(model_folder, tmp_path, capsys):
+    data = rows(tmp_path / "rows.jsonl", KINDS["SequenceClassification"])
+    command = ["finetune", "--model", model_folder]
     for wrong, message in (
-        ([*command, "SST-2"], "needs --data"),
-        ([*command, "story-gap", "--data", "x", "x"], "needs no"),
-        ([*command, "MNLI", "--data", data, data], "has no column 'sentence1"),
-        (
-            [*command, "story-gap", "--sequence-length", "999"],
-            "a whole number from 8 to 128, got 999",
-        ),
-        (
-            [*command, "sst2", "--data", data, data, "--out", files["model"]],
-            "holds a finished model",
-        ),
-        (["predict", "--model", files["model"], data], "has no finetune.json"),
-        (["predict", "--model", out, str(tmp_path / "lines")], "line 1 has ['anna praised"),
+        (["--data", data], "--data takes sentiment-review, or two of"),
+        (["--data", "imdb", data], "imdb is no .jsonl"),
+        (["--data", data, data, "--sequence-length", "999"], "from 8 to 128, got 999"),
+        (["--data", data, data, "--steps", "0"], "steps must be"),
     ):
-        assert main(wrong) == 2 and message in capsys.readouterr().err
-    (tmp_path / "out" / "spiece.model").unlink()
-    assert (
-        main(["predict", "--model", out, data]) == 2
-        and "has no tokenizer" in capsys.readouterr().err
-    )
-    for damaged in ("{", "[]", "{}", '{"task": 3}'):
-        (tmp_path / "out" / "finetune.json").write_text(damaged)
-        assert (
-            main(["predict", "--model", out, data]) == 2
-            and "finetune.json" in capsys.readouterr().err
-        )
+        assert main([*command, *wrong]) == 2 and message in capsys.readouterr().err
 
 
-def test_training_examples_of_one_class_are_refused_and_a_missing_class_is_named(
-    tmp_path, story_text, tiny_model
-):
-    test = tsv(tmp_path / "test.tsv", 0, 1)
-    for labels, message in (
-        ((0, 0, 0), "all 3 training examples of SST-2 have the label '0'"),
-        ((), "has no examples"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            make_ready(
-                tiny_model,
-                story_text.tokenizer,
-                "SST-2",
-                [tsv(tmp_path / "train.tsv", *labels), test],
-            )
-    few = [tsv(tmp_path / "few.tsv", 0, 1, 0, 1), test]
-    assert (
-        len(make_ready(tiny_model, story_text.tokenizer, "SST-2", few, hold_out=True).dev) == 1
-    )  # of less than ten examples
-    (tmp_path / "mnli.tsv").write_text(
-        "sentence1\tsentence2\tgold_label\na\tb\tneutral\na\tb\tentailment\n"
-    )
-    with pytest.warns(UserWarning, match="no training example of MNLI has the label contradiction"):
-        ready = make_ready(tiny_model, story_text.tokenizer, "MNLI", [tmp_path / "mnli.tsv"] * 2)
-    assert ready.model.head.out_features == 3
+def test_flags_have_the_types_and_the_defaults_of_the_settings():
+    common = ["finetune", "--model", "m", "--data", "x"]
+    options = cli.build_parser().parse_args([*common, "--frozen", "--learning-rate", "1e-3"])
+    assert options.frozen is True and options.learning_rate == 1e-3 and options.steps == 300
+    options = cli.build_parser().parse_args(["pretrain", "--out", "x"])
+    assert (options.optimizer, options.accumulate, options.steps) == ("adamw", 1, 1000)
+    with pytest.raises(SystemExit):
+        cli.build_parser().parse_args(["pretrain", "--out", "x", "--optimizer", "sgd"])

@@ -1,0 +1,103 @@
+"""Answers in a context: from characters to tokens, through windows, and back."""
+
+import numpy as np
+import pytest
+
+from albert_edu.text.masking import IGNORE
+from albert_edu.text.spans import encode_spans, normalise_with_places, tokens_with_offsets
+from albert_edu.text.tasks import SpanExample
+from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
+
+CONTEXT = "The Senate met in 1859 (in the new chamber). The o\ufb03ce spoke of caf\u00e9s."
+ODD = [
+    CONTEXT,
+    "  ``Caf\u00e9 Nord''   cost \u00bd ... ",
+    "cafe\u0301 \u0301nord\u0301",
+    "\u5317\u4eac\u5728\u4e2d\u56fd\u2026\u4eba\u53e3\u5f88\u591a",
+    "\ud55c\uad6d\uc758 \uc218\ub3c4",
+    "the <unk> of <unk><unk> seven<unk>",
+    "\u03a3\u0391\u03a3 \u0130stanbul\u00b4s \ufdfa x\u200by a\x1cb\u2029c",
+    "",
+    " \u0301 ",
+]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_each_normalised_character_knows_where_it_came_from(text):
+    plain, places = normalise_with_places(text)
+    assert plain == normalise(text) and len(places) == len(plain)
+    for character, (start, end) in zip(plain, places, strict=True):
+        assert 0 <= start < end <= len(text)
+        assert character in normalise(text[start:end] + "x") or character in " \u03c2"
+
+
+@pytest.mark.parametrize("context", ODD)
+def test_characters_of_tokens_point_back_into_the_text(text, context):
+    ids, characters = tokens_with_offsets(context, text.tokenizer)
+    assert ids == text.tokenizer.encode(context) and len(characters) == len(ids)
+    assert all(0 <= start <= end <= len(context) for start, end in characters)
+    starts = [start for start, end in characters if start < end]
+    assert starts == sorted(starts)
+    for piece, (start, end) in zip(text.tokenizer.pieces(ids), characters, strict=True):
+        if piece.strip("\u2581").isalpha():
+            assert piece.strip("\u2581") in normalise(context[start:end])
+
+
+def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answer(text):
+    context = ODD[3]
+    answer = SpanExample("", "?", context, (context[6:8],), 6)
+    _, places = tokens_with_offsets(context, text.tokenizer)
+    dots = [place for place in places if place == (5, 6)]
+    assert len(dots) == 3
+    spans = encode_spans([answer], text.tokenizer, 64)
+    first, last = spans.data.labels[0] - spans.data.segment_ids[0].argmax()
+    covered = spans.characters[0][first : last + 1]
+    assert covered.max() <= len(context) and covered[0, 0] >= 6
+
+
+@pytest.mark.parametrize(
+    "answer", ["Senate", "1859", "in the", "new chamber", "cafés", "The", "spoke of"]
+)
+def test_an_answer_becomes_positions_in_each_window_that_holds_all_of_it_and_comes_back(
+    text, answer
+):
+    example = SpanExample("q", "What?", CONTEXT, (answer,), CONTEXT.index(answer))
+    spans = encode_spans([example, example._replace(answers=(), start=-1)], text.tokenizer, 16)
+    begin, end = example.start, example.start + len(answer)
+    assert spans.unanswerable and (spans.data.labels != IGNORE).any()
+    windows = zip(
+        spans.question_of, spans.characters, spans.data.segment_ids, spans.data.labels, strict=True
+    )
+    for question, characters, segments, label in windows:
+        holds_it = question == 0 and characters[0, 0] <= begin and end <= characters[-1, 1]
+        assert (label != IGNORE).all() == holds_it == (label != IGNORE).any()
+        if holds_it:
+            (b, e), (b_last, e_last) = characters[label - segments.argmax()]
+            assert (
+                b <= begin < e and b_last < end <= e_last
+            )  # the token with its first character, and with its last
+
+
+@pytest.mark.parametrize(
+    ("sequence_length", "kept", "stride"), [(48, 16, 14), (192, 64, 62), (400, 64, 128)]
+)
+def test_a_question_keeps_a_third_of_the_window_or_64_tokens_and_windows_overlap(
+    text, sequence_length, kept, stride
+):
+    long, context = "Which of the two was it? " * 20, CONTEXT * 20
+    examples = [SpanExample("q", long, context, ()), SpanExample("q", "Who?", "In 1859.", ())]
+    spans = encode_spans(examples, text.tokenizer, sequence_length)
+    question, (ids, places) = (
+        text.tokenizer.encode(long)[:kept],
+        tokens_with_offsets(context, text.tokenizer),
+    )
+    room, rows = sequence_length - 3 - kept, len(spans.question_of) - 1
+    assert (
+        (rows - 2) * stride + room < len(ids) <= (rows - 1) * stride + room
+    )  # the last window is the first to reach the end
+    assert spans.question_of.tolist() == [0] * rows + [1]
+    for row in range(rows):
+        window = slice(row * stride, row * stride + room)
+        laid = [CLS, *question, SEP, *ids[window], SEP]
+        assert spans.data.token_ids[row].tolist() == laid + [PAD] * (sequence_length - len(laid))
+        assert np.array_equal(spans.characters[row], places[window])

@@ -1,0 +1,257 @@
+"""Rows of tasks: what is read, and what each kind of bad row is told."""
+
+import json
+
+import datasets
+import pytest
+
+from albert_edu.text.task_rows import TaskFileError, read_rows
+from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
+
+SPAN = {
+    "id": "q7",
+    "question": "where?",
+    "context": "ab cd",
+    "answers": {"text": ["cd"], "answer_start": [3]},
+}
+EXAM = {"article": "It rained.", "question": "Why _?", "options": ["a", "b", "c"], "answer": "C"}
+
+
+def written(folder, name: str, content: str | bytes):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def lines(folder, *rows: dict):
+    return written(folder, "rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def labelled(folder, *labels, name: str = "rows.jsonl"):
+    texts = [{"text": f"text {number}", "label": label} for number, label in enumerate(labels)]
+    return written(folder, name, "".join(json.dumps(row) + "\n" for row in texts))
+
+
+def classes_and_labels(path, like=None) -> tuple[list[str], list]:
+    rows = read_rows(path, like)
+    return rows.class_names, [example.label for example in rows.examples]
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "numbers"),
+    [
+        (["good", "bad", "so-so"], ["bad", "good", "so-so"], [1, 0, 2]),
+        ([10, 9, 10], ["9", "10"], [1, 0, 1]),
+        ([1.0, 0.0], ["0", "1"], [1, 0]),
+        ([True, False], ["False", "True"], [1, 0]),
+        (["v1.0", "v1"], ["v1", "v1.0"], [1, 0]),
+        ([4.5, 5.0], [], [4.5, 5.0]),
+        (["0.5", "-2"], [], [0.5, -2.0]),
+    ],
+)
+def test_labels_are_any_names_or_values_if_one_is_a_fraction(tmp_path, labels, names, numbers):
+    assert classes_and_labels(labelled(tmp_path, *labels)) == (names, numbers)
+
+
+def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
+    train = read_rows(labelled(tmp_path, "b", "c", "a"))
+    assert classes_and_labels(labelled(tmp_path, "c", "b"), train) == (["a", "b", "c"], [2, 1])
+    assert classes_and_labels(labelled(tmp_path, "c"), train) == (["a", "b", "c"], [2])
+    with pytest.raises(TaskFileError, match="row 2: the label is 'd', and not one of a, b, c"):
+        read_rows(labelled(tmp_path, "a", "d"), train)
+    values = read_rows(labelled(tmp_path, 0.5, 1.0))
+    assert classes_and_labels(labelled(tmp_path, 1, 2), values) == ([], [1.0, 2.0])
+    with pytest.raises(TaskFileError, match="row 1: the label is 'x', and not a number"):
+        read_rows(labelled(tmp_path, "x"), values)
+    with pytest.raises(TaskFileError, match="is another kind of task"):
+        read_rows(lines(tmp_path, SPAN), train)
+
+
+@pytest.mark.parametrize(
+    "pair", [("sentence1", "sentence2"), ("premise", "hypothesis"), ("question", "sentence")]
+)
+def test_two_texts_are_known_by_their_names_on_the_hub(tmp_path, pair):
+    rows = [dict(zip(pair, ("one", "two"), strict=True), label=label, idx=7) for label in (0, 1)]
+    assert read_rows(lines(tmp_path, *rows)).examples == [
+        Example("one", "two", 0),
+        Example("one", "two", 1),
+    ]
+
+
+def test_a_csv_has_quoted_cells_and_a_tsv_has_quotation_marks(tmp_path):
+    table = ',sentence,label\n0,"007, ""x""\nnext",yes\n1,two,no\n'
+    assert read_rows(written(tmp_path, "a.csv", table)).examples == [
+        Example('007, "x"\nnext', None, 1),
+        Example("two", None, 0),
+    ]
+    table = '\ufeffsentence\tlabel\r\n"open \t1\r\ndull\t0\r\n'
+    assert read_rows(written(tmp_path, "a.tsv", table)).examples == [
+        Example('"open ', None, 1),
+        Example("dull", None, 0),
+    ]
+
+
+def test_a_table_of_the_hub_numbers_its_classes_itself(tmp_path):
+    kind = datasets.ClassLabel(names=["same", "other"])  # not in the order of the alphabet
+    features = {"premise": datasets.Value("string"), "hypothesis": datasets.Value("string")}
+    columns = {"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": [0, 1]}
+    path = str(tmp_path / "rows.parquet")
+    features = datasets.Features(features | {"label": kind})
+    datasets.Dataset.from_dict(columns, features=features).to_parquet(path)
+    assert classes_and_labels(path) == (["same", "other"], [0, 1])
+    unlabelled = datasets.Dataset.from_dict(columns | {"label": [0, -1]}, features=features)
+    unlabelled.to_parquet(path)
+    with pytest.raises(TaskFileError, match="row 2: the label is -1, and not one of same, other"):
+        read_rows(path)
+
+
+def test_questions_have_answers_or_none_and_exams_fill_the_blank_or_add_the_option(tmp_path):
+    none = SPAN | {"answers": {"text": [], "answer_start": []}}
+    assert read_rows(lines(tmp_path, SPAN, none)).examples == [
+        SpanExample("q7", "where?", "ab cd", ("cd",), 3),
+        SpanExample("q7", "where?", "ab cd", ()),
+    ]
+    assert read_rows(lines(tmp_path, EXAM, EXAM | {"question": "Why?"})).examples == [
+        ChoiceExample("It rained.", ("Why a?", "Why b?", "Why c?"), 2),
+        ChoiceExample("It rained.", ("Why? a", "Why? b", "Why? c"), 2),
+    ]
+
+
+def squad(folder, *questions: dict):
+    paragraphs = [{"context": "ab cd", "qas": list(questions)}]
+    return written(folder, "dev.json", json.dumps({"data": [{"paragraphs": paragraphs}]}))
+
+
+def test_the_published_json_of_squad_is_flattened(tmp_path):
+    answer = {"text": "cd", "answer_start": 3}
+    asked = {"id": "1", "question": "where?", "answers": [answer, {"text": "d", "answer_start": 4}]}
+    open_ended = {"id": "2", "question": "who?", "answers": [], "is_impossible": True}
+    assert read_rows(squad(tmp_path, asked, open_ended)).examples == [
+        SpanExample("1", "where?", "ab cd", ("cd", "d"), 3),
+        SpanExample("2", "who?", "ab cd", ()),
+    ]
+    wrong = [
+        asked | {"is_impossible": "False"},
+        asked | {"answers": [answer | {"answer_start": "3"}]},
+        asked | {"answers": ["cd"]},
+        asked | {"answers": []},
+    ]
+    with pytest.raises(TaskFileError, match="4 of 5") as error:
+        read_rows(squad(tmp_path, asked, *wrong))
+    wanted = ("is_impossible is 'False'", r"'answer_start': \['3'\]", r"are \['cd'\]", "not True")
+    for number, words in enumerate(wanted, 2):
+        assert error.match(rf"row {number}, question 1: [^;]*{words}")
+    for content in ("[]", "{", '{"data": [{}]}'):
+        with pytest.raises(TaskFileError, match=r"dev\.json is damaged"):
+            read_rows(written(tmp_path, "dev.json", content))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"answers": {"text": ["cd"], "answer_start": [True]}}, "the answers are"),
+        ({"answers": {"text": ["cd"], "answer_start": [3, 4]}}, "the answers are"),
+        ({"answers": {"text": ["cd"]}}, "the answers are"),
+        ({"answers": {"text": [""], "answer_start": [3]}}, "the answers are"),
+        ({"answers": ["cd"]}, r"the answers are \[\'cd\'\]"),
+        ({"answers": None}, "the answers are None"),
+        (
+            {"answers": {"text": ["cd"], "answer_start": [2]}},
+            "the answer 'cd' is not at character 2",
+        ),
+        (
+            {"answers": {"text": ["cd"], "answer_start": [-2]}},
+            "the answer 'cd' is not at character -2",
+        ),
+        ({"is_impossible": "False"}, "is_impossible is 'False', not False"),
+        ({"is_impossible": 0}, "is_impossible is 0, not False"),
+        ({"is_impossible": True}, "is_impossible is True, not False"),
+        ({"question": 3}, "question is 3, which is no text"),
+        ({"context": ["ab cd"]}, "context is .*, which is no text"),
+    ],
+)
+def test_a_bad_question_is_named_with_what_is_wrong(tmp_path, row, message):
+    with pytest.raises(TaskFileError, match=f"1 of 2: row 2, question q7: {message}"):
+        read_rows(lines(tmp_path, SPAN, SPAN | row))
+
+
+def test_a_place_that_is_a_text_is_refused(tmp_path):
+    row = SPAN | {"answers": {"text": ["cd"], "answer_start": ["3"]}}
+    with pytest.raises(TaskFileError, match="1 of 1: row 1, question q7: the answers are"):
+        read_rows(lines(tmp_path, row))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"answer": "D"}, "the answer is 'D', and not a letter of 3"),
+        ({"answer": "AB"}, "the answer is 'AB'"),
+        ({"answer": ""}, "the answer is ''"),
+        ({"answer": 2}, "the answer is 2"),
+        ({"options": "abc"}, "the options are 'abc'"),
+        ({"options": ["a", "", "c"]}, "the options are"),
+        ({"options": ["a", 3, "c"]}, "the options are"),
+        ({"article": None, "answer": "D"}, "the answer is 'D'"),
+    ],
+)
+def test_a_bad_exam_is_named_with_what_is_wrong(tmp_path, row, message):
+    with pytest.raises(TaskFileError, match=f"1 of 2: row 2: {message}"):
+        read_rows(lines(tmp_path, EXAM, EXAM | row))
+
+
+def test_the_first_ten_bad_rows_are_named_and_all_are_counted(tmp_path):
+    with pytest.raises(TaskFileError, match="has bad rows, 12 of 14: row 2: ") as error:
+        read_rows(labelled(tmp_path, "a", *[None, " ", "nan", ""] * 3, "b"))
+    assert error.match("row 11: the label") and "row 12" not in str(error.value)
+
+
+def test_rows_without_text_are_left_out_and_named(tmp_path):
+    rows = [{"text": text, "label": label} for text, label in zip("a b ", "0010", strict=True)]
+    with pytest.warns(UserWarning, match=r"2 of 4 rows have no text .* row 2; row 4$"):
+        examples = read_rows(lines(tmp_path, *rows)).examples
+    assert examples == [Example("a", None, 0), Example("b", None, 1)]
+    with pytest.raises(TaskFileError, match="none of its 2 rows has any text"):
+        read_rows(lines(tmp_path, {"text": None, "label": 0}, {"text": "\n", "label": 1}))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "sentence,label,label\na,1,2\n", "the column 'label' occurs twice"),
+        ("a.tsv", "text\ttext\tlabel\na\tb\t2\n", "the column 'text' occurs twice"),
+        ("a.jsonl", '{"text": "a", "text": "b", "label": 1}\n', "twice"),
+        ("a.csv", "text,label\na,1\nb,1,2\nc\n", "row 2: more cells.*row 3: the label is None"),
+        ("a.csv", "text;label\na;1\n", "has text;label. Expected are the columns"),
+        ("a.csv", "", "has no row. Expected are the columns"),
+        ("a.csv", 'text,label\n"a,1\n', "is damaged"),
+        ("a.csv", b"\xff\xfet\0", "is damaged.*utf-8"),
+        ("a.jsonl", "", "is damaged"),
+        ("a.jsonl", "{\n", "is damaged"),
+        ("a.jsonl", '{"text": "a", "label": 1}\n[3]\n', "is damaged"),
+        ("a.parquet", "PAR1", "is damaged"),
+        ("a.txt", "a\n", "is no .jsonl, .csv, .tsv or .parquet file"),
+        ("a.jsonl", '{"text": "a", "label": 1}\n' * 2, "all 2 rows have the same label"),
+    ],
+)
+def test_what_holds_no_rows_of_a_task_is_refused(tmp_path, name, content, message):
+    with pytest.raises(TaskFileError, match=message):
+        read_rows(written(tmp_path, name, content))
+
+
+def test_a_source_that_is_not_there_is_said_so(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    for source, message in (
+        (tmp_path / "no.csv", "does not exist"),
+        (tmp_path / "folder.csv", "is no regular file"),
+        ("nyu-mll/no-such-set:x:train", "the Hub does not give nyu-mll/no-such-set:x:train"),
+        ("glue", "NAME:SUBSET:SPLIT"),
+        ("", "NAME:SUBSET:SPLIT"),
+    ):
+        with pytest.raises(TaskFileError, match=message):
+            read_rows(source)
+
+
+def test_half_a_character_is_no_text(tmp_path):
+    data = {"data": [{"paragraphs": [{"context": "\ud800", "qas": [{"question": "?"}]}]}]}
+    with pytest.raises(TaskFileError, match=r"context is '\\ud800', which is no text"):
+        read_rows(written(tmp_path, "dev.json", json.dumps(data)))
