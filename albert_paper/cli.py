@@ -33,6 +33,8 @@ def build_parser() -> argparse.ArgumentParser:
     option = verb("run", run_experiment, "do the runs of an experiment", training).add_argument
     option("experiment", help="a section of albert_paper/data/experiments.toml")
 
+    verb("bench", run_bench, "time a training step beside transformers", training)
+
     option = verb("claims", run_claims, "write the page of claims from the records").add_argument
     option("--figures", default="figures", type=Path, help="holds results/, and gets the page")
 
@@ -63,6 +65,13 @@ def run_experiment(options) -> None:
     stop_after(options)
     kept = Path("figures") if options.record else options.runs
     print(experiments.run_experiment(options.experiment, kept, options.runs, options.device))
+
+
+def run_bench(options) -> None:
+    """Time a step of every size, ours and that of ``transformers``, and write the record."""
+    from albert_paper.bench import bench
+
+    print(bench(Path("figures") if options.record else options.runs, options.device))
 
 
 def stop_after(options) -> None:

@@ -1,7 +1,7 @@
-"""Every outcome of figures/CLAIMS.md, computed again from the records and the plans alone, without the library.
+"""Every word of figures/CLAIMS.md, computed again from records and plan alone, without the library.
 
-Run it from the root of the repository: ``python tests/paper/recompute.py``. The rules are those that stand at the top of
-``albert_paper/data/planned.toml``. The distribution of t is summed as a finite series, not integrated as the library does.
+Run it from the root of the repository: ``python tests/paper/recompute.py``. The rules are those at the top of
+``albert_paper/data/experiments.toml``. The distribution of t is summed as a finite series, not taken from SciPy.
 """
 
 import json
@@ -12,14 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-ORDER = ("quick", "laptop", "gpu")
 LOSS = "held_out_masked_token_loss"
 
 
 def above(t: float, freedom: int) -> float:
     """P(T > t) for a whole number of degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
-    if math.isinf(t):
-        return 0.0 if t > 0 else 1.0
     angle = math.atan(t / math.sqrt(freedom))
     cosine, term, total = math.cos(angle), 1.0, 0.0
     if freedom % 2:
@@ -34,211 +31,135 @@ def above(t: float, freedom: int) -> float:
     return (1 - inside) / 2
 
 
-def read(criterion: str) -> dict:
+def read(criterion: str) -> tuple[str, list[tuple[int, str]], float]:
+    """The column, the signed terms whose sum is claimed to be positive (or near 0), and the range of nearness."""
     column, sides = criterion.split(": ", 1)
     sides, _, within = sides.partition(" +- ")
     low, high = sides.split(" = " if within else " < ")
-    high, _, more = high.partition(" + ")
-    high, _, less = high.partition(" - ")
-    margins = {"by": float(less or 0) - float(more or 0), "within": float(within or 0)}
-    return {"column": column, "low": low, "high": high} | margins
 
+    def terms(side: str, sign: int) -> list[tuple[int, str]]:
+        added = side.replace(" - ", "\n-").replace(" + ", "\n+").split("\n")
+        return [(-sign if part[0] == "-" else sign, part.lstrip("+-")) for part in added]
 
-def number(text: str) -> float | None:
-    return float(text) if text.replace(".", "", 1).isdigit() else None
+    return column, terms(high, 1) + terms(low, -1), float(within or 0)
 
 
 def look_up(run: dict, column: str) -> float:
     for name in column.split("."):
-        run = run[int(name)] if isinstance(run, list) else run[name]
+        run = run[name]
     return run
 
 
-def stuck(run: dict, claim: dict) -> bool:
-    bar = run.get("copy_baseline", claim.get("stuck", 0))
-    loss = run.get(LOSS, run["sotu"]["masked_token_loss"] if "sotu" in run else -1)
-    return bool(bar) and loss >= bar
-
-
-def measure(part: dict, runs: list[dict], claim: dict) -> dict:
-    """Differences in favour of the claim, their mean and its standard error, and the worse row's share of stuck runs."""
-    named = [side for side in ("low", "high") if number(part[side]) is None]
-    rows = {side: {run["seed"]: run for run in runs if run["row"] == part[side]} for side in named}
-    seeds = sorted(set.intersection(*map(set, rows.values())))
-    values = {
-        side: [
-            look_up(rows[side][seed], part["column"]) if side in rows else number(part[side])
-            for seed in seeds
+def measure(criterion: str, runs: list[dict], bar: float) -> dict:
+    """The sum of a criterion's terms over seeds without a stuck run: mean, standard error, degrees of freedom."""
+    column, terms, within = read(criterion)
+    rows: dict[str, dict[int, dict]] = {}
+    for run in runs:
+        rows.setdefault(run["row"], {})[run["seed"]] = run
+    named = [rows[name] for _, name in terms if name in rows]
+    kept, stuck = [], [0] * len(named)
+    seeds = sorted(set.intersection(*map(set, named)))
+    for seed in seeds:
+        bad = [
+            LOSS in of[seed] and of[seed][LOSS] >= of[seed].get("copy_baseline", bar)
+            for of in named
         ]
-        for side in ("low", "high")
-    }
-    bad = np.array([any(stuck(row[seed], claim) for row in rows.values()) for seed in seeds])
-    every = (
-        np.array(values["high"], dtype=float) - np.array(values["low"], dtype=float) - part["by"]
-    )
-    kept = every[~bad] if (~bad).any() else every
-    means = [
-        np.mean([look_up(run, part["column"]) for run in row.values()]) for row in rows.values()
-    ]
-    noise = (
-        sum(accuracy * (1 - accuracy) for accuracy in means) / claim["items"]
-        if claim.get("items")
-        else 0.0
-    )
-    ends = (
-        {"chance": claim.get("chance", 0.5), "100%": 1.0}
-        if part["column"].endswith(("accuracy", "tuned", "frozen"))
-        else {}
-    )
-    m = part["within"] or claim["least"]
-    near = [
-        name
-        for name, end in ends.items()
-        if len(means) == 2 and max(abs(mean - end) for mean in means) <= m
-    ]
-    error = math.sqrt(kept.var(ddof=1) / len(kept) + noise) if len(kept) > 1 else math.inf
-    share = max(np.mean([stuck(run, claim) for run in row.values()]) for row in rows.values())
+        stuck = [count + one for count, one in zip(stuck, bad, strict=True)]
+        if not any(bad):
+            kept.append(
+                sum(
+                    sign * (look_up(rows[name][seed], column) if name in rows else float(name))
+                    for sign, name in terms
+                )
+            )
     return {
-        "mean": float(kept.mean()),
-        "error": error,
+        "mean": float(np.mean(kept)),
+        "error": float(np.std(kept, ddof=1)) / math.sqrt(len(kept)),
         "freedom": len(kept) - 1,
-        "stuck": share,
-        "near": near,
+        "stuck": max(stuck) / len(seeds),
+        "within": within,
     }
 
 
 def chance(found: dict, bound: float, side: int) -> float:
     """One-sided p value against a mean that is not on ``side`` of a bound."""
-    if math.isinf(found["error"]):
-        return 1.0
-    distance = side * (found["mean"] - bound)
-    t = (
-        distance / found["error"]
-        if found["error"]
-        else math.copysign(math.inf, distance)
-        if distance
-        else 0.0
-    )
-    return above(t, found["freedom"])
+    return above(side * (found["mean"] - bound) / found["error"], found["freedom"])
 
 
-def claims(plan: dict, name: str):
-    section = plan[name]
-    if "judged" in section:
-        return {
-            f"{name}.{i}": section["judged"] | part for i, part in enumerate(section["assess"], 1)
-        }
-    return {f"{name}.{key}": part for key, part in section["claims"].items()}
+def near(found: dict, m: float) -> float:
+    return max(chance(found, -m, 1), chance(found, m, -1))
 
 
-def record_of(claim: dict, records: dict[str, dict]) -> dict | None:
-    if "profile" in claim:
-        return records.get(claim["profile"])
-    sides = [read(criterion)[side] for criterion in claim["criterion"] for side in ("low", "high")]
-    rows = [side for side in sides if number(side) is None]
-
-    def seeds(profile):
-        return min(sum(run["row"] == row for run in records[profile]["runs"]) for row in rows)
-
-    return (
-        records[max(records, key=lambda profile: (seeds(profile), ORDER.index(profile)))]
-        if records
-        else None
-    )
-
-
-def outcomes(root: Path) -> dict[str, str]:
-    """The outcome of every claim by its key."""
-    found = {}
-    for file in ("planned", "gpu", "recorded"):
-        plan = tomllib.loads(
-            (root / "albert_paper/data" / f"{file}.toml").read_text(encoding="utf-8")
-        )
-        family, measured = {}, {}
-        for name in (name for name, section in plan.items() if isinstance(section, dict)):
-            paths = {
-                profile: root / "figures/results" / f"{name}_{profile}.json" for profile in ORDER
-            }
-            records = {
-                profile: json.loads(path.read_text())
-                for profile, path in paths.items()
-                if path.exists()
-            }
-            for key, claim in claims(plan, name).items():
-                record = record_of(claim, records)
-                if claim["scope"] != "exact":
-                    family[key] = 1.0
-                if record is None:
-                    found[key] = "not run"
-                elif len(record["runs"]) < record.get("planned_runs", 0):
-                    found[key] = (
-                        f"not finished: {len(record['runs'])} of {record['planned_runs']} runs"
-                    )
-                else:
-                    parts = [read(criterion) for criterion in claim["criterion"]]
-                    measured[key] = (
-                        claim,
-                        parts,
-                        [measure(part, record["runs"], claim) for part in parts],
-                        record["runs"],
-                    )
-                    if key in family:
-                        family[key] = max(
-                            p_value(part, each)
-                            for part, each in zip(parts, measured[key][2], strict=True)
-                        )
-        corrected = correct(family)
-        found |= {key: word(*these, corrected.get(key, 0.0)) for key, these in measured.items()}
-    return found
-
-
-def p_value(part: dict, found: dict) -> float:
-    if part["within"]:
-        return max(chance(found, -part["within"], 1), chance(found, part["within"], -1))
+def p_value(found: dict) -> float:
+    if found["within"]:
+        return near(found, found["within"])
     return min(1.0, 2 * min(chance(found, 0.0, 1), chance(found, 0.0, -1)))
 
 
-def correct(family: dict[str, float]) -> dict[str, float]:
-    corrected, so_far = {}, 0.0
-    for rank, key in enumerate(sorted(family, key=family.get)):
-        so_far = max(so_far, min(1.0, family[key] * (len(family) - rank)))
-        corrected[key] = so_far
-    return corrected
-
-
-def word(claim: dict, parts: list[dict], measured: list[dict], runs: list[dict], p: float) -> str:
-    if claim["scope"] == "exact":
-        return "reproduced" if all(found["mean"] > 0 for found in measured) else "contradicted"
-    for control in claim.get("control", []):
-        if chance(measure(read(control), runs, claim), 0.0, 1) >= 0.025:
-            return "void: the control failed"
-    if max(found["stuck"] for found in measured) > 0.25:
-        return "void: too many stuck runs"
-    if near := [name for found in measured for name in found["near"]]:
-        return f"void: both rows at {near[0]}"
-    words = {
-        one_word(part, found, claim["least"], p)
-        for part, found in zip(parts, measured, strict=True)
-    }
-    if len(words) > 1:
-        return "opposes" if "opposes" in words else "undecided"
-    said = words.pop()
-    return (
-        {"agrees": "reproduced", "opposes": "contradicted"}.get(said, said)
-        if claim["scope"] == "same question"
-        else said
-    )
-
-
-def one_word(part: dict, found: dict, least: float, p: float) -> str:
-    if part["within"]:
-        outside = min(chance(found, part["within"], 1), chance(found, -part["within"], -1))
+def one_word(found: dict, least: float, p: float) -> str:
+    if m := found["within"]:
+        outside = min(chance(found, m, 1), chance(found, -m, -1))
         return "agrees" if p < 0.05 else "opposes" if outside < 0.05 else "undecided"
-    if not part["by"] and max(chance(found, -least, 1), chance(found, least, -1)) < 0.05:
-        return f"no difference larger than {least:g}"
+    if near(found, least) < 0.05:
+        return "same"
     return ("agrees" if found["mean"] > 0 else "opposes") if p < 0.05 else "undecided"
+
+
+def word(claim: dict, measured: list[dict], runs: list[dict], bar: float, p: float) -> str:
+    for control in claim.get("control", []):
+        if chance(measure(control, runs, bar), 0.0, 1) >= 0.025:
+            return "void"
+    if max(found["stuck"] for found in measured) > 0.25:
+        return "void"
+    words = {one_word(found, claim["least"], p) for found in measured}
+    return words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
+
+
+def outcomes(root: Path) -> dict[str, str]:
+    """The word of every claim whose experiment has all its runs, and of the two that are counted."""
+    plan = tomllib.loads((root / "albert_paper/data/experiments.toml").read_text(encoding="utf-8"))
+    measured, p = {}, {}
+    for name, section in plan.items():
+        path = root / "figures/results" / f"{name}.json"
+        runs = json.loads(path.read_text())["runs"] if path.exists() else []
+        if len(runs) == len(section["rows"]) * len(section["seeds"]):
+            bar = section.get("copy_baseline", math.inf)
+            for key, claim in section.get("claims", {}).items():
+                found = [measure(criterion, runs, bar) for criterion in claim["criterion"]]
+                measured[f"{name}.{key}"] = (claim, found, runs, bar)
+                p[f"{name}.{key}"] = max(map(p_value, found))
+    said, so_far = counted(root), 0.0
+    for rank, key in enumerate(sorted(p, key=p.get)):
+        so_far = max(so_far, min(1.0, p[key] * (len(p) - rank)))
+        said[key] = word(*measured[key], so_far)
+    return said
+
+
+def parameters(H: int, E: int, L: int, share: str) -> int:
+    """Embeddings, norm, projection, and layers, without the pooler; V = 30,000 and 512 positions."""
+    attention, ffn = 4 * (H * H + H) + 2 * H, 8 * H * H + 5 * H + 2 * H
+    layers = ffn * (1 if share in ("all", "ffn") else L)
+    layers += attention * (1 if share in ("all", "attention") else L)
+    return (30_000 + 512 + 2) * E + 2 * E + (E * H + H if E != H else 0) + layers
+
+
+def counted(root: Path) -> dict[str, str]:
+    tables = tomllib.loads((root / "albert_paper/data/tables.toml").read_text(encoding="utf-8"))
+    rows = {table["number"]: table["rows"] for table in tables["table"]}
+    base = [(share, E, printed) for share, E, printed, *_ in rows["3"]]
+    base += [(share, E, printed) for E, share, printed, *_ in rows["4"]]
+    pooler = 768 * 768 + 768
+    right = all(
+        printed == round((parameters(768, E, 12, share) + (pooler if share != "none" else 0)) / 1e6)
+        for share, E, printed in base
+    )
+    (printed,) = (row[1] for row in rows["1"] if row[0] == "ALBERT-xxlarge")
+    wide = parameters(4096, 128, 12, "all")
+    fits = printed in (round(wide / 1e6), round((wide + 4096 * 4096 + 4096) / 1e6))
+    words = {True: "right", False: "wrong"}
+    return {"counts.tables_3_and_4": words[right], "counts.xxlarge": words[fits]}
 
 
 if __name__ == "__main__":
     for key, said in outcomes(Path(*sys.argv[1:])).items():
-        print(f"{key:28} {said}")
+        print(f"{key:36} {said}")

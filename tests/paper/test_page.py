@@ -1,0 +1,131 @@
+"""The page says what the records say, and stays one page."""
+
+import json
+import re
+import shutil
+import tomllib
+
+import pytest
+from PIL import Image
+
+from albert_paper.page import finished_claims, write_report
+from albert_paper.plan import PLAN
+from albert_paper.provenance import ROOT
+from tests.paper import recompute
+
+FIGURES = ROOT / "figures"
+PAGE = (FIGURES / "CLAIMS.md").read_text(encoding="utf-8")
+ROWS = re.findall(
+    r"^\| (.+) \| (.+) \| (.+) \| \*\*(\w+)\*\* \| \[more\]\(#(\S+)\) \|$", PAGE, re.M
+)
+SECTIONS = dict(re.findall(r'<a id="(\S+)"></a>\n(.+?)(?=\n<a id=|\Z)', PAGE, re.S))
+OUTCOMES = json.loads((FIGURES / "outcomes.json").read_text())
+TAKEN_BACK = {"sharing_laptop.smaller", "sharing_laptop.smoother", "third_domain_laptop.helps"}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The page as the records make it now, beside a copy of the README."""
+    folder = tmp_path_factory.mktemp("figures")
+    shutil.copytree(FIGURES / "results", folder / "results")
+    shutil.copy(ROOT / "README.md", folder / "README.md")
+    write_report(folder, folder / "README.md")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["CLAIMS.md", "outcomes.json"])
+def test_the_page_is_what_the_records_say(written, name):
+    assert (written / name).read_text() == (FIGURES / name).read_text()
+
+
+def test_the_readme_counts_the_same_words(written):
+    assert (written / "README.md").read_text() == (ROOT / "README.md").read_text()
+
+
+def test_every_picture_is_of_its_record_and_shown(written):
+    shown = set(re.findall(r"\(claims/(\S+\.png)\)", PAGE))
+    assert shown == {path.name for path in (FIGURES / "claims").iterdir()}
+    for name in shown:
+        assert f"![{Image.open(FIGURES / 'claims' / name).text['Description']}](" in PAGE
+        assert (
+            Image.open(written / "claims" / name).text == Image.open(FIGURES / "claims" / name).text
+        )
+
+
+def test_a_script_that_knows_nothing_of_the_library_computes_every_word_again():
+    again = recompute.outcomes(ROOT)
+    assert {key: said for *_, said, key in ROWS} == {key: again[key] for *_, key in ROWS}
+    counted = {key for key in again if key.startswith("counts.")}
+    assert {key: found["word"] for key, found in OUTCOMES.items()} == {
+        key: said for key, said in again.items() if key not in counted
+    }
+
+
+def test_the_script_imports_nothing_of_the_library():
+    text = (ROOT / "tests/paper/recompute.py").read_text()
+    assert not re.findall(r"^(?:import|from) (?:albert|scipy|pandas)", text, re.M)
+
+
+def test_the_page_has_at_most_twenty_rows_and_three_thousand_words():
+    assert 15 <= len(ROWS) <= 20 and len(PAGE.split()) <= 3000
+
+
+def test_every_row_has_a_section_of_at_most_120_words_with_one_picture_of_what_ran():
+    assert list(SECTIONS) == [key for *_, key in ROWS]
+    for key, section in SECTIONS.items():
+        text, pictures = re.subn(r"!\[.*\]\(.*\)", "", section)
+        assert len(text.split()) <= 120, key
+        assert pictures == (0 if key.startswith("counts.") else 1), key
+
+
+def test_a_criterion_is_the_one_that_its_record_was_made_under_or_says_that_it_was_taken_back():
+    for key, found in OUTCOMES.items():
+        name, claim = key.split(".")
+        record = json.loads((FIGURES / "results" / f"{name}.json").read_text())
+        planned = record.get("plan", {}).get("claims", {}).get(claim, {})
+        if key in TAKEN_BACK:
+            assert "first committed (`eba166e`)" in SECTIONS[key]
+        elif planned and key != "ratio_laptop.same_steps":  # a counted number was part of it
+            assert (found["criterion"], found.get("control", [])) == (
+                planned["criterion"],
+                planned.get("control", []),
+            ), key
+    assert PAGE.count("eba166e") == len(TAKEN_BACK)
+
+
+def test_what_has_not_run_is_not_on_the_page():
+    waiting = {name for name in PLAN if not (FIGURES / "results" / f"{name}.json").exists()}
+    assert waiting and not {key.split(".")[0] for key in OUTCOMES} & waiting
+    runs = {"few_labels": [{}] * 29}
+    assert not finished_claims(runs)
+    assert finished_claims({"few_labels": [{}] * 30})
+
+
+def test_hardly_any_run_had_stopped_learning():
+    """Flat: the training loss falls by less than 0.01 nats from the ninth tenth of the steps to the last."""
+    falls = [
+        run["training_curve"][-2][1] - run["training_curve"][-1][1]
+        for key in {key.split(".")[0] for key in OUTCOMES}
+        for run in json.loads((FIGURES / "results" / f"{key}.json").read_text())["runs"]
+    ]
+    assert sum(fall < 0.01 for fall in falls) < 0.3 * len(falls)
+
+
+def test_there_is_one_record_for_a_question():
+    records = sorted(path.stem for path in (FIGURES / "results").glob("*.json"))
+    assert len(records) <= 15
+    asked = [found["criterion"] for found in OUTCOMES.values()]
+    assert len({json.dumps(criterion) for criterion in asked}) >= len(asked) - 1
+
+
+def test_no_measured_number_is_typed_into_the_words_of_a_claim():
+    plan = tomllib.loads((ROOT / "albert_paper/data/experiments.toml").read_text())
+    for name, section in plan.items():
+        for key, claim in section.get("claims", {}).items():
+            text = re.sub(r"\{.*?\}", "", claim.get("ours", "") + claim.get("note", ""))
+            assert not re.search(r"\d\.\d\d|±", text.replace("m = 0.05", "")), (name, key)
+
+
+def test_a_folder_without_records_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="results is missing"):
+        write_report(tmp_path)
