@@ -12,6 +12,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+import tasks
+
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"pytorch": "torch"}
 
@@ -32,7 +34,8 @@ def ranges(lines: list[str]) -> dict[str, str]:
 
 
 def test_environment_yml_lists_the_packages_of_pyproject_with_the_same_ranges():
-    wanted = ranges(project()["dependencies"]) | {
+    extras = project()["optional-dependencies"]
+    wanted = ranges(project()["dependencies"] + extras["lab"] + extras["paper"]) | {
         "python": str(Requirement(f"python{project()['requires-python']}").specifier)
     }
     assert ranges(conda_lines()) == wanted
@@ -44,9 +47,14 @@ def test_environment_yml_says_of_every_package_why_it_is_there():
             assert re.search(r" # \S", line), line
 
 
-@pytest.mark.parametrize(
-    "line", project()["dependencies"] + project()["optional-dependencies"]["test"]
-)
+def direct() -> list[str]:
+    """Every requirement of pyproject.toml, but for the extras that another extra names."""
+    extras = project()["optional-dependencies"].values()
+    lines = project()["dependencies"] + [line for extra in extras for line in extra]
+    return [line for line in lines if not line.startswith("albert-edu[")]
+
+
+@pytest.mark.parametrize("line", direct())
 def test_every_package_is_bounded_on_both_sides_and_installed_within_the_bounds(line):
     requirement = Requirement(line)
     assert {spec.operator for spec in requirement.specifier} == {">=", "<"}
@@ -64,11 +72,41 @@ def test_importing_the_library_imports_nothing_large_but_torch():
     )
 
 
-def test_the_readme_s_commands_are_targets_of_the_makefile():
-    named = set(re.findall(r"\bmake (\w+)", (ROOT / "README.md").read_text()))
-    assert named and named <= set(
-        re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+def test_make_and_tasks_py_have_the_same_commands_and_the_readme_names_no_other():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.search(r"COMMANDS := (.*)", makefile)[1].split()
+    assert targets == list(tasks.COMMANDS)
+    assert targets == re.findall(r"^# make ([\w-]+)", makefile, re.MULTILINE)
+    named = set(re.findall(r"\b(?:make|tasks\.py) ([a-z-]+)", (ROOT / "README.md").read_text()))
+    assert named and named <= set(targets)
+
+
+def test_constraints_hold_a_version_in_range_of_every_direct_requirement_but_torch():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    lines = [line.lower().replace("_", "-") for line in lines if not line.startswith("#")]
+    pinned = dict(line.split("==") for line in lines)
+    assert "torch" not in pinned
+    for requirement in map(Requirement, direct()):
+        if requirement.name != "torch":
+            version = pinned[requirement.name.lower().replace("_", "-")]
+            assert requirement.specifier.contains(version), requirement
+
+
+@pytest.mark.skipif(os.name == "nt", reason="make is a program of Linux and macOS")
+def test_make_says_which_python_is_missing_and_what_to_call_instead():
+    run = subprocess.run(
+        ["make", "reproduce", "PYTHON=python3.99"], cwd=ROOT, capture_output=True, text=True
     )
+    assert run.returncode and "There is no python3.99 here" in run.stdout
+
+
+@pytest.mark.parametrize("version", [(3, 10, 1, "final", 0), (3, 15, 0, "final", 0)])
+def test_a_python_without_torch_is_refused_before_anything_is_installed(
+    version, monkeypatch, capsys
+):
+    monkeypatch.setattr(tasks.sys, "version_info", version)
+    assert tasks.main("test") == 2
+    assert "This needs Python 3.11 to 3.14" in capsys.readouterr().out
 
 
 def test_ci_runs_the_readme_s_test_command_and_before_it_installs_chromium_and_nothing_else():

@@ -1,0 +1,104 @@
+"""The course as a site: ``make site`` builds build/site and executes nothing.
+
+Sphinx reads the repository's own folder, and the README is the front page. A page asks no other
+host: MathJax 3.2.2 (Apache-2.0) comes with the package sphinx-mathjax-offline.
+"""
+
+import importlib.util
+import json
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls")
+PAGES = {  # no source of an assignment: those have the solutions
+    "The road": "notebooks/[0-9]*.ipynb",
+    "Optional": "notebooks/optional/*.ipynb",
+    "Look up": "notebooks/[A-Z]*.md figures/CLAIMS.md figures/drawings/README.md",
+    "Assignments": "notebooks/assignments/*.md notebooks/assignments/release/*.ipynb",
+    "The library": "site/library/albert_edu*.rst albert_edu/pretrained/laptop/README.md",
+    "This repository": "CONTRIBUTING.md CHANGELOG.md",
+}
+
+project = html_title = "ALBERT, built and measured"
+root_doc = "README"
+include_patterns = ["README.md", *" ".join(PAGES.values()).split()]
+extensions = ["myst_nb", "sphinx.ext.apidoc", "sphinx.ext.autodoc"]
+suppress_warnings = ["myst.xref_missing", "misc.highlighting_failure"]
+nb_execution_mode = "off"
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+apidoc_modules = [{"path": "../albert_edu", "destination": "site/library"}]
+apidoc_automodule_options = {"members"}
+add_module_names = False
+autodoc_inherit_docstrings = False
+html_theme = "furo"
+html_copy_source = False
+mathjax_path = "mathjax/tex-mml-chtml.js"
+
+
+def prepare(app, docname: str, source: list[str]) -> None:
+    """Say in Sphinx's words what Jupyter and GitHub show by themselves."""
+    notebook = ROOT / f"{docname}.ipynb"
+    if notebook.exists():
+        source[0] = json.dumps(with_words_of_myst(json.loads(source[0]), notebook))
+    if docname == root_doc:
+        source[0] += "".join(map(contents, PAGES, PAGES.values()))
+    if docname.startswith("site/library"):  # the headings of apidoc, without their second word
+        source[0] = re.sub(r"Submodules\n-+\n\n| (module|package)$", "", source[0], flags=re.M)
+    # An anchor in HTML is one that MyST does not know.
+    source[0] = re.sub(r'<a id=\\?"([\w-]+)\\?"></a>', r"(\1)=", source[0])
+
+
+def contents(title: str, patterns: str) -> str:
+    """A group of the sidebar; a notebook has its number before its title."""
+    lines = ["", "```{toctree}", ":hidden:", f":caption: {title}", ""]
+    for path in (path for pattern in patterns.split() for path in sorted(ROOT.glob(pattern))):
+        entry = path.relative_to(ROOT).as_posix()
+        if path.suffix == ".ipynb":
+            heading = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
+            entry = f"{path.name[:2]} {heading.partition(chr(10))[0].strip('# ')} <{entry}>"
+        lines.append(entry)
+    return "\n".join([*lines, "```", ""])
+
+
+def with_words_of_myst(notebook: dict, path: Path) -> dict:
+    """Fold the cells that Jupyter folds, describe images, and offer the notebook itself."""
+    doors = f"{{download}}`Download this notebook <{path.name}>`"
+    if URLS:
+        doors += f" · [Open in Colab]({URLS['Colab']}/{path.relative_to(ROOT).as_posix()})"
+    first = notebook["cells"][0]
+    title, _, rest = "".join(first["source"]).partition("\n")
+    first["source"] = f"{title}\n\n{doors}\n{rest}"
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
+            cell["metadata"].setdefault("tags", []).append("hide-input")
+        for output in cell.get("outputs", []):
+            described = output.get("metadata", {}).get("image/png", {}).get("alt")
+            if described:
+                cell["metadata"]["mystnb"] = {"image": {"alt": described}}
+    return notebook
+
+
+def finish(app, error) -> None:
+    """Bring MathJax along, and the name of the front page that a server looks for."""
+    package = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
+    fonts = "output/chtml/fonts/woff-v2"
+    target = app.outdir / "_static" / "mathjax"
+    shutil.copytree(package / "static/mathjax" / fonts, target / fonts, dirs_exist_ok=True)
+    shutil.copy(package / "static/mathjax/tex-mml-chtml.js", target)
+    shutil.copy(app.outdir / "README.html", app.outdir / "index.html")
+
+
+def escape(app, what, name, thing, options, lines: list[str]) -> None:
+    """Leave norms like ``|w|`` and stars as they stand: our docstrings are for people first."""
+    special = re.compile(r"(``.*?``|>>>.*)|([|*])")
+    lines[:] = [special.sub(lambda m: m[1] or f"\\{m[2]}", line) for line in lines]
+
+
+def setup(app) -> None:
+    app.connect("autodoc-process-docstring", escape)
+    app.connect("source-read", prepare)
+    app.connect("build-finished", finish)

@@ -1,0 +1,116 @@
+"""The README's commands, for Linux, macOS and Windows: ``python tasks.py COMMAND``; so does make.
+
+Each command first makes the environment .venv, where it is missing or older than pyproject.toml,
+and installs what a reader needs, or what a tester needs beside it. Further arguments are handed on.
+pip reads its own variables: PIP_CONSTRAINT=constraints.txt for the versions that are known to work,
+PIP_EXTRA_INDEX_URL for an index with a smaller torch.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+FAST = ["-m", "not slow", "--ignore=tests/test_jupyterlab.py", "--ignore=tests/figures", "tests"]
+# One thread per worker and two workers: two cores, no crowding.
+PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=20"]
+NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
+NBVAL += ["--nbval-cell-timeout", "300", "--nbval-kernel-startup-timeout", "120"]
+LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."]]
+FIRST = "/lab/tree/notebooks/00_start_here.ipynb"
+ROOT_MAY = ["--allow-root"] if hasattr(os, "getuid") and os.getuid() == 0 else []
+
+# What each command installs, and the Python modules that it runs.
+COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
+    "reproduce": ("lab,paper", [["albert_paper", "reproduce"]]),
+    "lab": ("lab,paper", [["jupyter", "lab", *ROOT_MAY, f"--LabApp.default_url={FIRST}"]]),
+    "test": ("test", [*LINT, [*PYTEST, *NBVAL, "tests", "notebooks"]]),
+    "test-fast": ("test", [*LINT, [*PYTEST, *FAST]]),
+    "test-lowest": ("test", [[*PYTEST, *FAST]]),
+    "test-machines": ("test", [["tests.machines"]]),
+    "site": ("site", [["sphinx", "-q", "-c", "site", "-d", "build/doctrees", ".", "build/site"]]),
+    "constraints": ("test", []),
+}
+
+
+def main(name: str = "", *more: str) -> int:
+    """Run one of COMMANDS; return 0, or the number with which its first failing step ended."""
+    if name not in COMMANDS:
+        print(f"python tasks.py COMMAND, where COMMAND is one of: {', '.join(COMMANDS)}")
+        return 2
+    if not (3, 11) <= sys.version_info < (3, 15):
+        print(
+            f"This needs Python 3.11 to 3.14, and {sys.executable} is {sys.version.split()[0]}"
+            " (torch has no build for a newer one yet). Name another: make PYTHON=python3.12 ..."
+        )
+        return 2
+    os.chdir(ROOT)
+    extras, steps = COMMANDS[name]
+    try:
+        python = environment(extras, lowest=name == "test-lowest")
+        if name == "constraints":
+            write_constraints(python)
+        if name.startswith("test"):  # tests/offline cuts the network off
+            os.environ.update(PYTHONPATH=str(ROOT / "tests" / "offline"), HF_HUB_OFFLINE="1")
+            os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
+        for step in steps:
+            run(python, "-m", *step, *(more if step is steps[-1] else ()))
+    except subprocess.CalledProcessError as error:
+        return error.returncode
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def environment(extras: str, lowest: bool = False) -> Path:
+    """Return the Python of .venv, after installing the course with these extras where needed.
+
+    With ``lowest`` it is another environment, with the oldest versions that pyproject.toml allows.
+    """
+    folder = ROOT / (".venv-lowest" if lowest else ".venv")
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    wanted = Path("pyproject.toml").read_bytes()
+    stamps = folder / "has-test", folder / f"has-{extras}"  # the tests need all that the others do
+    if any(stamp.exists() and stamp.read_bytes() == wanted for stamp in stamps):
+        return python
+    if not shutil.which("pip", path=str(python.parent)):
+        try:
+            venv.create(folder, with_pip=True)
+        except (ImportError, subprocess.CalledProcessError):
+            sys.exit("Python cannot make an environment: sudo apt-get install python3-venv")
+    print(f"installing albert-edu[{extras}] into {folder.name}", flush=True)
+    what = ["--quiet", "--editable", f".[{extras}]"]
+    if lowest:
+        run(python, "-m", "pip", "install", "--quiet", "uv")
+        run(python, "-m", "uv", "pip", "install", "--resolution", "lowest-direct", *what)
+    else:
+        run(python, "-m", "pip", "install", "--disable-pip-version-check", *what)
+    stamps[1].write_bytes(wanted)
+    return python
+
+
+def write_constraints(python: Path) -> None:
+    """Write the installed versions, which should have passed the tests, but for torch's own."""
+    frozen = subprocess.check_output(
+        [python, "-m", "pip", "freeze", "--exclude-editable"], text=True
+    )
+    lines = [line for line in frozen.splitlines() if "==" in line and "torch==" not in line]
+    ours = [line for line in lines if not line.startswith(("nvidia", "triton", "cuda", "uv=="))]
+    Path("constraints.txt").write_text("\n".join([CONSTRAINTS, *ours, ""]), "utf-8")
+
+
+CONSTRAINTS = """\
+# The versions with which `make test` has passed: PIP_CONSTRAINT=constraints.txt make reproduce
+# Written by `make constraints`. Without torch, of which each machine has a build of its own."""
+
+
+def run(*command: str | Path) -> None:
+    """Run a command in the course's folder; CalledProcessError if it fails."""
+    subprocess.run(list(map(str, command)), check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
