@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import read_file, read_json
 from albert_edu.model.formats import InterchangeError, tensor_names
-from albert_edu.text.corpora import is_hub_out_of_reach
+from albert_edu.text.files import is_hub_out_of_reach
 
 SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
 HUB_FILES = ["*.json", "*.safetensors", "pytorch_model.bin", "spiece.model", "vocab.txt"]

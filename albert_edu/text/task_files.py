@@ -11,7 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.errors import blame, read_file, read_json
-from albert_edu.text.corpora import text_files
+from albert_edu.text.files import text_files
 from albert_edu.text.glue import TaskFileError, nonempty
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.masking import IGNORE

@@ -13,8 +13,7 @@ from jaxtyping import Int, Num
 from torch import Tensor
 
 from albert_edu.config import check_choices, check_numbers
-from albert_edu.text.corpora import imdb_table, load_corpus
-from albert_edu.text.documents import hold_out, split_sentences
+from albert_edu.text.corpora import hold_out, imdb_table, load_corpus, split_sentences
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.stories import TOPICS
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
