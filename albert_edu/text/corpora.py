@@ -6,12 +6,10 @@ text is read, because ``import albert_edu`` has to be quick. Notebook 01 shows w
 """
 
 import inspect
-import multiprocessing
-import os
 import re
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from itertools import chain
 from pathlib import Path
@@ -24,8 +22,7 @@ from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
 
 LONGEST_SENTENCE = 100_000  # characters; in more than that, sentence ends were not found
-LARGE_TEXT = 4 << 20  # bytes from which it pays to start processes
-BATCH_ROWS = 64  # documents that a process holds before it writes
+BATCH_ROWS = 64  # documents that are held before they are written
 NEGATION = re.compile(r"n['´ʹʼ’′]t(?![^\W\d_])")
 
 
@@ -103,53 +100,36 @@ def _stories_of(strengths: str) -> "datasets.Dataset":
 def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datasets.Dataset":
     """Make rows of documents, which have an ``id`` and either ``sentences`` or a ``text`` to split.
 
-    A large text is split on all cores. Documents without a sentence are dropped. Raises
-    CorpusError if none is left.
+    Documents without a sentence are dropped. Raises CorpusError if none is left.
     """
     import datasets
 
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()  # they would fill a log or a notebook
-    documents = iter(documents)
-    if (first := next(documents, None)) is None:
-        raise CorpusError("the corpus is empty: it has no document.")
-    documents = chain([first], documents)
-    if scratch is None:
-        rows = datasets.Dataset.from_list(list(documents))
-    else:
-        unique = {"fingerprint": uuid.uuid4().hex}  # else the generator is pickled to name it
-        place = {"cache_dir": str(scratch), "writer_batch_size": BATCH_ROWS}
-        try:
-            rows = datasets.Dataset.from_generator(lambda: documents, **unique, **place)
-        except datasets.exceptions.DatasetGenerationError as error:
-            raise error.__cause__ or error from None
-    if "text" in first:
-        if "lines" in first and (count := sum(rows["lines"][:])):
-            print(f"{count:,} documents in BERT's format: a sentence a line.", file=sys.stderr)
-        # A process of a pool may start no others.
-        alone = rows.data.nbytes < LARGE_TEXT or multiprocessing.current_process().daemon
-        rows = rows.map(
-            _split_row,
-            desc="splitting text into sentences",
-            num_proc=None if alone else min(os.cpu_count() or 1, len(rows)),
-            writer_batch_size=BATCH_ROWS,
-            remove_columns=[name for name in ("text", "lines") if name in first],
-        )
-    rows = rows.filter(lambda row: len(row["sentences"]) > 0, desc="dropping what is empty")
-    if not len(rows):
+    rows = (row for row in map(_with_sentences, documents) if row["sentences"])
+    if (first := next(rows, None)) is None:
         raise CorpusError("the corpus is empty: no document has a sentence.")
-    return rows
+    rows = chain([first], rows)
+    if scratch is None:
+        return datasets.Dataset.from_list(list(rows))
+    unique = {"fingerprint": uuid.uuid4().hex}  # else the generator is pickled to name it
+    place = {"cache_dir": str(scratch), "writer_batch_size": BATCH_ROWS}
+    try:
+        return datasets.Dataset.from_generator(lambda: rows, **unique, **place)
+    except datasets.exceptions.DatasetGenerationError as error:
+        raise error.__cause__ or error from None
 
 
-def _split_row(row: Mapping) -> dict:
-    lines = row.get("lines") and [line.strip() for line in row["text"].splitlines()]
-    sentences = [*filter(None, lines)] if lines else split_sentences(row["text"])
-    if (longest := max(map(len, sentences), default=0)) > LONGEST_SENTENCE:
+def _with_sentences(document: dict) -> dict:
+    """Replace the text of a document, if it has one, by its sentences."""
+    if "text" in document:
+        document["sentences"] = split_sentences(document.pop("text"))
+    if (longest := max(map(len, document["sentences"]), default=0)) > LONGEST_SENTENCE:
         raise CorpusError(
-            f"{row['id']} has a sentence of {longest:,} characters, so its sentence ends were not "
-            f"found. Put an empty line after each sentence."
+            f"{document['id']} has a sentence of {longest:,} characters, so its sentence ends were "
+            f"not found. Put an empty line after each sentence."
         )
-    return {"sentences": sentences}
+    return document
 
 
 def hold_out(

@@ -1,6 +1,6 @@
 """Documents in files and data sets of others: text in UTF-8, or rows with a field ``text``.
 
-Each is a dict with an ``id`` and a ``text``; ``lines`` says that the text is a sentence a line.
+Each is a dict with an ``id`` and a ``text``, or with its ``sentences`` where each has a line.
 Nothing is read as text in silence that is something else. ``datasets`` reads the rows.
 """
 
@@ -8,6 +8,7 @@ import difflib
 import os
 import re
 import socket
+import sys
 import urllib.request
 import warnings
 from collections import defaultdict
@@ -63,16 +64,15 @@ def file_documents(path: Path) -> Iterator[dict]:
                 rows = load_dataset(kind, data_files=str(file), split="train", streaming=True)
                 yield from row_documents(rows, file)
         else:
-            for text, lines in text_parts(file):
-                yield {"id": name.decode("utf-8", "replace"), "text": text, "lines": lines}
+            for document in text_documents(file):
+                yield {"id": name.decode("utf-8", "replace")} | document
 
 
-def text_parts(file: Path) -> Iterator[tuple[str, bool]]:
-    """Yield the documents of a file of text, and whether they are a sentence a line.
+def text_documents(file: Path) -> Iterator[dict]:
+    """Yield the documents of a file of text: one, or several if it is long.
 
-    It is one document, or several of ``PART_CHARACTERS`` if it is longer; with a sentence a line,
-    a document ends at an empty line. Raises CorpusError for a file that is no prose, and for the
-    first line with a byte that is not UTF-8.
+    With a sentence a line, which is said, a document ends at an empty line. Raises CorpusError for
+    a file that is no prose, and for the first line with a byte that is not UTF-8.
     """
     lines, number = None, 1
     with file.open(encoding="utf-8-sig", errors="surrogateescape") as text:
@@ -90,10 +90,13 @@ def text_parts(file: Path) -> Iterator[tuple[str, bool]]:
                     f"{file} looks like {kind} and not like text. Take the text out of it, or let "
                     f"the name of a file of rows with a field text end in .jsonl, .csv or .parquet."
                 )
-            lines = is_sentence_a_line(part) if lines is None else lines
-            number = number + part.count("\n")
-            for document in PARAGRAPH_BREAK.split(part) if lines else [part]:
-                yield document, lines
+            if lines is None and (lines := is_sentence_a_line(part)):
+                print(f"{file} is read as BERT's format: a sentence a line.", file=sys.stderr)
+            number += part.count("\n")
+            if not lines:
+                yield {"text": part}
+            for block in PARAGRAPH_BREAK.split(part) if lines else ():
+                yield {"sentences": [line for line in map(str.strip, block.split("\n")) if line]}
 
 
 def row_documents(rows: Iterable[dict], where: object) -> Iterator[dict]:

@@ -18,7 +18,8 @@ from albert_edu.text.segments import PairSampler
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import AlbertTokenizer, judge_unknown
+from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.text.unknown import judge_unknown
 
 CACHE_VERSION = 7  # raise it when the way text is prepared changes, so that old caches are ignored
 SHIPPED = Path(str(files("albert_edu"))) / "pretrained" / "vocabularies"
@@ -77,7 +78,7 @@ def prepare(
     own. What is prepared is kept in ``cache_folder()``: named
     corpora by their name, files and folders by their content, sets of the Hub by the version
     that ``datasets`` has. Raises CorpusError for text that cannot be used, and for text that a
-    given tokenizer does not know (``tokenizer.check_known``) TokenizerError.
+    given tokenizer does not know (``unknown.check_known``) TokenizerError.
     """
     name = str(name)
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size

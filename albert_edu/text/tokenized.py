@@ -19,7 +19,8 @@ from jaxtyping import Int, UInt16
 
 from albert_edu.errors import blame, read_file, read_text
 from albert_edu.text.sentences import CorpusError
-from albert_edu.text.tokenizer import UNK, AlbertTokenizer, listed
+from albert_edu.text.tokenizer import UNK, AlbertTokenizer
+from albert_edu.text.unknown import listed
 
 PART_TOKENS = 1 << 21  # how many tokens are counted together
 

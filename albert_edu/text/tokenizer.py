@@ -16,8 +16,6 @@ import io
 import json
 import re
 import unicodedata
-import warnings
-from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +29,6 @@ PAD, UNK, CLS, SEP, MASK = range(5)
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
 UNKNOWN = "<unk>"  # corpora such as WikiText write rare words so
 WORD_START = "▁"
-MANY_UNKNOWN, MOSTLY_UNKNOWN = 0.005, 0.3  # shares of unknown tokens: warned of, and refused
 PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~')  # the authors' list, without ' < = >
 
 
@@ -51,37 +48,6 @@ def check_text(text: object) -> str:
             f"of a pair, {text[error.start]!r}. Was it cut inside an escape of JSON?"
         ) from None
     return text
-
-
-def check_known(tokenizer, texts: Iterable[str], what: str = "the text") -> None:
-    """Warn where a tokenizer does not know a few tokens of some texts, and refuse where many.
-
-    ``tokenizer`` is an AlbertTokenizer or a HubTokenizer. Text in another script than the one it
-    was learnt for becomes rows of the unknown token, from which no model can tell anything. Raises
-    TokenizerError above 30% of the tokens and warns above 0.5%; either names the commonest symbols.
-    """
-    unknown, num_unknown, num_tokens = Counter(), 0, 0
-    for text in texts:
-        ids = tokenizer.encode(text)
-        num_tokens += len(ids)
-        if count := ids.count(tokenizer.unk_id):
-            num_unknown += count
-            unknown.update(tokenizer.unknown_in(text))
-    judge_unknown(num_unknown / max(1, num_tokens), listed(unknown.most_common(8)), what)
-
-
-def judge_unknown(share: float, symbols: str, what: str) -> None:
-    """Warn of a share of unknown tokens or raise TokenizerError; see ``check_known``."""
-    message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
-    if share > MOSTLY_UNKNOWN:  # of text in another script half the tokens are word marks
-        raise TokenizerError(f"{message} This tokenizer was learnt for other text.")
-    if share > MANY_UNKNOWN:
-        warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=3)
-
-
-def listed(symbols: Iterable[tuple[str, int]]) -> str:
-    """The first eight symbols with their counts, or "none"."""
-    return ", ".join(f"{symbol!r} {count:,}" for symbol, count in [*symbols][:8]) or "none"
 
 
 def normalise(text: str) -> str:

@@ -11,7 +11,6 @@ from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from albert_edu.text import corpora as module
 from albert_edu.text.corpora import hold_out, load_corpus
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import stories
@@ -52,15 +51,12 @@ def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkey
     assert corpus["id"][:] == ["imdb-0", "imdb-1"]
 
 
-def test_rows_in_files_are_the_rows_in_memory_and_large_text_is_split_on_all_cores(
-    tmp_path, monkeypatch
-):
+def test_rows_in_files_are_the_rows_in_memory(tmp_path):
     (tmp_path / "texts").mkdir()
     for n in range(12):
         text = f"This is {n}. It was late.\n\nThe end."
         (tmp_path / "texts" / f"{n:02d}.txt").write_text(text if n != 7 else " ")
     in_memory = load_corpus(tmp_path / "texts").to_list()
-    monkeypatch.setattr(module, "LARGE_TEXT", 0)
     assert load_corpus(tmp_path / "texts", tmp_path).to_list() == in_memory
     assert len(in_memory) == 11 and list(tmp_path.rglob("*.arrow"))
 

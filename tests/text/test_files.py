@@ -13,7 +13,7 @@ from datasets import Dataset, Value
 
 from albert_edu.text import files as module
 from albert_edu.text.corpora import load_corpus
-from albert_edu.text.files import text_parts
+from albert_edu.text.files import text_documents
 from albert_edu.text.sentences import CorpusError
 
 BERT = "The barn was old. So!\nIt was late.\n\nA boat turned.\nWas it new?\n\n\nThe end.\nReally.\n"
@@ -52,7 +52,7 @@ def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd):
         ["A boat turned.", "Was it new?"],
         ["The end.", "Really."],
     ]
-    assert "documents in BERT's format: a sentence a line" in capfd.readouterr().err
+    assert "bert.txt is read as BERT's format: a sentence a line." in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
@@ -119,12 +119,13 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path, name, con
 def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART_CHARACTERS", 50)
     text = "\n".join(f"Sentence {n} has an é in it." for n in range(20)) + "no_end " * 90
-    parts = [part for part, _ in text_parts(written(tmp_path, "long.txt", text))]
+    place = written(tmp_path, "long.txt", text)
+    parts = [document["text"] for document in text_documents(place)]
     assert "".join(parts) == text and max(map(len, parts)) <= 100
     assert all(part.endswith("\n") for part in parts[:7])
     written(tmp_path, "long.txt", b"A word.\n" * 30 + b"\xe9")
     with pytest.raises(CorpusError, match="line 31 holds the byte 0xe9"):
-        list(text_parts(tmp_path / "long.txt"))
+        list(text_documents(tmp_path / "long.txt"))
 
 
 def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path):

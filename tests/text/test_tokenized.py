@@ -107,16 +107,8 @@ def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_pa
 
 def test_a_corpus_says_how_large_it_is_and_counts_its_tokens_in_parts(corpus, monkeypatch):
     monkeypatch.setattr("albert_edu.text.tokenized.PART_TOKENS", 2)
-    assert str(corpus) == "2 documents, 3 sentences, 6 tokens" and corpus.counts(8).tolist() == [
-        0,
-        0,
-        0,
-        0,
-        0,
-        4,
-        1,
-        1,
-    ]
+    assert str(corpus) == "2 documents, 3 sentences, 6 tokens"
+    assert dict(enumerate(corpus.counts(8))) == dict.fromkeys(range(5), 0) | {5: 4, 6: 1, 7: 1}
 
 
 def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
