@@ -114,8 +114,7 @@ def run_pretrain(options) -> None:
     """Pre-train a model, or go on with it; with a warm start from another one's weights."""
     from albert_edu.model.interchange import load_with_tokenizer, save_pretrained
     from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-    from albert_edu.text.describe import describe_text
-    from albert_edu.text.prepare import prepare
+    from albert_edu.text.prepare import describe_text, prepare
     from albert_edu.text.tokenizer import AlbertTokenizer
     from albert_edu.training import checkpoint, workers
     from albert_edu.training.settings import suited_to

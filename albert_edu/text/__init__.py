@@ -1,4 +1,5 @@
 """From raw text to a batch.
 
-Read in this order: corpora, stories, tokenizer, tokenized, segments, masking, batches, prepare.
+Read in this order: sentences, files, stories, corpora, tokenizer, unknown, tokenized, segments,
+masking, batches, prepare.
 """

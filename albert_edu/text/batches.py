@@ -93,7 +93,7 @@ class PretrainingStream:
         check_choices(self, objective=Objective.__args__, negatives=("document", "topic"))
         # Half of the pairs are in order and half are not, so there are at least two.
         check_numbers(self, 1 if self.objective == "none" else 2, 1_000_000, "batch_size")
-        check_numbers(self, 1, 100_000, "sequence_length", "max_ngram")
+        check_numbers(self, 1, 8192, "sequence_length", "max_ngram")  # the paper's is 512
         check_numbers(self, 0, 2**40, "seed", "skip")
         check_numbers(self, 0.0, 1.0, "short_probability")
         check_numbers(self, 1e-6, 1.0, "mask_rate")

@@ -15,7 +15,7 @@ from pathlib import Path
 import tokenizers
 
 from albert_edu.errors import FileError, blame, read_file, read_json
-from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, normalise
+from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_text, normalise
 
 SETTINGS = "tokenizer_config.json"
 OF_NORMALIZER = {  # a field of that file -> of the normalizer; transformers believes the former
@@ -70,17 +70,27 @@ class HubTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a text, without special ones; "[MASK]" becomes that token."""
-        return self.tokenizer.encode(text, add_special_tokens=False).ids
+        return self.tokenizer.encode(check_text(text), add_special_tokens=False).ids
 
     def encode_many(self, texts: list[str]) -> list[list[int]]:
         """Return the token ids of each text."""
-        encodings = self.tokenizer.encode_batch(texts, add_special_tokens=False)
+        checked = [check_text(text) for text in texts]
+        encodings = self.tokenizer.encode_batch(checked, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the token ids of a text, and the characters [start, end) that each stands for."""
-        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        encoding = self.tokenizer.encode(check_text(text), add_special_tokens=False)
         return encoding.ids, encoding.offsets
+
+    def unknown_in(self, text: str) -> list[str]:
+        """Return the parts of a text that are the unknown token."""
+        ids, offsets = self.encode_with_offsets(text)
+        return [
+            text[start:end]
+            for token_id, (start, end) in zip(ids, offsets, strict=True)
+            if token_id == self.unk_id
+        ]
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""

@@ -2,10 +2,7 @@
 
 import hashlib
 import os
-import shutil
 import tempfile
-import warnings
-from collections.abc import Sequence
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
@@ -15,15 +12,16 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
-from albert_edu.errors import read_text
-from albert_edu.text.corpora import load_corpus, text_files
-from albert_edu.text.documents import CorpusError, hold_out
+from albert_edu.text.corpora import NAMED, hold_out, load_corpus
+from albert_edu.text.files import hub_rows, text_files
+from albert_edu.text.segments import PairSampler
+from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
+from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.text.unknown import judge_unknown
 
-CACHE_VERSION = 6  # raise it when the way text is prepared changes, so that old caches are ignored
-MANY_UNKNOWN = 0.005  # share of unknown tokens from which we warn
+CACHE_VERSION = 8  # raise it when the way text is prepared changes, so that old caches are ignored
 SHIPPED = Path(str(files("albert_edu"))) / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
@@ -79,103 +77,87 @@ def prepare(
     another one. ``sotu+imdb`` is both corpora, each with the same documents held out as on its
     own. What is prepared is kept in ``cache_folder()``: named
     corpora by their name, files and folders by their content, sets of the Hub by the version
-    that ``datasets`` has. Raises CorpusError for text that cannot be used, and warns when more
-    than 0.5% of the tokens are unknown.
+    that ``datasets`` has. Raises CorpusError for text that cannot be used, and for text that a
+    given tokenizer does not know (``unknown.check_known``) TokenizerError.
     """
     name = str(name)
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
     check_numbers(locals(), 0, 65_536, "vocab_size")
     check_numbers(locals(), 0, 2**32, "seed")
     check_numbers(locals(), 0.0, 1.0, "held_out")
-    named = all(part in ("sotu", "imdb") or is_synthetic(part) for part in name.split("+"))
-    hub_set = None
-    if named:
-        key = name.replace(":", "-")  # Windows knows no colons
-    elif name and Path(name).exists():
-        key = f"files-{_content_hash(Path(name))}"
-    else:
-        hub_set = load_corpus(name)
-        key = f"hub-{hub_set._fingerprint}"
     tokenizer = tokenizer or shipped_vocabulary(name, vocab_size, held_out, seed)
     learnt = f"{vocab_size}-sentencepiece-{sentencepiece.__version__}"
     vocabulary = tokenizer.fingerprint if tokenizer else learnt
-    folder = cache_folder() / f"{key}-V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
-    if folder.exists():
-        try:
-            load_prepared(folder)
-        except (CorpusError, TokenizerError) as error:
-            warnings.warn(f"{error} The text is prepared again.", stacklevel=2)
-            shutil.rmtree(folder)
+    folder = f"{_key(name)}-V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
+    folder = cache_folder() / folder
     if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        place = {"prefix": ".preparing-", "dir": folder.parent, "ignore_cleanup_errors": True}
-        with tempfile.TemporaryDirectory(**place) as scratch:
-            names = name.split("+") if named else [name]
-            corpora = [hub_set] if hub_set else [load_corpus(n, Path(scratch)) for n in names]
+        with _scratch_in(folder.parent) as scratch:
+            names = name.split("+") if _is_named(name) else [name]
+            corpora = [load_corpus(part, Path(scratch)) for part in names]
             sides = zip(*(hold_out(corpus, held_out, seed) for corpus in corpora), strict=True)
-            train, held = map(_concatenated, sides)
+            train, held = map(list, sides)
             if tokenizer is None:
-                lesson = spelling_lesson() if is_synthetic(name) else []
                 # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
-                share, rng = LEARNT_BYTES / train.data.nbytes, np.random.default_rng(seed)
+                share = LEARNT_BYTES / sum(corpus.data.nbytes for corpus in train)
+                rng = np.random.default_rng(seed)
                 sample = (
                     sentence
-                    for sentence in chain.from_iterable(train["sentences"])
-                    if named or rng.random() < share
+                    for document in chain.from_iterable(train)
+                    for sentence in document["sentences"]
+                    if _is_named(name) or rng.random() < share
                 )
+                lesson = spelling_lesson() if is_synthetic(name) else []
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
-            _write_prepared(folder, Path(scratch, "whole"), tokenizer, train, held)
-    text = load_prepared(folder)
-    share = text.train.unknown_share
-    message = f"{share:.1%} of the training tokens are unknown; most often {text.train.offenders}."
-    if share > 0.3:  # of text in another script half the tokens are word marks
-        raise CorpusError(f"{message} This tokenizer was learnt for other text.")
-    if share > MANY_UNKNOWN:
-        warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=2)
+            whole = Path(scratch, "whole")
+            for part, side in (("train", train), ("held_out", held)):
+                TokenizedCorpus.encode(chain.from_iterable(side), tokenizer, whole / part)
+            tokenizer.save(whole)
+            try:
+                whole.rename(folder)
+            except OSError:
+                if not folder.exists():  # else another process has prepared the same meanwhile
+                    raise
+    parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
+    text = PreparedText(AlbertTokenizer.load(folder), *parts)
+    judge_unknown(text.train.unknown_share, text.train.offenders, f"{name} (the training part)")
     return text
 
 
-def _write_prepared(
-    folder: Path,
-    temporary: Path,
-    tokenizer: AlbertTokenizer,
-    train: "datasets.Dataset",
-    held_out: "datasets.Dataset",
-) -> None:
-    """Tokenise both parts into a temporary folder and rename it, so that no folder is half done."""
-    TokenizedCorpus.encode(train, tokenizer, temporary / "train")
-    TokenizedCorpus.encode(held_out, tokenizer, temporary / "held_out")
-    tokenizer.save(temporary)
-    (temporary / "tokenizer.sha256").write_text(tokenizer.fingerprint)
-    try:
-        temporary.rename(folder)
-    except OSError:
-        if not folder.exists():  # else another process has prepared the same text meanwhile
-            raise
+def describe_text(text: PreparedText, sequence_length: int) -> str:
+    """Return what a run with pairs of ``sequence_length`` tokens can use of a text, in lines."""
+    train, held_out = (f"{part}, {part.unknown_share:.2%} unknown" for part in text[1:])
+    used = PairSampler(text.train, "none", sequence_length).coverage
+    return (
+        f"training: {train}\nheld out: {held_out}\n{used:.1%} of the training tokens are in "
+        f"sentences that fit a pair of {sequence_length} tokens; {text.train.density}."
+    )
 
 
-def load_prepared(folder: Path) -> PreparedText:
-    """Read what ``prepare`` wrote. Raises CorpusError or TokenizerError for damaged files."""
-    tokenizer = AlbertTokenizer.load(folder)
-    if read_text(folder / "tokenizer.sha256", CorpusError) != tokenizer.fingerprint:
-        raise CorpusError(f"the text in {folder} has another tokenizer than it was tokenised with.")
-    parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
-    return PreparedText(tokenizer, *parts)
+def _is_named(name: str) -> bool:
+    """Whether a name means corpora that come with the course, one or several with plus signs."""
+    return all(part in NAMED or is_synthetic(part) for part in name.split("+"))
 
 
-def _content_hash(path: Path) -> str:
-    """Sixteen hex digits that change with the names or the bytes of the text files."""
+def _key(name: str) -> str:
+    """What stands for the text in the cache: a name, or what changes with the content."""
+    if _is_named(name):
+        return name.replace(":", "-")  # Windows knows no colons
+    if not name or not Path(name).exists():
+        return f"hub-{hub_rows(name)._fingerprint}"
     digest = hashlib.sha256()
-    for file in text_files(path):
+    for file in text_files(name):
         with file.open("rb") as content:
             digest.update(os.fsencode(file.name) + hashlib.file_digest(content, "sha256").digest())
-    return digest.hexdigest()[:16]
+    return f"files-{digest.hexdigest()[:16]}"
 
 
-def _concatenated(corpora: Sequence["datasets.Dataset"]) -> "datasets.Dataset":
-    """The documents of all corpora; what they know beside the text is dropped if they differ."""
-    from datasets import concatenate_datasets
-
-    if len(corpora) == 1:
-        return corpora[0]
-    return concatenate_datasets([part.select_columns(["id", "sentences"]) for part in corpora])
+def _scratch_in(folder: Path) -> tempfile.TemporaryDirectory:
+    """A temporary folder in the cache: renaming is all or nothing only within one disk."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(None, ".preparing-", folder, True)
+    except OSError as error:
+        raise CorpusError(
+            f"prepared text is kept in {folder}, which cannot be written ({error.strerror}). Set "
+            f"ALBERT_EDU_CACHE to a folder of yours."
+        ) from error

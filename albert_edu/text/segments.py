@@ -11,13 +11,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from albert_edu.text.corpora import CorpusError
+from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenized import TokenizedCorpus
 
 Objective = Literal["sop", "nsp", "none"]
 SPECIALS = 3  # [CLS] A [SEP] B [SEP]
 IN_ORDER, SWAPPED = 0, 1  # for NSP: the next segment, a random segment
 NSP_TRIES = 8
+LONGEST = 512  # tokens of the longest sequence that one would ask for, as in the paper
 
 
 class Pairs(NamedTuple):
@@ -32,8 +33,9 @@ class Pairs(NamedTuple):
 class PairSampler:
     """Draws pairs of segments that fit ``sequence_length`` tokens, special tokens included.
 
-    Raises CorpusError when no two neighbouring sentences fit or, for NSP, when there is no
-    second document (or topic). PretrainingStream checks the settings.
+    With the objective "none", documents of one sentence each count as one document, because their
+    order does not matter. Raises CorpusError when no two neighbouring sentences fit or, for NSP,
+    when there is no second document (or topic). PretrainingStream checks the settings.
     """
 
     def __init__(
@@ -48,10 +50,13 @@ class PairSampler:
         self.document_end = corpus.documents[corpus.document_of + 1]
         two_sentences = corpus.sentences[2:] - corpus.sentences[:-2]
         same_document = corpus.document_of[1:] == corpus.document_of[:-1]
+        if objective == "none" and not same_document.any():
+            self.document_end = np.full_like(self.document_end, len(corpus.lengths))
+            same_document = np.ones_like(same_document)
         self.starts = np.flatnonzero(same_document & (two_sentences <= self.budget))
         self.followers = np.flatnonzero(same_document) + 1  # sentences that have one before them
         if not len(self.starts):
-            raise CorpusError(_why_no_pair(same_document, two_sentences, sequence_length))
+            raise CorpusError(_why_no_pair(corpus, two_sentences[same_document], sequence_length))
         by_topic = negatives == "topic"
         self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
         groups = self.group_of[self.starts]
@@ -137,13 +142,18 @@ class PairSampler:
         return chosen
 
 
-def _why_no_pair(same_document: np.ndarray, two_sentences: np.ndarray, room: int) -> str:
-    if not same_document.any():
+def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) -> str:
+    if not len(two_sentences):
         return (
-            "every document has a single sentence, and a pair needs two. Are the documents "
-            "one sentence per file or per line?"
+            "every document has a single sentence, and a pair needs two. Put sentences that follow "
+            "each other into one document, or train with the objective none: masked tokens alone."
         )
-    shortest = int(two_sentences[same_document].min()) + SPECIALS
+    shortest = int(two_sentences.min()) + SPECIALS
+    if shortest > LONGEST:
+        return (
+            f"no two neighbouring sentences fit {room} tokens: {corpus.density}, so its sentence "
+            f"ends were not found. Put an empty line after each sentence."
+        )
     return (
         f"no two neighbouring sentences fit {room} tokens; the shortest pair needs "
         f"{shortest}. Use a sequence_length of at least {shortest}."

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from unittest import mock
 
 from albert_edu.errors import blame
-from albert_edu.text.corpora import is_hub_out_of_reach
+from albert_edu.text.files import is_hub_out_of_reach
 from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
 
 QUESTION = {"question", "context", "answers"}

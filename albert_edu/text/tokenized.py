@@ -5,9 +5,11 @@ the corpus.
 """
 
 import hashlib
+import io
 import json
+from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,12 +18,11 @@ import numpy as np
 from jaxtyping import Int, UInt16
 
 from albert_edu.errors import blame, read_file, read_text
-from albert_edu.text.documents import CorpusError, map_documents
+from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
+from albert_edu.text.unknown import listed
 
 PART_TOKENS = 1 << 21  # how many tokens are counted together
-
-KINDS = (np.uint16, np.int64, np.int64, np.int64)  # of the arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class TokenizedCorpus:
     topics: Int[np.ndarray, "documents"]
     unknown: tuple[tuple[str, int], ...] = ()  # commonest unknown symbols, with their counts
 
-    FILES = ("tokens", "sentences", "documents", "topics")
+    OFFSETS = ("sentences", "documents", "topics")
 
     def __post_init__(self):
         if not len(self.tokens):
@@ -48,50 +49,44 @@ class TokenizedCorpus:
         counts = (len(self.tokens), len(self.sentences) - 1, len(self.documents) - 1)
         if ends != counts:
             raise CorpusError(f"the offsets of the corpus end at {ends}, its arrays at {counts}.")
+        for offsets in (self.sentences, self.documents):
+            if offsets[0] or (offsets[1:] < offsets[:-1]).any():
+                raise CorpusError("the offsets of the corpus run backwards.")
 
     @classmethod
     def encode(
-        cls, corpus: "datasets.Dataset", tokenizer: AlbertTokenizer, folder: Path | None = None
+        cls, documents: Iterable[Mapping], tokenizer: AlbertTokenizer, folder: Path | None = None
     ) -> "TokenizedCorpus":
-        """Tokenise every sentence; sentences that normalise to nothing are dropped.
+        """Tokenise the ``sentences`` of each document; those that normalise to nothing are dropped.
 
-        With a ``folder`` the arrays are written there and mapped, so that they may be larger than
-        memory. Raises CorpusError for a vocabulary of more than 65,536 tokens.
+        With a ``folder`` the tokens are written there one document after another and mapped, so
+        that they may be larger than memory. Raises CorpusError for a vocabulary of more than
+        65,536 tokens.
         """
-        from datasets import Features, List, Value
-
         if len(tokenizer) > 1 << 16:
             raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
-        columns = {"tokens": "uint16", "lengths": "int32", "unknown": "string"}
-        encoded = map_documents(
-            corpus,
-            _encode_row,
-            "tokenising",
-            fn_kwargs={"tokenizer": tokenizer},
-            remove_columns=corpus.column_names,
-            features=Features({name: List(Value(kind)) for name, kind in columns.items()}),
-        ).data
-        symbols = Counter()
-        for chunk in encoded["unknown"].chunks:
-            symbols.update(chunk.flatten().to_pylist())
-        lists = encoded["lengths"].chunks
-        topics = np.full(len(corpus), -1)
-        if "topic" in corpus.column_names:
-            topics = np.unique(corpus["topic"][:], return_inverse=True)[1]
-        parts = {
-            "tokens": [chunk.flatten().to_numpy() for chunk in encoded["tokens"].chunks],
-            "sentences": [np.zeros(1, np.int64), *(chunk.flatten().to_numpy() for chunk in lists)],
-            "documents": [np.zeros(1, np.int64), *(chunk.value_lengths() for chunk in lists)],
-            "topics": [topics],
-        }
-        unknown = tuple(symbols.most_common(20))
+        lengths, counts, topics, unknown = array("q", [0]), array("q", [0]), [], Counter()
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "unknown.json").write_text(json.dumps(unknown))
-        arrays = {name: _joined(parts[name], folder and folder / f"{name}.npy") for name in parts}
-        for name in ("sentences", "documents"):  # lengths become offsets
-            np.cumsum(arrays[name], out=arrays[name])
-        return cls(**arrays, unknown=unknown)
+        with (folder / "tokens.bin").open("wb") if folder else io.BytesIO() as file:
+            for document in documents:
+                encoded = tokenizer.encode_many(document["sentences"])
+                for sentence, ids in zip(document["sentences"], encoded, strict=True):
+                    unknown.update(tokenizer.unknown_in(sentence) if UNK in ids else ())
+                    file.write(np.array(ids, np.uint16))
+                lengths.extend(len(ids) for ids in encoded if ids)
+                counts.append(sum(map(bool, encoded)))
+                topics.append(document.get("topic"))
+            tokens = None if folder else np.frombuffer(file.getvalue(), np.uint16)
+        numbers = np.full(len(topics), -1)
+        if None not in topics:
+            numbers = np.unique(topics, return_inverse=True)[1]
+        offsets = (*(np.cumsum(n, dtype=np.int64) for n in (lengths, counts)), numbers)
+        if not folder:
+            return cls(tokens, *offsets, unknown=tuple(unknown.most_common(20)))
+        np.savez(folder / "offsets.npz", **dict(zip(cls.OFFSETS, offsets, strict=True)))
+        (folder / "unknown.json").write_text(json.dumps(unknown.most_common(20)))
+        return cls.load(folder)
 
     @cached_property
     def document_of(self) -> Int[np.ndarray, "sentences"]:
@@ -119,57 +114,37 @@ class TokenizedCorpus:
     @property
     def offenders(self) -> str:
         """The commonest unknown symbols with their counts, or "none"."""
-        return ", ".join(f"{symbol!r} {count:,}" for symbol, count in self.unknown[:8]) or "none"
+        return listed(self.unknown)
+
+    @property
+    def density(self) -> str:
+        """How long sentences are on average, in words."""
+        return f"there is one sentence in {len(self.tokens) / len(self.lengths):,.0f} tokens"
 
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with any token or boundary."""
         digest = hashlib.sha256()
-        for name in self.FILES:
+        for name in ("tokens", *self.OFFSETS):
             digest.update(np.ascontiguousarray(getattr(self, name)).data)
         return digest.hexdigest()[:16]
 
     @classmethod
     def load(cls, folder: str | Path) -> "TokenizedCorpus":
-        """Map the arrays from disk; nothing is read before it is used.
+        """Map the tokens from disk; nothing is read before it is used.
 
-        Raises CorpusError for files that are cut short or do not belong together.
+        Raises CorpusError for files that are missing, cut short or do not belong together.
         """
-        files, folder = [f"{name}.npy" for name in cls.FILES], Path(folder)
-        mapped = partial(np.load, mmap_mode="r")
-        with blame(f"the tokenised text in {folder}", CorpusError):
-            arrays = [read_file(folder / file, mapped, CorpusError, None) for file in files]
-            if [(array.ndim, array.dtype) for array in arrays] != [(1, kind) for kind in KINDS]:
-                raise ValueError("an array has another type")
-            text = read_text(folder / "unknown.json", CorpusError)
-            corpus = cls(*arrays, tuple((str(word), int(n)) for word, n in json.loads(text)))
-            for offsets in (corpus.sentences, corpus.documents):
-                if offsets[0] or (offsets[1:] < offsets[:-1]).any():
-                    raise ValueError("offsets run backwards")
-        return corpus
+        folder = Path(folder)
+        mapped = partial(np.memmap, dtype=np.uint16, mode="r")
+        with blame(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
+            tokens = read_file(folder / "tokens.bin", mapped, CorpusError, None)
+            offsets = read_file(folder / "offsets.npz", np.load, CorpusError, None)
+            unknown = json.loads(read_text(folder / "unknown.json", CorpusError))
+            with offsets:
+                arrays = [offsets[name] for name in cls.OFFSETS]
+            return cls(tokens, *arrays, tuple((str(word), int(n)) for word, n in unknown))
 
     def __str__(self) -> str:
         sizes = (len(self.documents) - 1, len(self.sentences) - 1, len(self.tokens))
         return "{:,} documents, {:,} sentences, {:,} tokens".format(*sizes)
-
-
-def _encode_row(row: Mapping, tokenizer: AlbertTokenizer) -> dict:
-    encoded = tokenizer.encode_many(row["sentences"])
-    unknown = [
-        symbol
-        for sentence, ids in zip(row["sentences"], encoded, strict=True)
-        if UNK in ids
-        for symbol in tokenizer.unknown_in(sentence)
-    ]
-    tokens = np.concatenate([np.empty(0), *encoded]).astype(np.uint16)
-    return {"tokens": tokens, "lengths": [len(i) for i in encoded if i], "unknown": unknown}
-
-
-def _joined(parts: list, file: Path | None) -> np.ndarray:
-    """The parts one after another, in memory or in a mapped file; counts become 64-bit."""
-    length, kind = sum(map(len, parts)), np.uint16 if parts[0].dtype == np.uint16 else np.int64
-    if file is None or not length:
-        array = np.empty(length, kind)
-    else:
-        array = np.lib.format.open_memmap(file, "w+", kind, (length,))
-    return np.concatenate(parts, out=array)

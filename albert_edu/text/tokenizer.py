@@ -33,13 +33,20 @@ PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~')  # the authors' list, w
 
 
 class TokenizerError(ValueError):
-    """The tokenizer cannot be trained or read; the message says why and what to change."""
+    """The tokenizer cannot be trained, be read or cut a text; the message says what to change."""
 
 
 def check_text(text: object) -> str:
     """Return the text. Raises ValueError for what is none, such as the None of an empty cell."""
     if not isinstance(text, str):
         raise ValueError(f"a text must be a str, got {text!r:.80}.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"a text must hold whole characters, but number {error.start + 1} of this one is half "
+            f"of a pair, {text[error.start]!r}. Was it cut inside an escape of JSON?"
+        ) from None
     return text
 
 
@@ -203,9 +210,10 @@ def _explain(message: str, vocab_size: int) -> str:
             f"tokens. Use fewer, or more text."
         )
     if "smaller than required_chars" in message:
+        needed = re.search(r"vs (\d+)", message)
         return (
             f"vocab_size {vocab_size} is too small: the text's single characters alone need "
-            f"more. {message}"
+            f"{needed[1] if needed else 'more'}."
         )
     if "sentences_.empty" in message:
         return "there is no text to learn a vocabulary from."

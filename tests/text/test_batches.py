@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
-from albert_edu.text.corpora import CorpusError
 from albert_edu.text.masking import max_predictions
+from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, MASK, PAD, SEP
 
@@ -112,7 +112,7 @@ def test_a_seed_and_a_step_are_not_added_up(text):
 
 def test_a_corpus_mapped_from_disk_gives_the_same_batches_as_one_in_memory(text):
     in_memory = TokenizedCorpus(
-        *(np.array(getattr(text.train, name)) for name in TokenizedCorpus.FILES)
+        *(np.array(getattr(text.train, name)) for name in ("tokens", *TokenizedCorpus.OFFSETS))
     )
     assert isinstance(text.train.tokens, np.memmap) and not isinstance(in_memory.tokens, np.memmap)
     sources = [PretrainingStream(corpus, text.tokenizer) for corpus in (in_memory, text.train)]

@@ -8,8 +8,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
-from albert_edu.text.corpora import CorpusError
 from albert_edu.text.segments import SPECIALS, Pairs, PairSampler
+from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenized import TokenizedCorpus
 
 DOCUMENTS = st.lists(st.lists(st.integers(1, 12), min_size=1, max_size=7), min_size=1, max_size=6)
@@ -94,6 +94,21 @@ def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_or_names_t
     needed = rf"of at least {min(neighbours, default=0) + SPECIALS}\.$"
     with pytest.raises(CorpusError, match=needed if neighbours else "has a single sentence"):
         PairSampler(corpus_of(lengths), "sop", sequence_length)
+
+
+def test_sentences_whose_ends_were_not_found_get_no_advice_that_nobody_can_follow():
+    with pytest.raises(CorpusError, match=r"one sentence in 2,831 tokens.*an empty line") as error:
+        PairSampler(corpus_of([[2831, 2831], [2831]]), "sop", 128)
+    assert "at least" not in str(error.value)
+
+
+def test_documents_of_one_sentence_serve_masked_tokens_alone_and_no_order():
+    corpus = corpus_of([[3], [4], [5]])
+    pairs = draw(corpus, "none", 32, 200, short=0.0)
+    assert set(pairs.start[:, 0]) == {0, 1} and (pairs.end[:, 1] == 3).all()
+    for objective in ("sop", "nsp"):
+        with pytest.raises(CorpusError, match=r"has a single sentence.*objective none"):
+            PairSampler(corpus, objective, 32)
 
 
 def test_swapping_exchanges_the_two_segments_and_nothing_else(text):

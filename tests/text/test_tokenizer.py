@@ -199,45 +199,19 @@ def test_ids_are_those_of_transformers_on_real_text(text, theirs):
     ]
     assert len(paragraphs) > 400 and sum(map(len, paragraphs)) > 200_000
     assert [text.tokenizer.encode(p) for p in paragraphs] == [ids_of(theirs, p) for p in paragraphs]
-    assert (
-        theirs.pad_token_id,
-        theirs.unk_token_id,
-        theirs.cls_token_id,
-        theirs.sep_token_id,
-        theirs.mask_token_id,
-    ) == (
-        PAD,
-        UNK,
-        CLS,
-        SEP,
-        MASK,
-    )
+    names = ("pad", "unk", "cls", "sep", "mask")
+    assert [getattr(theirs, f"{name}_token_id") for name in names] == [PAD, UNK, CLS, SEP, MASK]
+
+
+AWKWARD = (
+    "|  |Crème   BRÛLÉE|``quoted''|x\u200by|日本|ﬁ ½ … ①|tab\tnew\nline|a\u00a0b|İstanbul|\u0301|"
+    "“curly” — dash|\ufeffa|👩\u200d👩|1,000,000|(a) $5 -3.|ＦＵＬＬ|don''t"
+)
 
 
 def test_ids_are_those_of_transformers_on_awkward_text(text, theirs):
-    awkward = (
-        "",
-        "  ",
-        "Crème   BRÛLÉE",
-        "``quoted''",
-        "x\u200by",
-        "日本",
-        "ﬁ ½ … ①",
-        "tab\tnew\nline",
-        "a\u00a0b",
-        "İstanbul",
-        "\u0301",
-        "“curly” — dash",
-        "\ufeffa",
-        "👩\u200d👩",
-        "1,000,000",
-        "(a) $5 -3.",
-        "ＦＵＬＬ",
-        "don''t",
-        string.punctuation,
-    )
-    differ = [line for line in awkward if text.tokenizer.encode(line) != ids_of(theirs, line)]
-    assert differ == []
+    lines = [*AWKWARD.split("|"), string.punctuation]
+    assert [line for line in lines if text.tokenizer.encode(line) != ids_of(theirs, line)] == []
 
 
 @pytest.mark.parametrize(
@@ -326,36 +300,14 @@ def test_known_difference_control_separators_are_spaces_to_us(text, theirs):
     assert ours == "▁war ▁and" and transformers_ != ours
 
 
-@pytest.mark.parametrize(
-    ("piece", "starts"),
-    [
-        ("▁the", True),
-        ("▁", True),
-        ("▁$1", True),  # the word mark
-        ("ing", False),
-        ("s", False),
-        ("-year", False),  # letters go on with their word
-        (",", True),
-        (".", True),
-        ("-", True),
-        ("(", True),  # one punctuation mark
-        ("()", False),
-        ("--", False),
-        ("),", False),  # several of them
-        ("0", True),
-        ("9,", True),
-        (",000", True),  # digits
-        ("é", True),
-        ("日", True),
-        ("—", True),  # not ASCII
-    ],
-)
-def test_a_piece_starts_a_masking_unit_unless_it_goes_on_with_letters(
-    small, monkeypatch, piece, starts
-):
+def test_a_piece_starts_a_masking_unit_unless_it_goes_on_with_letters(small, monkeypatch):
+    starting = "▁the ▁ ▁$1 , . - ( 0 9, ,000 é 日 —"  # a word, one mark, digits, not ASCII
+    going_on = "ing s -year () -- ),"  # letters, several marks
     tokenizer = AlbertTokenizer(small.model_proto)
-    monkeypatch.setattr(AlbertTokenizer, "pieces", lambda self, ids: [piece])
-    assert tokenizer.starts_word.tolist() == [starts]
+    for pieces, starts in ((starting.split(), True), (going_on.split(), False)):
+        tokenizer.__dict__.pop("starts_word", None)
+        monkeypatch.setattr(AlbertTokenizer, "pieces", lambda self, ids, pieces=pieces: pieces)
+        assert tokenizer.starts_word.tolist() == [starts] * len(pieces)
 
 
 def test_the_settings_beside_the_model_name_transformers_class_and_say_what_it_takes_by_itself(

@@ -1,0 +1,86 @@
+"""What a text is: running sentences, a sentence a line as in BERT's own files, or no prose."""
+
+import csv
+import re
+from functools import cache
+
+from albert_edu.text.tokenizer import check_text
+
+PARAGRAPH_BREAK = re.compile(r"\n\s*\n|\u2029")
+JSON = re.compile(r'\s*(\[\s*)?[\[{]\s*["\[{]')
+MARKUP = re.compile(r"</?(?!unk>)[a-zA-Z][^<>]*>|<[!?][^<>]*>|\\[a-zA-Z]+\b[\[{*]?")
+HEAD = 20_000  # characters that are enough to see what a text is
+
+
+class CorpusError(ValueError):
+    """The text cannot be used; the message names the file or the document and what is wrong."""
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split running text into sentences; an empty line, which may hold blanks, ends one too.
+
+    >>> split_sentences("Mr. Smith spoke of the U.S. Senate. It was late.")
+    ['Mr. Smith spoke of the U.S. Senate.', 'It was late.']
+    >>> split_sentences("They don't know. We can't help.")
+    ["They don't know.", "We can't help."]
+    >>> split_sentences("我们去学校。真的吗？")
+    ['我们去学校。', '真的吗？']
+    """
+    from syntok import segmenter  # it knows abbreviations, and of the marks only . ! and ?
+
+    text = check_text(text).replace("\r\n", "\n").replace("\r", "\n")
+    return [
+        "".join(token.spacing + token.value for token in sentence).strip()
+        for paragraph in PARAGRAPH_BREAK.split(text)
+        for piece in _marks()[0].split(" ".join(paragraph.split()))
+        for part in segmenter.analyze(piece)  # process() writes donot
+        for sentence in part
+    ]
+
+
+@cache
+def _marks() -> tuple["regex.Pattern", "regex.Pattern"]:
+    """What lies behind a sentence's end that is none of . ! and ?, and how a whole line ends.
+
+    Unicode knows the marks of every script, such as 。 ؟ । and ።. A closing quotation mark or
+    bracket belongs to the sentence.
+    """
+    import regex
+
+    close = r"[\p{Pe}\p{Pf}\"']"
+    behind = rf"(?V1)(?<=[\p{{STerm}}--[.!?]]{close}*)(?!{close}|\p{{STerm}}|\s*$)"
+    return regex.compile(behind), regex.compile(rf"[\p{{STerm}}…:;]\s*{close}*$")
+
+
+def is_sentence_a_line(text: str) -> bool:
+    """Whether a text has BERT's own format: a sentence a line, an empty line after a document.
+
+    Most lines are one sentence with its mark, and between empty lines there are two or more. Lines
+    that were broken at some width end without a mark, and paragraphs hold several sentences.
+    """
+    documents = [part for part in PARAGRAPH_BREAK.split(text[:HEAD]) if part.strip()]
+    lines = [line.strip() for part in documents for line in part.splitlines() if line.strip()]
+    whole = [line for line in lines if _marks()[1].search(line) and len(split_sentences(line)) == 1]
+    return 1 < len(documents) <= len(lines) / 2 and len(whole) > 0.8 * len(lines)
+
+
+def looks_like(text: str) -> str | None:
+    """Return what a text seems to be if it is no prose: "JSON", "markup" or "a table".
+
+    >>> looks_like('{"text": "The barn was old."}'), looks_like("The barn was old.")
+    ('JSON', None)
+    """
+    head = text[:HEAD]
+    if JSON.match(head):
+        return "JSON"
+    marks = MARKUP.findall(head)
+    if len(marks) > 2 and sum(map(len, marks)) > 0.01 * len(head):
+        return "markup"
+    lines = [line for line in head.splitlines()[:20] if line.strip()]
+    for mark in "\t,;|":
+        rows = [*csv.reader(lines, delimiter=mark)]
+        same = len(rows) > 2 and len(rows[0]) > 1 and {*map(len, rows)} == {len(rows[0])}
+        named = all(re.fullmatch(r"\w+( \w+)?", field.strip()) for field in rows[0]) if same else 0
+        if same and (mark == "\t" or named or len(rows) > 9):
+            return "a table"
+    return None

@@ -1,0 +1,40 @@
+"""One judgement, wherever text is encoded, of a tokenizer that does not know the text."""
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+
+from albert_edu.text.tokenizer import TokenizerError
+
+MANY, MOST = 0.005, 0.3  # shares of unknown tokens: from these on warned of, and refused
+
+
+def check_known(tokenizer, texts: Iterable[str], what: str = "the text") -> None:
+    """Warn where a tokenizer does not know a few tokens of some texts, and refuse where many.
+
+    ``tokenizer`` is an AlbertTokenizer or a HubTokenizer. Text in another script than the one it
+    was learnt for becomes rows of the unknown token, from which no model can tell anything. Raises
+    TokenizerError above 30% of the tokens and warns above 0.5%; either names the commonest symbols.
+    """
+    unknown, num_unknown, num_tokens = Counter(), 0, 0
+    for text in texts:
+        ids = tokenizer.encode(text)
+        num_tokens += len(ids)
+        if count := ids.count(tokenizer.unk_id):
+            num_unknown += count
+            unknown.update(tokenizer.unknown_in(text))
+    judge_unknown(num_unknown / max(1, num_tokens), listed(unknown.most_common(8)), what)
+
+
+def judge_unknown(share: float, symbols: str, what: str) -> None:
+    """Warn of a share of unknown tokens or raise TokenizerError; see ``check_known``."""
+    message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
+    if share > MOST:  # of text in another script half the tokens are word marks
+        raise TokenizerError(f"{message} This tokenizer was learnt for other text.")
+    if share > MANY:
+        warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=3)
+
+
+def listed(symbols: Iterable[tuple[str, int]]) -> str:
+    """The first eight symbols with their counts, or "none"."""
+    return ", ".join(f"{symbol!r} {count:,}" for symbol, count in [*symbols][:8]) or "none"

@@ -1,0 +1,215 @@
+"""Files and data sets of others: documents of each kind, and one sentence for what is none."""
+
+import gc
+import json
+import os
+import socket
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from datasets import Dataset, Value
+
+from albert_edu.text import files as module
+from albert_edu.text.corpora import load_corpus
+from albert_edu.text.files import text_documents
+from albert_edu.text.sentences import CorpusError
+
+BERT = "The barn was old. So!\nIt was late.\n\nA boat turned.\nWas it new?\n\n\nThe end.\nReally.\n"
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder / name
+
+
+def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_line_ends(tmp_path):
+    written(tmp_path, "deep/er/a.txt", "\ufeffFirst one. Second one.\r\n\r\nThird")
+    written(tmp_path, "b.txt", "Only é here.\n")
+    written(tmp_path, "blank.txt", " \n\n ")
+    written(tmp_path, "empty.txt", "")
+    written(tmp_path, "rows.jsonl", '{"label": 3}')  # beside texts it is no text
+    corpus = load_corpus(str(tmp_path))
+    assert corpus.to_dict() == load_corpus(tmp_path).to_dict()
+    assert dict(zip(corpus["id"], corpus["sentences"], strict=True)) == {
+        "deep/er/a.txt": ["First one.", "Second one.", "Third"],
+        "b.txt": ["Only é here."],
+    }
+
+
+@pytest.mark.parametrize("name", ["all.txt", "wiki.train.tokens"])
+def test_a_text_file_is_a_corpus_of_one_document(tmp_path, name):
+    corpus = load_corpus(written(tmp_path, name, "One. Two."))
+    assert corpus.to_list() == [{"id": name, "sentences": ["One.", "Two."]}]
+
+
+def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd):
+    corpus = load_corpus(written(tmp_path, "bert.txt", "It is old.\n" * 9 + "\n" + BERT))
+    assert corpus["sentences"][1:] == [
+        ["The barn was old. So!", "It was late."],
+        ["A boat turned.", "Was it new?"],
+        ["The end.", "Really."],
+    ]
+    assert "bert.txt is read as BERT's format: a sentence a line." in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_rows_with_a_text_are_documents_and_those_without_are_named(tmp_path, suffix):
+    texts = ["One. Two.", "  ", "Three, 'here'.", None, "Four."]
+    rows = Dataset.from_list([{"text": text, "stars": 3} for text in texts])
+    write = rows.to_json if suffix.startswith("json") else getattr(rows, f"to_{suffix}")
+    write(tmp_path / f"rows.{suffix}")
+    with pytest.warns(UserWarning, match=r"rows\.\w+ holds nothing in rows \[2, 4\] \(2 in all\)"):
+        corpus = load_corpus(tmp_path)  # a folder without a .txt file
+    assert corpus["id"][:] == ["row-1", "row-3", "row-5"]
+    assert corpus["sentences"][:] == [["One.", "Two."], ["Three, 'here'."], ["Four."]]
+
+
+def test_rows_that_are_no_prose_are_warned_of(tmp_path):
+    rows = "\n".join(json.dumps({"text": f"<p>It was {n}.</p><br />"}) for n in range(12))
+    with pytest.warns(UserWarning, match=r"holds markup in rows \[1, 2, .*, 10\] \(12 in all\)"):
+        load_corpus(written(tmp_path, "rows.jsonl", rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        (
+            "a.txt",
+            "Caf\xe9".encode("latin-1"),
+            r"a\.txt is not .* UTF-8: line 1 .* byte 0xe9.*TIN1",
+        ),
+        ("a.txt", b"\xef\xbb\xbfab\r\nc\xe9", r"line 2 holds the byte 0xe9"),
+        ("a.txt", b"ab\n\0c", r"line 2 .* 0x00\. If it is UTF-16"),
+        ("a.txt", "text".encode("utf-16"), r"line 1 .* 0xff\. If it is UTF-16"),
+        ("a.txt", "text".encode("utf-16-le"), "If it is UTF-16"),
+        ("a.txt", b"abc \xed\xa0\xbd d", "line 1 holds the byte 0xed"),  # half of a pair
+        ("a.txt", b"", "empty"),
+        ("a.txt", b" \n\n ", "empty"),
+        ("a.md", b"", "empty"),
+        ("a.jsonl", b"", "empty"),
+        (
+            "a.txt",
+            b'{"text": "One. Two."}',
+            r"a\.txt looks like JSON .*\.jsonl, \.csv or \.parquet",
+        ),
+        ("a.html", b"<html><p>The barn.</p></html>", r"a\.html looks like markup and not"),
+        ("a.tsv", b"text\tstars\nOne.\t1\nTwo.\t2", "looks like a table"),
+        ("a.txt", b"no end " * 20_000, "has a sentence of 13.,... characters.*an empty line"),
+        ("a.jsonl", b'{"text": "One."}\n{"text": ', r"a\.jsonl is damaged.*a field named text"),
+        ("a.jsonl", b'{"text": "One \\ud83d."}', r"a\.jsonl is damaged.*surrogate"),
+        ("a.jsonl", b'{"body": "One."}', r"no column 'text' but body\."),
+        ("a.jsonl", b'{"text": 3}\n{"text": "Two."}\n{"text": []}', r"no text in rows \[1, 3\]"),
+        ("a.csv", b"label,text,text\n1,One.,Two.", "two columns 'text'"),
+        ("a.csv", "text\nCaf\xe9".encode("latin-1"), r"a\.csv is damaged.*utf-8"),
+        ("a.parquet", b"PAR1", r"a\.parquet is damaged"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path, name, content, says):
+    place = written(tmp_path, f"texts/{name}", content)
+    with pytest.raises(CorpusError, match=says):
+        load_corpus(place, tmp_path)
+    if name == "a.csv":
+        gc.collect()  # its reader closes it no sooner
+
+
+def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "PART_CHARACTERS", 50)
+    text = "\n".join(f"Sentence {n} has an é in it." for n in range(20)) + "no_end " * 90
+    place = written(tmp_path, "long.txt", text)
+    parts = [document["text"] for document in text_documents(place)]
+    assert "".join(parts) == text and max(map(len, parts)) <= 100
+    assert all(part.endswith("\n") for part in parts[:7])
+    written(tmp_path, "long.txt", b"A word.\n" * 30 + b"\xe9")
+    with pytest.raises(CorpusError, match="line 31 holds the byte 0xe9"):
+        list(text_documents(tmp_path / "long.txt"))
+
+
+def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    for name in (tmp_path, tmp_path / "pipe.txt"):
+        with pytest.raises(CorpusError, match=r"pipe\.txt is no regular file"):
+            load_corpus(name)
+
+
+def test_a_folder_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    (tmp_path / "locked").mkdir()
+    written(tmp_path, "a.txt", "One. Two.")
+    scandir = os.scandir
+
+    def locked(path):  # the superuser, who runs some tests, may read any folder
+        if Path(path).name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", locked)
+    with pytest.raises(CorpusError, match="locked cannot be read: Permission denied"):
+        load_corpus(tmp_path)
+
+
+def test_a_file_name_that_is_not_utf_8_is_read_all_the_same(tmp_path):
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("One. Two.")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    assert load_corpus(tmp_path)["id"][:] == ["caf\ufffd.txt"]
+
+
+def test_a_set_of_the_hub_is_asked_for_by_its_name_and_what_stands_behind_a_colon(monkeypatch):
+    requests = []
+
+    def load_dataset(*names, split):
+        requests.append((*names, split))
+        rows = Dataset.from_list([{"text": "One.", "stars": 3}])
+        return rows.cast_column("text", Value("large_string"))
+
+    monkeypatch.setattr("datasets.load_dataset", load_dataset)
+    expected = [{"id": "row-1", "sentences": ["One."]}]
+    assert load_corpus("wikitext:wikitext-2-raw-v1").to_list() == expected
+    assert load_corpus("nobody/plain").to_list() == expected
+    assert requests == [
+        ("wikitext", "wikitext-2-raw-v1", "train"),
+        ("nobody/plain", None, "train"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("offline", "proxies", "answers", "out"),
+    [
+        (True, {}, True, True),
+        (False, {"https": "x"}, False, False),
+        (False, {}, True, False),
+        (False, {}, False, True),
+    ],
+)
+def test_a_hub_that_does_not_answer_at_once_is_not_asked_again_and_again(
+    monkeypatch, offline, proxies, answers, out
+):
+    from huggingface_hub import constants
+
+    calls = []
+
+    def connect(address, timeout):
+        calls.append((*address, timeout))
+        if not answers:
+            raise TimeoutError
+        return SimpleNamespace(close=lambda: calls.append("closed"))
+
+    def load_dataset(*names, split):
+        calls.append(constants.HF_HUB_OFFLINE)
+        raise ConnectionError("no way")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    monkeypatch.setattr("datasets.load_dataset", load_dataset)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+    monkeypatch.setattr(constants, "ENDPOINT", "https://hub.example:8080/a/mirror")
+    monkeypatch.setattr(urllib.request, "getproxies", lambda: proxies)
+    with pytest.raises(
+        CorpusError, match=r"neither a corpus of ours nor a file or folder, .* give it: no way"
+    ):
+        load_corpus(Path("nobody/has-this-set"))
+    knocks = [] if offline or proxies else [("hub.example", 443, 3), *["closed"] * answers]
+    assert calls == [*knocks, out] and constants.HF_HUB_OFFLINE is offline

@@ -1,0 +1,90 @@
+"""What a text is: where its sentences end in any script, BERT's own format, and what is no prose."""
+
+import pytest
+
+from albert_edu.text.sentences import is_sentence_a_line, looks_like, split_sentences
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Mr. Smith spoke of the U.S. Senate.",
+        "It met Gen. Grant at 5 p.m. on Jan. 5, in Washington, D.C., with others.",
+        "The cost is $3.5 million, i.e. a lot, and No. 7 of the list.",
+    ],
+)
+def test_an_abbreviation_does_not_end_a_sentence(sentence):
+    assert split_sentences(f"{sentence} It was late.") == [sentence, "It was late."]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["我们去学校。", "他说：「好！」", "真的吗？", "是"],  # closing brackets belong to it
+        ["यह किताब है।", "वह घर है॥", "हाँ"],
+        ["هل هذا كتاب؟", "هذا بيت۔", "نعم."],
+        ["ይህ መጽሐፍ ነው።", "ያ ቤት ነው፧"],
+        ["Սա գիրք է։", "Այո։"],
+        ["Съешь ещё.", "Да!", "Нет."],
+    ],
+    ids=["Chinese", "Hindi", "Arabic and Urdu", "Amharic", "Armenian", "Russian"],
+)
+@pytest.mark.parametrize("gap", ["", " "], ids=["close", "apart"])
+def test_the_marks_of_every_script_end_sentences(sentences, gap):
+    if gap or not any(mark in sentences[0] for mark in ".؟"):  # which need a blank behind them
+        assert split_sentences(gap.join(sentences)) == sentences
+
+
+@pytest.mark.parametrize("gap", ["\n\n", "\n \n", "\n\t \n\n", "\r\r", "\u2029", "\r\n  \r\n"])
+def test_an_empty_line_however_written_ends_a_sentence_and_a_line_break_does_not(gap):
+    text = f"It was late.{gap}= The Barn ={gap}The barn\nwas old."
+    assert split_sentences(text) == ["It was late.", "= The Barn =", "The barn was old."]
+
+
+def test_splitting_loses_no_character_but_white_space():
+    text = 'Dr. Who?! "Stop," he said... It\'s 3.5% (e.g. this\tone).\n\nThe   end — 是。」好 । x\n'
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+BERT = "The barn was old.\nWas it late?\n\nA boat turned.  \nThe end."
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (BERT, True),
+        (BERT.replace("\n", "\r\n"), True),
+        ("我们去学校。\n真的吗？\n\n是的。\n好。\n", True),
+        (BERT.split("\n\n")[0], False),  # one document anyway
+        ("The barn was\nold and it\nwas late.\n\nA boat\nturned.", False),  # broken at some width
+        ("The barn was old. It was late.\n\nA boat turned. So did we.", False),  # paragraphs
+        ("A heading\n\nThe barn was old.\n\nThe end.", False),
+    ],
+)
+def test_a_sentence_a_line_with_empty_lines_between_documents_is_recognised(text, found):
+    assert is_sentence_a_line(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('{"text": "The barn was old."}\n{"text": "It was late."}', "JSON"),
+        ('[\n {"text": "The barn was old."}]', "JSON"),
+        ('["The barn was old.", "It was late."]', "JSON"),
+        ("<html><body><p>The barn was old.</p></body></html>", "markup"),
+        ('<?xml version="1.0"?><s>The barn was old.</s>', "markup"),
+        ("The barn.<br /><br />It was old.<br />", "markup"),
+        (r"\begin{document}The barn was \emph{old}.\end{document}", "markup"),
+        ("text,label\nThe barn was old.,1\nIt was late.,0", "a table"),
+        ('id;text\n1;"The barn; it was old."\n2;It was late.', "a table"),
+        ("the barn\t1\nthe boat\t0\nthe tree\t1", "a table"),
+        ("a barn.,1\n" * 10, "a table"),
+        ("The barn, it was old,\nand the boat, that was new,\nturned, it was late.", None),
+        ("= Barn =\n\nThe <unk> barn was <unk> @-@ old <unk> .", None),
+        ("[A barn] {is} a < b and c > d, as {x | x in A} says. \\o/", None),
+        ("Hello,\n\nit was late.\n\nYours", None),
+        ("", None),
+    ],
+)
+def test_what_is_no_prose_is_told_from_prose(text, kind):
+    assert looks_like(text) == kind
