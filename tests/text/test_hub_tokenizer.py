@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import tokenizers
 import transformers
-from albert_edu.text.task_files import SpanExample, encode_spans
 
 from albert_edu.errors import FileError
 from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
 from albert_edu.model.task_heads import AlbertForClassification
 from albert_edu.text.hub_tokenizer import HubTokenizer
-from albert_edu.text.tasks import Example, encode_pairs
+from albert_edu.text.spans import encode_spans
+from albert_edu.text.tasks import Example, SpanExample, encode_pairs
 from albert_edu.text.tokenizer import TokenizerError
 from tests.support import main
 
