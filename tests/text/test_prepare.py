@@ -8,7 +8,7 @@ import pytest
 
 from albert_edu.text import prepare as module
 from albert_edu.text.corpora import hold_out
-from albert_edu.text.prepare import cache_folder, describe_text, prepare
+from albert_edu.text.prepare import cache_folder, prepare
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenized import TokenizedCorpus
