@@ -21,7 +21,6 @@ from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
 
 LONGEST_SENTENCE = 100_000  # characters; in more than that, sentence ends were not found
-BATCH_ROWS = 64  # documents that are held before they are written
 
 
 def sotu_documents() -> Iterator[dict]:
@@ -104,10 +103,10 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
     rows = chain([first], rows)
     if scratch is None:
         return datasets.Dataset.from_list(list(rows))
-    unique = {"fingerprint": uuid.uuid4().hex}  # else the generator is pickled to name it
-    place = {"cache_dir": str(scratch), "writer_batch_size": BATCH_ROWS}
+    options = {"cache_dir": str(scratch), "writer_batch_size": 64}  # documents held in memory
+    name = uuid.uuid4().hex  # else the generator is pickled to name the rows
     try:
-        return datasets.Dataset.from_generator(lambda: rows, **unique, **place)
+        return datasets.Dataset.from_generator(lambda: rows, fingerprint=name, **options)
     except datasets.exceptions.DatasetGenerationError as error:
         raise error.__cause__ or error from None
 

@@ -44,7 +44,7 @@ def text_files(path: str | Path) -> list[Path]:
         texts = [file for file in found if file.suffix == ".txt"]
         found = texts or [file for file in found if file.suffix in ROWS]
     if not found:
-        raise CorpusError(f"{path} holds no .txt, .jsonl, .csv or .parquet file.")
+        raise CorpusError(f"{path} holds no .txt file, and no rows (.jsonl, .csv, .parquet).")
     for file in found:
         if not file.is_file():
             raise CorpusError(f"{file} is no regular file (a pipe, a device or a broken link).")
