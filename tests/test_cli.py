@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
 from albert_course import doctor, folder, notebooks
 from albert_edu.model.interchange import model_folder
