@@ -55,12 +55,6 @@ TESTS = {  # for each module the test files that answer for it
         "model/test_task_folders.py",
         "test_hostile_input.py",
     ],
-    "model/folders": [
-        "model/test_folders.py",
-        "model/test_interchange.py",
-        "analysis/test_inspect.py",
-        "test_hostile_input.py",
-    ],
     "text/prepare": ["text/test_prepare.py", "test_hostile_input.py"],
     "text/corpora": ["text/test_corpora.py", "text/test_prepare.py", "test_hostile_input.py"],
     "text/stories": [
@@ -69,7 +63,7 @@ TESTS = {  # for each module the test files that answer for it
         "text/test_recorded_batches.py",
         "test_hostile_input.py",
     ],
-    "text/spans": ["text/test_spans.py", "model/test_folders.py"],
+    "text/spans": ["text/test_spans.py", "text/test_hub_tokenizer.py"],
     "text/task_rows": ["text/test_task_rows.py"],
     "text/tasks": ["text/test_tasks.py", "text/test_course_tasks.py", "test_hostile_input.py"],
 }

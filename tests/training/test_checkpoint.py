@@ -6,14 +6,11 @@ import math
 import os
 import shutil
 import sys
-import tempfile
 import warnings
 from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from albert_edu.model.albert import AlbertForPretraining
@@ -286,37 +283,21 @@ def test_a_refused_checkpoint_leaves_the_model_as_it_was(stream, stopped):
     assert same_bits(model, before)
 
 
-@st.composite
-def shapes(draw) -> dict:
-    layers = draw(st.integers(1, 4))
-    values = {
-        "embedding_size": (8, 16),
-        "ffn_size": (None, 24),
-        "hidden_dropout": (0.0, 0.1),
-        "activation": ("gelu_tanh", "gelu_erf"),
-        "num_groups": range(1, layers + 1),
-        "share": ("all", "attention", "ffn", "none"),
-    }
-    drawn = {name: draw(st.sampled_from(choices)) for name, choices in values.items()}
-    return drawn | {"num_layers": layers}
-
-
-@settings(max_examples=15)
-@given(shapes(), st.sampled_from(["adamw", "lamb"]))
-@example({"num_layers": 3, "share": "attention"}, "lamb")  # which transformers cannot express
-@example({"num_layers": 1, "share": "none"}, "adamw")
-@example({"num_layers": 2, "share": "all", "num_groups": 2}, "adamw")
-@example({"num_layers": 4, "share": "none", "num_groups": 2}, "adamw")
-def test_any_model_goes_on_from_its_own_checkpoint(shape, optimizer_name):
+@pytest.mark.parametrize(
+    "shape",
+    [{"share": "attention"}, {"share": "none", "embedding_size": 16}, {"num_groups": 2}],
+    ids=str,
+)
+@pytest.mark.parametrize("optimizer_name", ["adamw", "lamb"])
+def test_any_model_goes_on_from_its_own_checkpoint(shape, optimizer_name, tmp_path):
     run = PretrainSettings(steps=4, optimizer=optimizer_name)
     model, other = tiny(0, **shape), tiny(1, **shape)
     ours, theirs = make_optimizer(model, run), make_optimizer(other, run)
     for p in model.parameters():
         p.grad = torch.randn_like(p)
     ours.step()
-    with tempfile.TemporaryDirectory() as folder:
-        path = save_checkpoint(folder, 1, model, None, ours, {"note": "0.1 ü"})
-        assert load_checkpoint(path, other, theirs).items() >= {"step": 1, "note": "0.1 ü"}.items()
+    path = save_checkpoint(tmp_path, 1, model, None, ours, {"note": "0.1 ü"})
+    assert load_checkpoint(path, other, theirs).items() >= {"step": 1, "note": "0.1 ü"}.items()
     assert same_bits(model, other)
     for p, q in zip(model.parameters(), other.parameters(), strict=True):
         p.grad = q.grad = torch.randn_like(p)
