@@ -10,7 +10,9 @@ from nbgrader.api import Gradebook
 from albert_course.assignments.grade import plain, read_problems
 from albert_edu.errors import FileError
 
-REASON = re.compile(r"^(?: *likely: +|\w+: (?=not answered yet,))(not answered yet(?=,)|.+)", re.M)
+REASON = re.compile(
+    r"^(?: *(?:likely|why): +|\w+: (?=not answered yet,))(not answered yet(?=,)|.+)", re.M
+)
 # Lines that may try to cheat, and often do not: a person reads them.
 SUSPICIOUS = re.compile(
     r"check_\w+ *=|def check_|albert_\w+\.\w+|\bReport\b|^ *torch\.[\w.]+ *=|_getframe|f_locals"

@@ -24,12 +24,12 @@ def score(reports: Report | Sequence[Report], points: float) -> float:
 
     Reports of what is wrong are printed, since nbgrader's feedback shows what a test prints.
 
-    >>> from albert_course.checks.engine.report import Property
+    >>> from albert_course.checks import Property
     >>> half = Report("half", [Property("gives 1", True), Property("gives 2", False)])
     >>> score(half, 4)
-    half: 1 of 2 properties hold (score 0.50)
-      ok    gives 1
+    half: 1 of 2 properties holds (score 0.50)
       FAIL  gives 2
+      ok    gives 1
     2.0
     """
     reports = [reports] if isinstance(reports, Report) else reports

@@ -2,9 +2,9 @@
 
 from albert_course.assignments import SEED_VARIABLE
 from albert_course.assignments.score import score, seeds
-from albert_course.checks.engine.report import Property, Report
+from albert_course.checks import Property, Report
 
-HALF = Report("half", [Property("one", True), Property("two", False, reason="a swap")])
+HALF = Report("half", [Property("one", True), Property("two", False, mistake="a swap")])
 FULL = Report("full", [Property("one", True)])
 
 

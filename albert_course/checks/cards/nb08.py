@@ -1,4 +1,4 @@
-"""Cards of notebook 08: angles, cycles and rest; how far layers move, turn, and how rough a curve is."""
+"""Cards of notebook 08: angles, cycles, rest; how layers move and turn; how rough a curve is."""
 
 from collections.abc import Callable, Sequence
 

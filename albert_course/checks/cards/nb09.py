@@ -1,4 +1,4 @@
-"""Cards of notebook 09: extra cost, early stops, sign flips; intervals of seeds and of differences."""
+"""Cards of notebook 09: extra cost, early stops, sign flips; intervals of seeds and differences."""
 
 import itertools
 import math
