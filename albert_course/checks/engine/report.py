@@ -106,22 +106,21 @@ class Report:
         if self.reasons == [NOT_BEGUN]:
             return f"{name}: not answered yet, properties to check: {len(self.properties)}"
         ok = [one for one in self.properties if one.passed]
-        verb, place = "hold" if len(ok) != 1 else "holds", "" if self.passed else f", {self.place}"
-        head = f"{name}{place * bool(self.place)}: {len(ok)} of {len(self.properties)} properties"
-        ends = [
-            _line("----", [one.name for one in self.properties if not one.asked], "not asked: ")
-        ]
-        ends += [_line("ok", ok)]
-        ends = [line for line in ends if line]
-        lines, groups = [f"{head} {verb} (score {self.score:.2f})"], self._groups()
+        unasked = [one for one in self.properties if not one.asked]
+        place = f", {self.place}" if self.place and not self.passed else ""
+        held = f"{len(ok)} of {len(self.properties)} properties hold{'s' * (len(ok) == 1)}"
+        lines = [f"{name}{place}: {held} (score {self.score:.2f})"]
+        ends = [f"  ----  not asked: {_joined(unasked)}"] if unasked else []
+        ends += [f"  ok    {_joined(ok)}"] if ok else []
+        groups = self._groups()
         for k, (first, *others) in enumerate(groups):
             room = LINES - len(lines) - len(ends) - len(groups[k + 1 :])
             if room < 1:
                 lines.append(f"  FAIL  {_joined([one for group in groups[k:] for one in group])}")
                 break
-            also = [f"        also     {_joined(others)}"] * bool(others)
-            block = [f"  FAIL  {first.name}", *first.lines, *also]
-            short = f"  FAIL  {first.name}" + f": {first.why}" * bool(first.why)
+            block = [f"  FAIL  {first.name}", *first.lines]
+            block += [f"        also     {_joined(others)}"] if others else []
+            short = f"  FAIL  {first.name}{': ' if first.why else ''}{first.why}"
             lines += block if len(block) <= room else [short]
         return "\n".join(lines + ends)
 
