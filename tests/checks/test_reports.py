@@ -102,6 +102,10 @@ def test_the_same_reason_stands_once_and_a_report_fits_a_page():
     many = [Property(f"case {k}", False, mistake=f"mistake {k % 9}", got="1") for k in range(40)]
     text = str(Report("long", many))
     assert text.count("mistake 0") == 1 and len(text.splitlines()) <= 15
+    alone = str(
+        Report("long", [Property(f"case {k}", False, differs=f"by {k}") for k in range(40)])
+    )
+    assert "differs  by 0" in alone and "(32 in all)" in alone and len(alone.splitlines()) == 15
     unusable = checks.check_attention(lambda *inputs: inputs)
     assert "Unusable" not in str(unusable) and str(unusable).count("not a tensor") == 1
 

@@ -114,14 +114,14 @@ class Report:
         ends += [f"  ok    {_joined(ok)}"] if ok else []
         groups = self._groups()
         for k, (first, *others) in enumerate(groups):
-            room = LINES - len(lines) - len(ends) - len(groups[k + 1 :])
-            if room < 1:
+            left, later = LINES - len(lines) - len(ends), len(groups) - k - 1
+            if left == 1 and later:
                 lines.append(f"  FAIL  {_joined([one for group in groups[k:] for one in group])}")
                 break
             block = [f"  FAIL  {first.name}", *first.lines]
             block += [f"        also     {_joined(others)}"] if others else []
             short = f"  FAIL  {first.name}{': ' if first.why else ''}{first.why}"
-            lines += block if len(block) <= room else [short]
+            lines += block if len(block) <= left - min(later, 3) else [short]
         return "\n".join(lines + ends)
 
     def _groups(self) -> list[list[Property]]:
