@@ -31,9 +31,9 @@ def score(reports: Report | Sequence[Report], points: float) -> float:
     >>> from albert_course.checks import Property
     >>> half = Report("half", [Property("gives 1", True), Property("gives 2", False)])
     >>> score(half, 4)
-    half: 1 of 2 properties hold (score 0.50)
-      ok    gives 1
+    half: 1 of 2 properties holds (score 0.50)
       FAIL  gives 2
+      ok    gives 1
     2.0
     """
     reports = [reports] if isinstance(reports, Report) else reports

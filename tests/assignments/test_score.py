@@ -11,7 +11,7 @@ from albert_course.assignments import score as scoring
 from albert_course.assignments.score import score, seeds
 from albert_course.checks import Property, Report
 
-HALF = Report("half", [Property("one", True), Property("two", False, reason="a swap")])
+HALF = Report("half", [Property("one", True), Property("two", False, mistake="a swap")])
 FULL = Report("full", [Property("one", True)])
 
 

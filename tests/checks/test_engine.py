@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from albert_course.checks import CheckFailed, check_classification_head, limits
-from albert_course.checks.engine import Case, card
+from albert_course import checks
+from albert_course.checks import Case, CheckFailed, card
+from albert_course.checks.engine import limits
 from albert_course.checks.engine.asking import tensor
 
 
@@ -22,7 +23,7 @@ def questions(draw):
     yield Case("doubles whole numbers", (2,))
 
 
-check_double = card("00.0", double, questions, {"squaring": "2 * x => x * x"})
+check_double = card("assignment 00.0", double, questions, {"squaring": "2 * x => x * x"})
 
 
 def test_the_report_names_the_mistake_and_gives_partial_credit():
@@ -30,7 +31,7 @@ def test_the_report_names_the_mistake_and_gives_partial_credit():
     assert report.reasons == ["squaring"] and report.score == 0.25
     with pytest.raises(CheckFailed, match="FAIL  doubles"):
         report.raise_if_failed()
-    assert json.loads(report.to_json())["properties"][0]["passed"] is False
+    assert json.loads(json.dumps(report.as_dict()))["properties"][0]["mistake"] == "squaring"
 
 
 def test_another_seed_draws_other_inputs_so_that_constants_fail():
@@ -75,7 +76,7 @@ def test_an_answer_that_changes_its_input_does_not_change_the_question():
         return x
 
     assert check_double(in_place).passed
-    check_double_purely = card("00.0", double, questions, {}, pure=True)
+    check_double_purely = card("assignment 00.0", double, questions, {}, pure=True)
     assert check_double_purely(double).passed and not check_double_purely(in_place).passed
 
 
@@ -101,6 +102,17 @@ def test_odd_objects_end_in_a_sentence_and_not_in_a_traceback():
         assert not report.passed and report.score == 0 and str(report)
 
 
-def test_a_lazy_module_is_refused_in_words():
-    report = check_classification_head(lambda H, C, dropout: torch.nn.LazyLinear(C))
-    assert report.reasons[0].startswith("asked for is Head(hidden_size, num_labels, dropout)")
+def test_lazy_layers_and_a_stacked_pair_are_right_answers():
+    lazy = checks.check_classification_head.reference
+    assert checks.check_classification_head(lambda H, C, p: Lazy(C, p)).passed and lazy
+    pair = checks.check_interval.reference
+    assert checks.check_interval(lambda values: torch.tensor(pair(values))).passed
+
+
+class Lazy(torch.nn.Sequential):
+    """A head whose map learns its width from its first input."""
+
+    def __init__(self, C, p):
+        if not 0 <= p < 1:
+            raise ValueError(p)
+        super().__init__(torch.nn.Dropout(p), torch.nn.LazyLinear(C))

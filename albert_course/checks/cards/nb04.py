@@ -22,13 +22,12 @@ def block_order(L: int, M: int, order: str) -> list[int]:
 def _block_order_cases(draw: Draw) -> Cases:
     M, rounds = draw.integer(3, 6), draw.integer(4, 7)
     sizes = [(M * rounds, M), (M, M), (rounds, 1), (44, 22)]
+
+    def ordered(answer, sizes, order):
+        return [answer(L, M, order) for L, M in sizes]
+
     for order in ("sequence", "cycle", "cycle (rev)"):
-        yield Case(
-            f"orders the blocks: {order}",
-            (sizes, order),
-            1.0,
-            lambda answer, sizes, order: [answer(L, M, order) for L, M in sizes],
-        )
+        yield Case(f"orders the blocks: {order}", (sizes, order), 1.0, ordered)
 
 
 check_block_order = card("notebook 04.1", block_order, _block_order_cases)

@@ -68,11 +68,7 @@ def _last_application_cases(draw: Draw) -> Cases:
         other = [name + ".grad" for name, weight in named if weight.grad is not None]
         other += ["encoder.plan"] * (model.albert.encoder.plan != before.albert.encoder.plan)
         other += ["train() or eval()"] * (model.training != before.training)
-        need(
-            not frozen + moved + other,
-            f"frozen: {frozen[:1]}, other numbers: {moved[:1]}, changed: {other[:1]}",
-        )
-        return True
+        return {"frozen": frozen, "moved": moved, "changed": other}
 
     yield Case("is the masked-token loss", (model, batch), 2.0, loss)
     yield Case("lets the last application learn, and no other", (model, batch), 3.0, learn, 1e-4)

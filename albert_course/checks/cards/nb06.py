@@ -182,43 +182,27 @@ def _linear_probe_cases(draw: Draw) -> Cases:
     def recalls(answer, *parts):
         return ask(answer, *parts)[1]
 
-    yield Case(
-        "scores on the test what was fitted on the training part",
-        (x, y, tx, ty),
-        3.0,
-        accuracy,
-        STEP,
-    )
+    yield Case("scores on the test what it learnt in training", (x, y, tx, ty), 3.0, accuracy, STEP)
     yield Case("gives the recall of each class", (x, y, tx, ty), 3.0, recalls, STEP)
-    yield Case(
-        "does not care in which units the features are",
-        (x * stretch + shift, y, tx * stretch + shift, ty),
-        2.0,
-        ask,
-        STEP,
-    )
+    units = x * stretch + shift, y, tx * stretch + shift, ty
+    yield Case("does not care in which units the features are", units, 2.0, ask, STEP)
     yield Case(
         "is not moved by a feature that never changes", (flat, y, flat_test, ty), 1.0, ask, STEP
     )
     yield Case(
         "takes mean and spread from the training part alone", (x, y, far, ty), 1.0, ask, STEP
     )
+    slow = both[:160], side[:160], both[160:], side[160:]
+    yield Case("takes steps until the answers stay", slow, 1.0, accuracy, STEP)
     yield Case(
-        "takes steps until the answers stay",
-        (both[:160], side[:160], both[160:], side[160:]),
-        1.0,
-        accuracy,
-        STEP,
-    )
-    yield Case(
-        "gives NaN for a class that the test does not have",
+        "gives NaN for a class that is not in the test",
         (x, y, tx[ty == 1], ty[ty == 1]),
         1.0,
         recalls,
         STEP,
     )
     yield Case(
-        "takes the number of classes from the training labels",
+        "counts the classes in the training labels",
         (x, y, tx[ty == 0], ty[ty == 0]),
         1.0,
         recalls,

@@ -182,19 +182,14 @@ def _accumulation_cases(draw: Draw) -> Cases:
         return run(answer, model, batches)[1]
 
     def steps(answer, model, batches):
-        count = run(answer, model, batches)[2].count("step")
-        need(count == 1, f"optimizer.step() was called {count} times")
-        return True
+        return run(answer, model, batches)[2].count("step")
 
     def memory(answer, model, batches):
         events = run(answer, model, batches)[2]
-        need("backward" in events, "no gradient ever reached the weights")
-        need(
-            ("forward", "forward") not in pairwise(events),
-            "the graphs of several parts are held "
-            "at once: call backward for each part before the next one is computed",
-        )
-        return True
+        return {
+            "a gradient reaches the weights": "backward" in events,
+            "one graph is held at a time": ("forward", "forward") not in pairwise(events),
+        }
 
     def loss_of(answer, model, batches):
         return run(answer, model, batches)[0]

@@ -65,12 +65,8 @@ def _lamb_cases(draw: Draw) -> Cases:
     faint = [{name: g * 10.0 ** draw.integers(-6, -2, *g.shape) for name, g in steps[0].items()}]
     yield Case("adds 1e-6 to √v", (both, faint, lr, decay), 1.0, ask)
     shapes = dict(up__weight=(3, 4), up__bias=(4,), ffn__norm__weight=(4,), ffn__norm__bias=(4,))
-    yield Case(
-        "spares biases and norms",
-        (tensors(**shapes), [tensors(**shapes) for _ in range(2)], lr, decay),
-        2.0,
-        ask,
-    )
+    two = [tensors(**shapes) for _ in range(2)]
+    yield Case("spares biases and norms", (tensors(**shapes), two, lr, decay), 2.0, ask)
     shapes = {"scale": (4,), "normal__weight": (3, 4), "bias__table": (2, 3), "head__bias": (2, 3)}
     yield Case(
         "spares by name, and no other tensors",

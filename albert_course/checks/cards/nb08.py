@@ -1,4 +1,4 @@
-"""Cards of notebook 08: angles, cycles and rest; how far layers move, turn, and how rough a curve is."""
+"""Cards of notebook 08: angles, cycles, rest; how layers move and turn; how rough a curve is."""
 
 from collections.abc import Callable, Sequence
 
@@ -117,13 +117,7 @@ def _layer_similarity_cases(draw: Draw) -> Cases:
     yield Case("measures the distance of each layer", (states, mask), 3.0, distances)
     yield Case("measures the angle of each layer", (states, mask), 3.0, degrees)
     yield Case("does not move when [CLS] and padding do", (_loud(draw, states, mask), mask))
-    yield Case(
-        "gives 0 degrees straight ahead, 180 straight back",
-        ([x, 2 * x, -x], everyone),
-        1.0,
-        degrees,
-        0.1,
-    )
+    yield Case("gives 0 degrees ahead and 180 back", ([x, 2 * x, -x], everyone), 1.0, degrees, 0.1)
     yield Case("sees hundredths of a degree", (near, everyone), 1.0, degrees, 1e-4)
 
 

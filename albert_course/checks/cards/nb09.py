@@ -1,4 +1,4 @@
-"""Cards of notebook 09: extra cost, early stops, sign flips; intervals of seeds and of differences."""
+"""Cards of notebook 09: extra cost, early stops, sign flips; intervals of seeds and differences."""
 
 import itertools
 import math
@@ -123,19 +123,10 @@ def _interval_cases(draw: Draw) -> Cases:
 
     yield Case("gives the mean", tuple(draws), 1.0, means)
     yield Case(
-        "gives the half-width (shown as a share of the right one)",
-        tuple(draws),
-        4.0,
-        shares,
-        ROUNDING,
+        "gives the half-width (as a share of the right one)", tuple(draws), 4.0, shares, ROUNDING
     )
-    yield Case(
-        "is as wide wherever the values lie",
-        ([value - 9 for value in draws[1]],),
-        1.0,
-        shares,
-        ROUNDING,
-    )
+    lower = [value - 9 for value in draws[1]]
+    yield Case("is as wide wherever the values lie", (lower,), 1.0, shares, ROUNDING)
     yield Case(
         "is infinite for one seed",
         (draws[0][:1],),
@@ -209,11 +200,7 @@ def _paired_difference_cases(draw: Draw) -> Cases:
     inputs = results, "loss", "low", "high"
     yield Case("averages high minus low over the common seeds", inputs, 2.0, mean, 1e-4)
     yield Case(
-        "takes the interval of the differences (shown as a share of the right one)",
-        inputs,
-        4.0,
-        half,
-        ROUNDING,
+        "takes the interval of the differences (as a share of it)", inputs, 4.0, half, ROUNDING
     )
     yield Case(
         "turns its sign with the two rows", (results, "loss", "high", "low"), 1.0, mean, 1e-4

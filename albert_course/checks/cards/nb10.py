@@ -1,4 +1,4 @@
-"""Cards of notebook 10: where a saving fades, devices, a network; FLOPs; inputs found from outputs."""
+"""Cards of notebook 10: where a saving fades, devices; FLOPs; inputs found from outputs."""
 
 from collections.abc import Callable, Sequence
 

@@ -105,24 +105,23 @@ class Report:
         name = self.exercise if self.answer in ("", "<lambda>") else self.answer
         if self.reasons == [NOT_BEGUN]:
             return f"{name}: not answered yet, properties to check: {len(self.properties)}"
-        ok = [one.name for one in self.properties if one.passed]
-        verb, place = "hold" if len(ok) != 1 else "holds", "" if self.passed else f", {self.place}"
-        head = f"{name}{place * bool(self.place)}: {len(ok)} of {len(self.properties)} properties"
-        ends = [
-            _line("----", [one.name for one in self.properties if not one.asked], "not asked: ")
-        ]
-        ends += [_line("ok", ok)]
-        ends = [line for line in ends if line]
-        lines, groups = [f"{head} {verb} (score {self.score:.2f})"], self._groups()
+        ok = [one for one in self.properties if one.passed]
+        unasked = [one for one in self.properties if not one.asked]
+        place = f", {self.place}" if self.place and not self.passed else ""
+        held = f"{len(ok)} of {len(self.properties)} properties hold{'s' * (len(ok) == 1)}"
+        lines = [f"{name}{place}: {held} (score {self.score:.2f})"]
+        ends = [f"  ----  not asked: {_joined(unasked)}"] if unasked else []
+        ends += [f"  ok    {_joined(ok)}"] if ok else []
+        groups = self._groups()
         for k, (first, *others) in enumerate(groups):
-            room = LINES - len(lines) - len(ends) - len(groups[k + 1 :])
-            if room < 1:
-                left = [one.name for group in groups[k:] for one in group]
-                lines.append(_line("FAIL", left))
+            left, later = LINES - len(lines) - len(ends), len(groups) - k - 1
+            if left == 1 and later:
+                lines.append(f"  FAIL  {_joined([one for group in groups[k:] for one in group])}")
                 break
-            block = [_line("FAIL", [one.name for one in (first, *others)]), *first.lines]
-            short = f"  FAIL  {first.name}" + f": {first.why}" * bool(first.why)
-            lines += block if len(block) <= room else [short]
+            block = [f"  FAIL  {first.name}", *first.lines]
+            block += [f"        also     {_joined(others)}"] if others else []
+            short = f"  FAIL  {first.name}{': ' if first.why else ''}{first.why}"
+            lines += block if len(block) <= left - min(later, 3) else [short]
         return "\n".join(lines + ends)
 
     def _groups(self) -> list[list[Property]]:
@@ -130,7 +129,7 @@ class Report:
         groups: dict[str, list[Property]] = {}
         for one in self.properties:
             if one.asked and not one.passed:
-                groups.setdefault(one.mistake or one.reason or one.name, []).append(one)
+                groups.setdefault(one.why or one.name, []).append(one)
         return list(groups.values())
 
     __repr__ = __str__  # a notebook that ends a cell with the check shows the report
@@ -139,10 +138,10 @@ class Report:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def _line(mark: str, names: list[str], before: str = "") -> str:
-    """One line for these properties, cut short where they are many; nothing for none."""
-    text = textwrap.shorten("; ".join(names), 200, placeholder=f" ... ({len(names)} in all)")
-    return f"  {mark:4}  {before}{text}" if names else ""
+def _joined(properties: list[Property]) -> str:
+    """Their names in one line, cut short where they are many."""
+    cut = f" ... ({len(properties)} in all)"
+    return textwrap.shorten("; ".join(one.name for one in properties), 200, placeholder=cut)
 
 
 def brief(value: object) -> str:

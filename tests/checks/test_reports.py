@@ -1,0 +1,153 @@
+"""A report says nothing that is not so, and no more than a page holds."""
+
+import pytest
+import torch
+
+from albert_course import checks
+from albert_course.checks import Case, Property, Report, card
+from albert_course.checks.engine import limits
+from albert_course.checks.engine.comparing import difference
+from albert_course.checks.engine.edits import edited, read_mistakes, wrong_answer
+
+
+def add(numbers, shift):
+    """``add(numbers, shift) -> list``: each number plus shift; ValueError for no numbers."""
+    if not numbers:
+        raise ValueError("no numbers")
+    total = [number + shift for number in numbers]
+    return total
+
+
+def questions(draw):
+    yield Case("adds", ([1.0, 2.0, 4.0], 3.0))
+    yield Case("adds nothing", ([1.0, 2.0, 4.0], 0.0))
+    yield Case("refuses no numbers", ([], 1.0))
+
+
+MISTAKES = {"subtracting": "+ shift => - shift", "adding twice": "+ shift => + 2 * shift"}
+check_add = card("assignment 00.9", add, questions, MISTAKES)
+
+
+def test_a_ratio_or_a_shift_is_told_of_several_different_numbers_only():
+    assert "2 times" in difference([2.0, 4.0], [1.0, 2.0])
+    assert "+1 away" in difference([2.0, 3.0], [1.0, 2.0])
+    for got, right in (
+        (2.0, 1.0),
+        ([2.0], [1.0]),
+        ([2.0, 2.0], [1.0, 1.0]),
+        ([0.0, 2.0], [0.0, 1.0]),
+    ):
+        assert "times" not in difference(got, right) and "away" not in difference(got, right)
+    assert "times" not in difference([2.0, 4.01], [1.0, 2.0])
+
+
+def test_a_mistake_is_named_only_where_all_that_it_changes_is_so():
+    def subtracts_small_shifts(numbers, shift):
+        return [n - shift for n in numbers] if numbers[0] < 2 else [n for n in numbers]
+
+    assert (
+        check_add(lambda numbers, shift: [n - shift for n in numbers]).reasons[0] == "subtracting"
+    )
+    more = card("assignment 00.9", add, lambda draw: iter((*questions(draw), late)), MISTAKES)
+    late = Case("adds to large ones", ([5.0, 7.0], 3.0))
+    assert "subtracting" not in more(subtracts_small_shifts).reasons
+
+
+def test_a_refusal_alone_that_differs_gets_no_mistake_of_the_plan():
+    def without_refusal(L, share, G):
+        return checks.check_layer_plan.reference(max(1, L), share, min(max(1, G), L))
+
+    mistakes = {one.mistake for one in checks.check_layer_plan(without_refusal).properties}
+    assert not any(
+        "counting from 1" in mistake or "blocks from 1" in mistake for mistake in mistakes
+    )
+
+
+def test_what_is_expected_and_came_does_not_fail_with_a_mistake():
+    report = check_add(lambda numbers, shift: 1 / 0 if numbers else add(numbers, shift))
+    assert report.score == 0 and report.properties[-1].reason == "right, but nothing else is"
+
+
+def test_after_a_time_out_nothing_more_is_asked_and_the_report_says_so(monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 0.2)
+
+    def endless(numbers, shift):
+        while True:
+            pass
+
+    report = check_add(endless)
+    assert [one.asked for one in report.properties] == [True, False, False]
+    assert "not asked: adds nothing; refuses no numbers" in str(report)
+
+
+@pytest.mark.parametrize("spoil", [list.reverse, lambda documents: documents[0].clear()])
+def test_an_answer_that_changes_what_it_is_given_gets_one_reason_and_not_five(spoil):
+    def in_place(documents, length, n, rng):
+        triples = checks.check_order_pairs.reference(documents, length, n, rng)
+        for document in documents:
+            document.append([7, 8])
+        spoil(documents)
+        return [(ids[::-1], segments, label) for ids, segments, label in triples]
+
+    report = checks.check_order_pairs(in_place)
+    assert not report.passed
+    failed = [one for one in report.properties if not one.passed and one.asked]
+    assert {one.why for one in failed if not one.differs} <= {
+        "the caller's data are changed, which may be why: work on a copy",
+        "a ValueError is due here",
+    }
+
+
+def test_the_same_reason_stands_once_and_a_report_fits_a_page():
+    many = [Property(f"case {k}", False, mistake=f"mistake {k % 9}", got="1") for k in range(40)]
+    text = str(Report("long", many))
+    assert text.count("mistake 0") == 1 and len(text.splitlines()) <= 15
+    alone = str(
+        Report("long", [Property(f"case {k}", False, differs=f"by {k}") for k in range(40)])
+    )
+    assert "differs  by 0" in alone and "(32 in all)" in alone and len(alone.splitlines()) == 15
+    unusable = checks.check_attention(lambda *inputs: inputs)
+    assert "Unusable" not in str(unusable) and str(unusable).count("not a tensor") == 1
+
+
+def test_the_title_is_the_students_own_name():
+    def my_sum(numbers, shift):
+        return numbers
+
+    assert str(check_add(my_sum)).startswith("my_sum, exercise 0.9 of assignment 00: ")
+
+
+def test_an_answer_in_double_precision_or_numpy_passes_whatever_the_seed():
+    def in_double(x, gain, bias):
+        return torch.nn.functional.layer_norm(
+            x.double(), gain.shape, gain.double(), bias.double(), 1e-12
+        )
+
+    def in_lists(*states):
+        return [part.tolist() for part in checks.check_layer_similarity.reference(*states)]
+
+    for seed in (None, 24, 25):
+        assert checks.check_layer_norm(in_double, seed).passed
+        assert checks.check_layer_norm(lambda *x: in_double(*x).numpy(), seed).passed
+        assert checks.check_layer_similarity(in_lists, seed).passed
+
+
+def test_an_odd_line_of_a_file_of_mistakes_is_named(tmp_path):
+    for text, words in (
+        ("an edit too early\n", "line 1: the title"),
+        ("[add]\n    x => y\n", "line 2: an edit needs the name"),
+        ("[add]\none\n    x => y\none\n", "line 4: the mistake 'one' has been named"),
+        ("[add]\none\n    x => y\n[add]\n", "line 4: the exercise"),
+    ):
+        path = tmp_path / f"{len(text)}.txt"
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            read_mistakes(path)
+
+
+def test_an_edit_that_finds_nothing_is_an_error():
+    for edit in ("multiply => divide", "nothing = 0"):
+        with pytest.raises(ValueError, match="reference"):
+            edited("def f(x):\n    return x\n", edit)
+    whole = "def wrong(numbers, shift):\n    return add(numbers, -shift)"
+    assert wrong_answer(add, whole)([1.0], 2.0) == [-1.0]
