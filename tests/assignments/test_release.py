@@ -57,6 +57,14 @@ def test_as_handed_out_each_visible_check_says_that_the_exercise_is_not_answered
 
 
 @each
+def test_run_all_goes_on_after_a_visible_test_that_fails_and_one_that_passes_says_so(path):
+    for mark, cell in marks(RELEASES / path.name):
+        if mark.grade_id.endswith("_visible"):
+            assert cell.metadata.tags == ["raises-exception"], "JupyterLab and nbclient go on then"
+            assert cell.source.endswith("print(report)")
+
+
+@each
 def test_points_come_from_hidden_tests_whose_checks_move_with_the_grading_seed(path):
     answer, kinds = "", {}
     for mark, cell in marks(path):
