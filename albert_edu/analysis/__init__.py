@@ -1,5 +1,5 @@
 """From a model to numbers and pictures.
 
 Numbers: counting (parameters, FLOPs, bytes), memory, similarity (Figure 1), probes, inspect.
-Pictures: charts, and plots for Figure 1 and the style. ``commands`` are the command line's verbs.
+Pictures: charts, and plots for Figure 1 and the style.
 """

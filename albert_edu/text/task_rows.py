@@ -29,7 +29,7 @@ COLUMNS = (
     "Expected are the columns question, context, answers; or article, question, options, answer; "
     f"or label and one of these: {TEXTS}."
 )
-ANSWERS = "{text: [a text, ...], answer_start: [its character in the context, ...]}"
+ANSWERS = "{text: [words of the context, ...], answer_start: [the character they begin at, ...]}"
 LETTERS = "ABCDEFGHIJ"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
 
@@ -141,14 +141,14 @@ def _question(row: dict) -> SpanExample | None:
     question, context, answers = _text(row, "question"), _text(row, "context"), row.get("answers")
     try:
         pairs = list(zip(answers["text"], answers["answer_start"], strict=True))
-        well = all(isinstance(text, str) and text and type(at) is int for text, at in pairs)
+        right = isinstance(answers["text"], list) and all(
+            text and type(at) is int and at >= 0 and context.startswith(text, at)
+            for text, at in pairs
+        )
     except (TypeError, KeyError, ValueError):
-        well = False
-    if not well:
-        raise ValueError(f"the answers are {row['answers']!r:.80}, and not {ANSWERS}")
-    for text, at in pairs:
-        if at < 0 or not context.startswith(text, at):
-            raise ValueError(f"the answer {text!r:.80} is not at character {at} of the context")
+        right = False
+    if not right:
+        raise ValueError(f"the answers are {answers!r:.200}, and not {ANSWERS}")
     impossible = row.get("is_impossible")
     if impossible is not None and impossible is not (not pairs):
         raise ValueError(f"is_impossible is {impossible!r}, not {not pairs} as answers say")
