@@ -26,9 +26,9 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         raise ValueError(f"{name} needs a CUDA card; insist with --device cpu.")
     folder, measure, pilots, wanted = runs / "sweeps", plan.measured, plan.pilots(), []
     for result in recorded_results(plan.measure, figures / "results"):
-        finished = result_file(folder, recorded_run(result), measure)
-        if not finished.exists():
-            write_json(finished, result)
+        known = result_file(folder, recorded_run(result), measure)
+        if not known.exists():
+            write_json(known, result)
     rates: dict[str, float] = {}
     try:
         rates = best_rates(sweep(pilots, measure, folder, device)) if pilots else {}
