@@ -1,15 +1,14 @@
 """Do an experiment of the plan: train and measure what is not done yet, and write its record."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from albert_edu.errors import FileError, read_json
-from albert_edu.text.prepare import prepare
 from albert_edu.training.workers import pick_device
 from albert_paper.plan import PLAN, best_rates
 from albert_paper.provenance import last_commit_of, provenance, write_json
 from albert_paper.published import DATA
-from albert_paper.sweep import read_result, recorded_run, result_file, sweep
+from albert_paper.sweep import Measure, Run, read_result, recorded_run, result_file, sweep
 
 
 def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -> Path:
@@ -27,9 +26,9 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         raise ValueError(f"{name} needs a CUDA card; insist with --device cpu.")
     folder, measure, pilots, wanted = runs / "sweeps", plan.measured, plan.pilots(), []
     for result in recorded_results(plan.measure, figures / "results"):
-        finished = result_file(folder, recorded_run(result), measure)
-        if not finished.exists():
-            write_json(finished, result)
+        known = result_file(folder, recorded_run(result), measure)
+        if not known.exists():
+            write_json(known, result)
     rates: dict[str, float] = {}
     try:
         rates = best_rates(sweep(pilots, measure, folder, device)) if pilots else {}
@@ -37,12 +36,8 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         sweep(wanted, measure, folder, device)
     finally:
         done = {
-            part: [
-                read_result(folder, run, measure)
-                for run in asked
-                if result_file(folder, run, measure).exists()
-            ]
-            for part, asked in (("pilots", pilots), ("runs", wanted))
+            "pilots": finished(pilots, measure, folder),
+            "runs": finished(wanted, measure, folder),
         }
         record = {
             "experiment": name,
@@ -58,6 +53,13 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     return path
 
 
+def finished(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
+    """Return the results of those runs that are done."""
+    return [
+        read_result(folder, r, measure) for r in runs if result_file(folder, r, measure).exists()
+    ]
+
+
 def recorded_results(measure: str, results: Path) -> Iterator[dict]:
     """Yield every run and pilot in the records that hold this measure."""
     for path in sorted(results.glob("*.json")):
@@ -66,26 +68,14 @@ def recorded_results(measure: str, results: Path) -> Iterator[dict]:
             yield from record.get("pilots", []) + record["runs"]
 
 
-def prepare_texts() -> None:
-    """Fill the cache with every text for a card, so that it can travel to another machine."""
-    for experiment in PLAN.values():
-        for run in experiment.runs({}) if experiment.card else ():
-            text = run.text()
-            for part in (run.vocabulary or run.corpus).split("+"):
-                prepare(part, tokenizer=text.tokenizer)
-
-
 def provenance_of(command: str, results: Collection[dict], device: str | None) -> dict:
     """Return where, when and with what the runs were done, perhaps on several machines."""
     seeds = sorted({run["seed"] for run in results})
     seconds = sum(run.get("seconds", 0) for run in results)
     record = provenance(command, seconds, seeds, pick_device(device))
-    for place, part in (
-        (record, "device"),
-        (record, "commit"),
-        (record, "date"),
-        (record["versions"], "torch"),
-    ):
-        parts = sorted({run[part] for run in results if part in run})
-        place[part] = "; ".join(parts) or place[part]
+    for part in ("device", "commit", "date", "torch"):
+        place = record["versions"] if part == "torch" else record
+        place[part] = (
+            "; ".join(sorted({run[part] for run in results if part in run})) or place[part]
+        )
     return record

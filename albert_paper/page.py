@@ -6,9 +6,9 @@ from pathlib import Path
 
 from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, read_json
+from albert_paper.claim_pictures import layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
 from albert_paper.outcomes import BASELINE, PARTS, Found, compare, judge
-from albert_paper.pictures import layers_picture, seeds_picture
 from albert_paper.plan import PLAN
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES

@@ -1,65 +1,11 @@
-"""What the page shows: the single seeds of a claim, Figure 1 of ten pairs, Figure 1 of one pair."""
+"""Figure 1 of one pair, as ``reproduce`` and the README show it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
-import numpy as np
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, style
-from albert_paper.outcomes import PARTS, side, table
+from albert_edu.analysis.plots import figure1
 from albert_paper.pair import MEMBERS, PLAN
-
-
-def seeds_picture(
-    criterion: str, runs: Sequence[dict], says: str, ylabel: str
-) -> tuple[Figure, str]:
-    """Draw every seed: a line from one side of a criterion to the other, or a dot beside its bar.
-
-    A criterion with +- has a band. Returns the figure and its alt text.
-    """
-    column, low, high, within = PARTS.fullmatch(criterion).groups()
-    values = table(runs, column)
-    drawn = {part: side(part, values) for part in (high, low)}
-    sides = {name: part for name, part in drawn.items() if part.nunique() > 1}
-    style()
-    figure, axis = plt.subplots(figsize=(4.6, 2.9))
-    for seed in values.index:
-        heights = [part[seed] for part in sides.values()]
-        axis.plot(list(sides), heights, "o-", color=SHARED, alpha=0.6)
-    for name in drawn.keys() - sides:
-        bar, width = float(name), float(within or 0)
-        axis.axhline(bar, color="0.3", linestyle=":")
-        axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
-    axis.set(ylabel=ylabel, title=says, xlim=(-0.4, len(sides) - 0.6))
-    ends = [f"{name} {part.min():.2f} to {part.max():.2f}" for name, part in sides.items()]
-    return figure, f"{len(values)} seeds: {'; '.join(ends)}."
-
-
-def layers_picture(runs: Sequence[dict], says: str) -> tuple[Figure, str]:
-    """Draw Figure 1 of all pairs: the mean over seeds, and the band from the least to the largest.
-
-    The shared layer was trained for as many applications as there are separate layers, and applied
-    three times as often.
-    """
-    style()
-    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
-    ends = []
-    for axis, column, label in zip(axes, ("l2", "angle_degrees"), ("L2", "angle (°)"), strict=True):
-        for row, name, color, line in (
-            ("all", "one shared layer", SHARED, "-"),
-            ("none", "separate layers", SEPARATE, "--"),
-        ):
-            kept = [run[column] for run in runs if run["row"] == row]
-            curves, layers = np.array(kept), np.arange(1, len(kept[0]) + 1)
-            axis.fill_between(layers, curves.min(0), curves.max(0), color=color, alpha=0.2)
-            axis.plot(layers, curves.mean(0), line, color=color, label=f"{name}, n = {len(kept)}")
-            ends.append(f"{label}, {name}, layer 12: {curves.mean(0)[11]:.1f}")
-        axis.axvline(12, color="0.3", linestyle=":")
-        axis.set(xlabel="layer application", ylabel=f"{label} from input to output", ylim=0)
-    axes[0].legend()
-    figure.suptitle(f"{says}; trained for 12 applications (dotted)", x=0.01, ha="left", fontsize=10)
-    return figure, f"Mean and range of the seeds. {'; '.join(ends)}."
 
 
 def pair_picture(members: Collection[dict]) -> tuple[Figure, str]:

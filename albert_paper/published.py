@@ -9,7 +9,7 @@ Nothing else in the course types a published number. Parameters are in millions,
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -157,22 +157,20 @@ _NAMES = {
     name: AlbertConfig.named(name.lower() + ("-v1" if name.startswith("ALBERT") else ""))
     for name in TABLES["early-main"].column("model")
 }
-CONFIGS: dict[tuple, AlbertConfig] = {
-    **{("1", name): _NAMES[name] for name in TABLES["1"].column("model")},
-    **{
-        ("3", share, E): AlbertConfig(embedding_size=E, share=share)
-        for share, E in TABLES["3"].keys
-    },
-    **{
-        ("4", E, share): AlbertConfig(embedding_size=E, share=share)
-        for E, share in TABLES["4"].keys
-    },
-    **{
-        ("12", H): AlbertConfig(hidden_size=H, num_layers=3, num_heads=H // 64)
-        for (H,) in TABLES["12"].keys
-    },
-    **{("early-main", name): config for name, config in _NAMES.items()},
-}
+
+
+def _configs(number: str, make: Callable[..., AlbertConfig]) -> dict[tuple, AlbertConfig]:
+    """The configuration of every row of a table, by (table, *key of the row)."""
+    return {(number, *key): make(*key) for key in TABLES[number].keys}
+
+
+CONFIGS: dict[tuple, AlbertConfig] = (
+    _configs("1", _NAMES.get)
+    | _configs("3", lambda share, E: AlbertConfig(embedding_size=E, share=share))
+    | _configs("4", lambda E, share: AlbertConfig(embedding_size=E, share=share))
+    | _configs("12", lambda H: AlbertConfig(hidden_size=H, num_layers=3, num_heads=H // 64))
+    | _configs("early-main", _NAMES.get)
+)
 
 
 class CountedRow(NamedTuple):
@@ -201,16 +199,8 @@ def printed_and_counted() -> list[CountedRow]:
             part if column == "model" else f"{column}={part}"
             for column, part in zip(table.key, key, strict=True)
         )
-        counted.append(
-            CountedRow(
-                number,
-                name,
-                printed,
-                count.without_pooler,
-                count.total,
-                _convention(printed, count),
-            )
-        )
+        ours = (count.without_pooler, count.total, _convention(printed, count))
+        counted.append(CountedRow(number, name, printed, *ours))
     return counted
 
 

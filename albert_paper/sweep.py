@@ -15,12 +15,10 @@ from typing import NamedTuple
 
 import torch
 
-from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-from albert_edu.text.masking import max_predictions
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
@@ -107,16 +105,6 @@ class Run:
         """Return the configuration of its model at full depth."""
         sizes = {"vocab_size": vocab_size, "max_positions": self.sequence_length}
         return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
-
-    def training_flops(self) -> float:
-        """Return the FLOPs of all its stages, for a run that names the size of its vocabulary."""
-        config, total = self.model_config(self.vocab_size), 0.0
-        last = Stage(config.num_layers, dict(self.then).get("steps", 0), self.learning_rate)
-        for stage in (*self.stages(config), last):
-            length = stage.sequence_length or self.sequence_length
-            shape, masked = config.replace(num_layers=stage.num_layers), max_predictions(length)
-            total += stage.steps * flops_per_token(shape, length, masked / length, training=True)
-        return total * self.batch_size * self.sequence_length
 
     def stages(self, config: AlbertConfig) -> list[Stage]:
         """Return its stages up to full depth, the shallower depths first."""

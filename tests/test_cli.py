@@ -247,27 +247,14 @@ def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypa
     assert (copy.parent.name, copy.read_text()) == ("me", "[a](../../notebooks/00_a.ipynb)")
 
 
-def test_an_experiment_and_its_page_from_the_command_line(tmp_path, capsys):
-    figures = tmp_path / "runs"
-    assert main(["reproduce", "--experiment", "counts", "--runs", str(figures)]) == 0
-    assert main(["claims", "--figures", str(figures)]) == 0
-    page = (figures / "CLAIMS.md").read_text()
-    assert (
-        "| [ALBERT-xxlarge has 235 million parameters](#counts) | **contradicted** (exact) | 235 (Table 1, millions) |"
-        in page
-    )
-    assert "counts_quick.json" in capsys.readouterr().out
-
-
 @pytest.mark.slow
 def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
     command = [
         sys.executable,
         "-m",
         "albert_paper",
-        "reproduce",
-        "--experiment",
-        "table8",
+        "run",
+        "few_labels",
         "--minutes",
         "0.15",
     ]
@@ -284,7 +271,7 @@ def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
         timeout=400,
     )
     assert ended.returncode == 130 and "the same command goes on" in ended.stderr
-    record = json.loads((tmp_path / "results" / "table8_quick.json").read_text())
+    record = json.loads((tmp_path / "results" / "few_labels.json").read_text())
     assert len(record["runs"]) < record["planned_runs"]  # what the same command goes on from
 
 

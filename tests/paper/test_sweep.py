@@ -11,9 +11,8 @@ from albert_edu.training import stages
 from albert_edu.training.step import NonFiniteLoss
 from albert_paper import measures
 from albert_paper import sweep as module
-from albert_paper.experiments import run_experiment
-from albert_paper.measures import downstream, layer_steps, order_cross, scores_by_domain
-from albert_paper.plan import ALL, EXPERIMENTS, Experiment, Profile
+from albert_paper.measures import few_labels, layer_steps, order_cross, scores_third_domain
+from albert_paper.plan import run_of_row
 from albert_paper.sweep import Run, Trained, sweep
 from tests.support import run_here
 
@@ -99,10 +98,10 @@ def test_a_run_that_fails_is_named(tmp_path, monkeypatch):
         sweep([Run("wide", **SHORT, seed=7)], weight_norm, tmp_path)
 
 
-@pytest.mark.parametrize("measure", [downstream, layer_steps, order_cross])
+@pytest.mark.parametrize("measure", [few_labels, layer_steps, order_cross])
 def test_a_measure_goes_where_the_trained_model_is(measure, monkeypatch):
     """No card here: the "meta" device, which holds no numbers, stands in for one until the first number is asked for."""
-    run = Run("a", **SHORT, corpus="sotu" if measure is not downstream else "stories")
+    run = Run("a", **SHORT, corpus="sotu" if measure is not few_labels else "stories")
     model = AlbertForPretraining(
         AlbertConfig.named("albert-tiny", vocab_size=len(run.text().tokenizer), max_positions=32)
     )
@@ -121,57 +120,23 @@ def test_a_measure_goes_where_the_trained_model_is(measure, monkeypatch):
 
 
 @pytest.mark.parametrize("corpus", ["stories", "sotu"])  # speeches name no topics
-def test_the_order_cross_reads_three_tasks_in_two_ways(corpus, tmp_path):
+def test_the_order_cross_reads_three_tasks_in_three_ways(corpus, tmp_path):
     (found,) = sweep([Run("SOP", **SHORT, corpus=corpus)], order_cross, tmp_path)
-    assert found["head"].keys() == found["probe"].keys() == {"sop", "nsp-document", "nsp-topic"}
-    for task in (*found["head"].values(), *found["probe"].values()):
+    ways = [found[name] for name in ("head", "probe", "probe_mean")]
+    assert all(way.keys() == {"sop", "nsp-document", "nsp-topic"} for way in ways)
+    for task in (task for way in ways for task in way.values()):
         assert task["accuracy"] == pytest.approx(sum(task["recall"]) / 2, abs=1e-3), (
             "classes are balanced"
         )
 
 
-def test_an_experiment_leaves_a_record_with_its_plan_and_provenance(tmp_path, monkeypatch):
-    rows = {"SOP": {}, "NSP, other topics": {"objective": "nsp"}}
-    short = dataclasses.replace(
-        EXPERIMENTS["table5"], rows=rows, budgets={"quick": Profile((0,), SHORT)}
-    )
-    monkeypatch.setitem(ALL, "table5", short)
-    record = json.loads(run_experiment("table5", "quick", tmp_path, tmp_path, "auto").read_text())
-    assert (
-        record["plan"] == short.section
-        and record["planned_runs"] == 2
-        and record["provenance"]["seeds"] == [0]
-    )
-    assert [(run["row"], run["steps"]) for run in record["runs"]] == [(row, 4) for row in rows]
-    with pytest.raises(
-        ValueError, match=r"table5 has no profile 'laptop'\. The profiles it has: quick"
-    ):
-        run_experiment("table5", "laptop", tmp_path, tmp_path)
-
-
-def test_rows_say_where_they_depart_from_their_profile():
-    rows = {
-        "wide": {"H": 64, "L": 5, "share": "none", "scaled": {"steps": 0.5}, "depths": [1, 2]},
-        "deep": {
-            "H": 64,
-            "L": 6,
-            "chain": [1, 3],
-            "dropout": 0.1,
-            "then": {"steps": 20, "dropout": 0.0},
-        },
-    }
-    profile = Profile((0, 1), {"steps": 60})
-    wide, deep, again, _ = Experiment("?", rows=rows, budgets={"quick": profile}).runs("quick")
-    assert wide.steps == 10 and wide.grown == ((1, 10), (2, 10)), "depths share the steps"
-    assert dict(wide.config)["share"] == "none" and dict(wide.config)["num_layers"] == 5
-    assert again == dataclasses.replace(wide, seed=1)
-    assert deep.steps == 60 and deep.grown == ((1, 60), (3, 60)), (
-        "each depth of a chain has all of them"
-    )
-    assert dict(deep.config)["hidden_dropout"] == 0.1 and dict(deep.then) == {
-        "steps": 20,
-        "dropout": 0.0,
-    }
+def test_a_row_says_where_it_departs_from_its_settings():
+    row = {"H": 64, "L": 6, "chain": [1, 3], "dropout": 0.1, "then": {"steps": 20, "dropout": 0.0}}
+    run = run_of_row("deep", {"steps": 60, "learning_rate": 1e-3} | row, seed=3)
+    assert (run.steps, run.seed, run.learning_rate) == (60, 3, 1e-3)
+    assert run.grown == ((1, 60), (3, 60)), "each depth of a chain has all the steps"
+    assert dict(run.config)["hidden_dropout"] == 0.1 and dict(run.config)["num_layers"] == 6
+    assert dict(run.then) == {"steps": 20, "dropout": 0.0}
 
 
 def test_a_run_that_goes_on_without_dropout_ends_as_one_model_with_one_curve(tmp_path):
@@ -202,47 +167,31 @@ def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(mo
     )
 
 
-@pytest.mark.parametrize("measure", [layer_steps, downstream, scores_by_domain])
+@pytest.mark.parametrize("measure", [layer_steps, few_labels, scores_third_domain])
 def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
-    monkeypatch.setattr(measures, "EXAMPLES", 40)
     monkeypatch.setattr(measures, "FINETUNED", {"steps": 4, "warmup_steps": 1})
-    # Two classes, of which the training examples have one: the head has two outputs all the same.
-    monkeypatch.setattr(
-        measures,
-        "story_gap",
-        lambda *a, f=measures.story_gap: ([e for e in f(*a)[0] if not e.label], f(*a)[1]),
-    )
-    monkeypatch.setattr(
-        measures,
-        "AlbertForClassification",
-        lambda m, n, f=measures.AlbertForClassification: f(m, {2: 2, 12: 12}[n]),
-    )
     run = Run("a", **SHORT, config=(("num_layers", 5),), vocabulary="stories")
     (found,) = sweep([run], measure, tmp_path)
     assert json.loads(json.dumps(found)) == found and found["gap"] == pytest.approx(
         found["held_out_masked_token_loss"] - found["train_masked_token_loss"], abs=1e-3
     )
-    assert [step for step, _ in found["training_curve"]] == [1, 2, 3, 4] and found[
-        "training_seconds"
-    ] <= found["seconds"]
+    assert [step for step, _ in found["training_curve"]] == [1, 2, 3, 4]
     if measure is layer_steps:
         a = found["angle_degrees"]
         mean_bend = (abs(a[1] - 2 * a[2] + a[3]) + abs(a[2] - 2 * a[3] + a[4])) / 2
-        assert (found["later_over_last"], found["roughness"]) == pytest.approx(
-            (a[14] / a[4], mean_bend), abs=1e-3
-        )
-        rest, where = (
-            dict(angle_degrees=15 * [0.0], l2=15 * [0.0]),
-            "albert_edu.analysis.similarity.LayerSimilarity.as_lists",
-        )
+        expected = pytest.approx((a[14] / a[4], mean_bend), abs=1e-3)
+        assert (found["later_over_last"], found["roughness"]) == expected
+        rest = dict(angle_degrees=15 * [0.0], l2=15 * [0.0])
+        where = "albert_edu.analysis.similarity.LayerSimilarity.as_lists"
         monkeypatch.setattr(where, lambda self: rest)
-        assert layer_steps(*run.train()[:2], run)["later_over_last"] == 0, (
-            "a stack that is at rest has nothing left"
-        )
-    if measure is scores_by_domain:
-        assert found["stories"]["masked_token_loss"] == pytest.approx(
-            found["held_out_masked_token_loss"], abs=1e-4
-        )
+        at_rest = layer_steps(*run.train()[:2], run)
+        assert at_rest["later_over_last"] == 0, "a stack that is at rest has nothing left"
+    if measure is scores_third_domain:
+        loss = found["stories"]["masked_token_loss"]
+        assert loss == pytest.approx(found["held_out_masked_token_loss"], abs=1e-4)
+        assert found["third"]["masked_token_loss"] != loss
+    if measure is few_labels:
+        assert {found[f"labels_{n}"]["accuracy"] > 0 for n in measures.LABELS} == {True}
 
 
 def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
