@@ -57,7 +57,7 @@ def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_that_exist(pages):
             if urlsplit(target).scheme or link == "#":  # elsewhere, or furo's buttons
                 continue
             target = unquote(urlsplit(target).path)
-                file = (path.parent / target).resolve() if target else path
+            file = (path.parent / target).resolve() if target else path
             there = pages[file].anchors if file in pages else {anchor}
             if not file.is_file() or unquote(anchor) not in there:
                 dead.append(f"{path.name}: {link}")
