@@ -26,6 +26,9 @@ def build_parser() -> argparse.ArgumentParser:
     option("number", help="for example 03")
     option("--assignment", action="store_true", help="its assignment instead, into work/me/")
 
+    option = verb("publish", run_publish, "write the address after the first push").add_argument
+    option("repository", metavar="OWNER/REPO", help="its name on GitHub")
+
     add_verbs(_explained(verbs_of(verb("assignments", None, "hand out and grade assignments"))))
     return parser
 
@@ -66,3 +69,10 @@ def run_start(options) -> None:
 
     copy = start(options.number, options.assignment)
     print(f"yours to change: {copy}\nopen it with: jupyter lab '{copy}'")
+
+
+def run_publish(options) -> None:
+    """Write the repository's address into the README, the notebooks, and what the site reads."""
+    from albert_course.publish import publish
+
+    print(*publish(options.repository), "say the address now; commit and push them.", sep="\n")

@@ -1,0 +1,68 @@
+"""Write the repository's address where it belongs; nobody knows it before the first push."""
+
+import re
+
+from albert_course.folder import course_folder
+
+FIRST = "notebooks/00_start_here.ipynb"
+
+
+def publish(repository: str) -> list[str]:
+    """Write the address of ``OWNER/REPO`` on GitHub into the course; return the changed files.
+
+    These are the README's badges and links, ``[project.urls]``, which the site reads, CITATION.cff,
+    and the line in every notebook that brings the course to Colab. A second call replaces the
+    address. Raises ValueError, before anything is written, for another name or a missing place.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9-]+/[\w.-]+", repository):
+        raise ValueError(
+            f"expected OWNER/REPO, as in the address github.com/OWNER/REPO, and got {repository!r}"
+        )
+    course = course_folder()
+    edits = {course / name: edit for name, edit in places(repository).items()}
+    cell = r"(this kernel has no albert_course)(?:(?!\\\").)*", bring(repository)
+    edits |= {path: cell for path in sorted(course.glob("notebooks/**/*.ipynb"))}
+    texts = {}
+    for path, (place, words) in edits.items():
+        old = path.read_text(encoding="utf-8")
+        new, count = re.subn(place, lambda match, words=words: match[1] + words, old)
+        if path.suffix != ".ipynb" and not count:
+            raise ValueError(f"{path.name} has no place for the address any more: {place}")
+        if new != old:
+            texts[path] = new
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return [path.relative_to(course).as_posix() for path in texts]
+
+
+def places(repository: str) -> dict[str, tuple[str, str]]:
+    """For each file, a pattern whose first group stays and whose rest is replaced by the text."""
+    owner, name = repository.split("/")
+    home, site = f"https://github.com/{repository}", f"https://{owner}.github.io/{name}/".lower()
+    colab = f"https://colab.research.google.com/github/{repository}/blob/main"
+    binder = f"https://mybinder.org/v2/gh/{repository}/HEAD?labpath={FIRST}"
+    tests = f"{home}/actions/workflows/test.yml"
+    urls = {"Repository": home, "Site": site, "Colab": colab, "Binder": binder}
+    readme = (
+        f"[![tests]({tests}/badge.svg)]({tests}) [Read it as a site]({site}) · "
+        f"open notebook 00 in [Colab]({colab}/{FIRST}), [Binder]({binder}) or "
+        f"[Codespaces](https://codespaces.new/{repository})\n"
+    )
+    return {
+        "README.md": (r"(<!-- address -->\n)(?:[^<\n].*\n)?", readme),
+        "pyproject.toml": (
+            r"(\[project\.urls\].*\n)(?:\w+ = .*\n)*",
+            "".join(f'{key} = "{url}"\n' for key, url in urls.items()),
+        ),
+        "CITATION.cff": (
+            r"(license: MIT\n)(?:(?:repository-code|url): .*\n)*",
+            f'repository-code: "{home}"\nurl: "{site}"\n',
+        ),
+    }
+
+
+def bring(repository: str) -> str:
+    """What a notebook says where the course is missing, as a string inside the notebook's JSON."""
+    clone = f"!git clone --depth 1 https://github.com/{repository} && pip install -q ./"
+    name = repository.split("/")[1]
+    return rf": run these lines in a new cell\\n{clone}{name}\\n%cd {name}/notebooks"
