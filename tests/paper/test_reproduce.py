@@ -19,7 +19,7 @@ TINY = Run(
     "tiny",
     4,
     config=(("num_layers", 2),),
-    grown=((1, 4, 1e-2, 24),),
+    grown=((2, 4, 1e-2, 24),),
     learning_rate=5e-3,
     batch_size=4,
     sequence_length=48,
