@@ -1,10 +1,9 @@
 """The pair behind Figure 1: an ALBERT and its unshared baseline, which are trained alike.
 
-A deep post-LN stack from scratch stays near the unigram baseline for longer than a lesson lasts.
-Stacked from a shallow model it does not, which is the warm start of the paper's footnote 5. The
-unshared baseline copies its layers at each stage and then trains them freely. On real text, short
-sequences come first, because attention then has few places to search and finds the neighbours of a
-[MASK] many times sooner. The plan is ``data/reproduce.toml``. Read in notebook 08.
+Both stacks are trained from scratch at their full depth. A long warm-up and a low learning rate
+keep a deep post-LN stack from getting stuck at the unigram baseline. On real text, short sequences
+come first, because attention then has few places to search and finds the neighbours of a [MASK]
+sooner. The plan is ``data/reproduce.toml``. Read in notebook 08.
 """
 
 import dataclasses

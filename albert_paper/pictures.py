@@ -27,9 +27,7 @@ def pair_picture(members: Collection[dict]) -> tuple[Figure, str]:
     figure.set_figheight(4.0)
     figure.supxlabel(
         "Bands: one standard deviation over tokens. "
-        f"{'Dotted: random weights. ' if untrained else ''}Hollow: the step from the embedding.\n"
-        "The separate layers began as copies of a shallower stack, and their curve can jump where a"
-        " set of copies ends.",
+        f"{'Dotted: random weights. ' if untrained else ''}Hollow: the step from the embedding.",
         fontsize=8,
     )
     return figure, alt

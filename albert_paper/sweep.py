@@ -45,8 +45,8 @@ Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 class Run:
     """One training and everything it depends on; ``config`` replaces fields of the preset.
 
-    ``grown`` lists shallower depths with their steps, and perhaps with a learning rate and a
-    sequence length of their own. They are trained before, and stacked (footnote 5). ``then`` is a
+    ``grown`` lists stages that come before: a depth and its steps, and perhaps a learning rate and
+    a sequence length of their own. A shallower one is stacked (footnote 5). ``then`` is a
     last stage on the trained model: its steps, and the dropout it has.
     """
 
@@ -62,6 +62,7 @@ class Run:
     sequence_length: int = 64
     optimizer: str = "adamw"
     learning_rate: float = 2e-3
+    warmup: float = 0.1  # share of a stage's steps
     weight_decay: float = 0.01
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     vocab_size: int = 0  # the default of its corpus when 0
@@ -154,16 +155,15 @@ class Run:
         return {"batch_size": rows, "sequence_length": length}
 
     def settings(self, stage: Stage, device: str | None = None) -> PretrainSettings:
-        """Return how a stage is trained: warm-up over its first tenth, then linear decay."""
-        tenth = stage.steps // 10
+        """Return how a stage is trained: a warm-up, then linear decay."""
         return PretrainSettings(
             stage.steps,
             stage.learning_rate,
-            warmup_steps=tenth,
+            warmup_steps=int(self.warmup * stage.steps),
             optimizer=self.optimizer,
             weight_decay=self.weight_decay,
             checkpoint_every=500,
-            log_every=max(1, tenth),
+            log_every=max(1, stage.steps // 10),
             seed=self.seed,
             **suited_to(pick_device(device)),
         )

@@ -18,7 +18,7 @@ TINY = Run(
     "tiny",
     4,
     config=(("num_layers", 2),),
-    grown=((1, 4, 1e-2, 24),),
+    grown=((2, 4, 1e-2, 24),),
     learning_rate=5e-3,
     batch_size=4,
     sequence_length=48,
@@ -104,6 +104,14 @@ def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
         json.loads((folder / f"runs/quick/{member}/config.json").read_text()) for member in MEMBERS
     )
     assert {key for key in albert if albert[key] != unshared[key]} == {"num_hidden_groups"}
+
+
+def test_every_pair_trains_at_full_depth_from_the_first_step_and_warms_up_for_a_fifth_of_them():
+    for run in pair.PAIRS.values():
+        stages = run.stages(run.model_config(4000))
+        assert {stage.num_layers for stage in stages} == {12}
+        for stage in stages:
+            assert 0.18 < run.settings(stage, "cpu").warmup_steps / stage.steps <= 0.2
 
 
 def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
