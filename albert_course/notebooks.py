@@ -11,7 +11,9 @@ import nbformat
 from albert_course.folder import course_folder
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-MINUTES = re.compile(r"about \d+ minutes")
+MINUTES = re.compile(r"about \d+ minutes to read and about \d+ to do")
+EXERCISE_MINUTES = re.compile(r"· (?:(\d+)-)?(\d+) minutes$", re.MULTILINE)
+FOLDED = re.compile(r"!\[[^\]]*\]\([^)]*\)|<details>.*?</details>", re.DOTALL)
 TABLE = re.compile(r"(<!-- notebooks -->\n).*?(<!-- /notebooks -->)", re.DOTALL)
 
 
@@ -102,19 +104,29 @@ def execute(path: Path) -> nbformat.NotebookNode:
 
 
 def reading_minutes(notebook: nbformat.NotebookNode) -> int:
-    """Return the minutes that a careful reader needs: 200 words or 10 lines of code a minute.
+    """Return the minutes that a careful reader needs: 150 words or 10 lines of code a minute.
 
-    Doing the exercises comes on top.
+    Folded answers and the descriptions of drawings are left out.
     """
-    words = sum(len(cell.source.split()) for cell in notebook.cells if cell.cell_type == "markdown")
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    words = FOLDED.sub("", prose).split()
     code = [cell.source.splitlines() for cell in notebook.cells if cell.cell_type == "code"]
-    return round(words / 200 + sum(bool(line.strip()) for lines in code for line in lines) / 10)
+    lines = sum(bool(line.strip()) for cell in code for line in cell)
+    return round(len(words) / 150 + lines / 10)
+
+
+def doing_minutes(notebook: nbformat.NotebookNode) -> int:
+    """Return the minutes that the exercises say they take, the mean of each range."""
+    ranges = [EXERCISE_MINUTES.findall(cell.source) for cell in notebook.cells]
+    return round(sum((int(low or high) + int(high)) / 2 for found in ranges for low, high in found))
 
 
 def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Put the minutes where the first cell says "about N minutes", and return the notebook."""
+    """Put the minutes where the first cell says so (``MINUTES``), and return the notebook."""
     first = notebook.cells[0]
-    first.source = MINUTES.sub(f"about {reading_minutes(notebook)} minutes", first.source, count=1)
+    reading, doing = reading_minutes(notebook), doing_minutes(notebook)
+    words = f"about {reading} minutes to read and about {doing} to do"
+    first.source = MINUTES.sub(words, first.source, count=1)
     return notebook
 
 
@@ -170,6 +182,6 @@ def update_syllabus(page: Path) -> None:
         names = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", line)
         if names and line.startswith("|"):
             read = (nbformat.read(page.parent / name, as_version=4) for name in names)
-            minutes = sum(map(reading_minutes, read))
-            lines[index] = MINUTES.sub(f"about {minutes} minutes", line, count=1)
+            minutes = sum(reading_minutes(one) + doing_minutes(one) for one in read)
+            lines[index] = re.sub(r"about \d+ minutes", f"about {minutes} minutes", line, count=1)
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
