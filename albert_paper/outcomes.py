@@ -97,6 +97,16 @@ def stuck(runs: Sequence[dict]) -> pd.DataFrame:
     return table(known, LOSS).ge(table(known, BASELINE))
 
 
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean, and half of its 95% interval from Student's t.
+
+    >>> mean, half = interval([1.0, 2.0, 3.0])
+    >>> mean, round(half, 2)
+    (2.0, 2.48)
+    """
+    return float(np.mean(values)), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+
+
 def holm(p: pd.Series) -> pd.Series:
     """Return Holm's corrected p values.
 

@@ -1,6 +1,6 @@
 """Drawings of notebook 09, ablations: one number per arm, a paired comparison, and outcomes."""
 
-from albert_paper.claims import mean as interval_of
+from albert_paper.outcomes import interval
 from albert_paper.published import TABLES
 from figures.drawings.palette import GREY, INK, LARGE, PALE, SMALL, STATE, TARGET
 from figures.drawings.paper import average_score
@@ -61,8 +61,8 @@ def one_number_per_arm():
 
 def paired_comparison():
     """The intervals of the two arms overlap, but the interval of their differences excludes 0."""
-    (mean_a, half_a, _), (mean_b, half_b, _) = map(interval_of, ARMS.values())
-    mean, half, _ = interval_of(DIFFERENCES)
+    (mean_a, half_a), (mean_b, half_b) = map(interval, ARMS.values())
+    mean, half = interval(DIFFERENCES)
     assert mean_b + half_b > mean_a - half_a and mean - half > 0
     seeds = len(DIFFERENCES)
     drawing = canvas(
