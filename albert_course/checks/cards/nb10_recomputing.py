@@ -112,6 +112,7 @@ def gradient_checkpoint(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
 
 
 def one_by_one(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
+    """The layers without recomputing."""
     for layer in layers:
         x = layer(x)
     return x

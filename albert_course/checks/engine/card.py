@@ -83,9 +83,9 @@ def card(
     >>> print(check_triple(lambda x: x + x))
     triple, exercise 3.9 of assignment 03: 1 of 2 properties holds (score 0.33)
       FAIL  triples a number
-            given    x = 46
-            expected 138
-            got      92
+            given    x = 62
+            expected 186
+            got      124
             likely:  forgetting one of the three
       ok    leaves 0 as it is
     """
