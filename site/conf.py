@@ -36,6 +36,12 @@ add_module_names = False
 autodoc_inherit_docstrings = False
 html_theme = "furo"
 html_copy_source = False
+if URLS:
+    html_theme_options = {
+        "source_repository": URLS["Repository"],
+        "source_branch": "main",
+        "source_directory": "",
+    }
 mathjax_path = "mathjax/tex-mml-chtml.js"
 
 
