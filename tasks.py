@@ -98,7 +98,11 @@ def write_constraints(python: Path) -> None:
         [python, "-m", "pip", "freeze", "--exclude-editable"], text=True
     )
     lines = [line for line in frozen.splitlines() if "==" in line and "torch==" not in line]
-    ours = [line for line in lines if not line.startswith(("nvidia", "triton", "cuda", "uv=="))]
+    ours = [
+        line
+        for line in lines
+        if not line.startswith(("nvidia", "triton", "cuda", "setuptools", "uv=="))
+    ]
     Path("constraints.txt").write_text("\n".join([CONSTRAINTS, *ours, ""]), "utf-8")
 
 

@@ -62,7 +62,10 @@ def places(repository: str) -> dict[str, tuple[str, str]]:
 
 
 def bring(repository: str) -> str:
-    """What a notebook says where the course is missing, as a string inside the notebook's JSON."""
-    clone = f"!git clone --depth 1 https://github.com/{repository} && pip install -q ./"
+    """What a notebook says where the course is missing, as a string inside the notebook's JSON.
+
+    The installation is editable, so that the records of the clone are found from any folder.
+    """
+    line = f"!git clone --depth 1 https://github.com/{repository} && pip install -q -e ./"
     name = repository.split("/")[1]
-    return rf": run these lines in a new cell\\n{clone}{name}\\n%cd {name}/notebooks"
+    return rf": run the next line in a new cell, then restart the kernel\\n{line}{name}"

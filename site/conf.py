@@ -36,6 +36,12 @@ add_module_names = False
 autodoc_inherit_docstrings = False
 html_theme = "furo"
 html_copy_source = False
+if URLS:
+    html_theme_options = {
+        "source_repository": URLS["Repository"],
+        "source_branch": "main",
+        "source_directory": "",
+    }
 mathjax_path = "mathjax/tex-mml-chtml.js"
 
 
@@ -48,6 +54,8 @@ def prepare(app, docname: str, source: list[str]) -> None:
         source[0] += "".join(map(contents, PAGES, PAGES.values()))
     if docname.startswith("site/library"):  # the headings of apidoc, without their second word
         source[0] = re.sub(r"Submodules\n-+\n\n| (module|package)$", "", source[0], flags=re.M)
+    # Badges would ask another host, and whoever reads the site has found it.
+    source[0] = re.sub(r"<!-- address -->.*?<!-- /address -->", "", source[0], flags=re.DOTALL)
     # An anchor in HTML is one that MyST does not know.
     source[0] = re.sub(r'<a id=\\?"([\w-]+)\\?"></a>', r"(\1)=", source[0])
 
