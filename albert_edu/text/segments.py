@@ -59,8 +59,6 @@ class PairSampler:
             raise CorpusError(_why_no_pair(corpus, two_sentences[same_document], sequence_length))
         by_topic = negatives == "topic"
         self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
-        by_group = np.argsort(self.group_of[self.followers], kind="stable")
-        self.followers = self.followers[by_group]  # group after group
         groups = self.group_of[self.starts]
         if objective == "nsp" and (groups == groups[0]).all():
             raise CorpusError(
@@ -128,22 +126,18 @@ class PairSampler:
     ) -> np.ndarray:
         """Runs of sentences from another document (or topic) for the same room, -1 for none.
 
-        They are drawn from outside of the first segment's document at once, so that a long
-        document keeps its share of the pairs beside short ones.
         A true second segment follows a cut that is chosen among k - 1, so a long one is less
         likely. Candidates are accepted in the same proportion, because otherwise the number of
         sentences would tell true from random segments.
         """
         chosen = np.full((len(start), 2), -1)
-        group, own = self.group_of[self.followers], self.group_of[start]
-        first, last = np.searchsorted(group, own), np.searchsorted(group, own, side="right")
         for _ in range(NSP_TRIES):
-            place = rng.integers(len(group) - (last - first))
-            candidate = self.followers[place + np.where(place < first, 0, last - first)]
+            candidate = self.followers[rng.integers(len(self.followers), size=len(start))]
             end = self._fill(candidate, room)
             possible_cuts = np.maximum(sentences_in_a + end - candidate - 1, 1)
             accepted = rng.random(len(start)) < sentences_in_a / possible_cuts
-            fits = (end > candidate) & accepted & (chosen[:, 0] < 0)
+            elsewhere = self.group_of[candidate] != self.group_of[start]
+            fits = (end > candidate) & elsewhere & accepted & (chosen[:, 0] < 0)
             chosen = np.where(fits[:, None], np.stack([candidate, end], 1), chosen)
         return chosen
 

@@ -209,13 +209,6 @@ def test_beside_a_single_sentence_true_and_false_segments_have_1_2_or_3_sentence
         assert (abs(counts - counts.sum() * p) < 4.5 * (counts.sum() * p * (1 - p)) ** 0.5).all()
 
 
-@pytest.mark.parametrize("by_topic", [False, True])
-def test_a_long_document_beside_a_short_one_keeps_its_share_of_the_pairs(by_topic):
-    corpus = corpus_of([[2] * 4989, [2] * 12], [1, 0])
-    pairs = draw(corpus, "nsp", 64, 4000, 0.0, "topic" if by_topic else "document")
-    assert (pairs.start[:, 0] >= 4989).mean() < 3 * 11 / 5000
-
-
 def shuffled(corpus: TokenizedCorpus) -> TokenizedCorpus:
     """The same documents with their sentences in random order, so that order says nothing."""
     rng = np.random.default_rng(0)
