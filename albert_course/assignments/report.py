@@ -69,10 +69,10 @@ def find_mistakes(notebook: nbformat.NotebookNode) -> list[str]:
         output.metadata.report for output in outputs if "report" in output.get("metadata", ())
     ]
     return [
-        f"{report['exercise']}: {part['reason']}"
+        f"{report['exercise']}: {part['mistake'] or part['reason']}"
         for report in reports
         for part in report["properties"]
-        if not part["passed"] and part["reason"]
+        if not part["passed"] and (part["mistake"] or part["reason"])
     ]
 
 

@@ -1,6 +1,5 @@
 """What a hidden test ends with: a number of points, which nbgrader takes as partial credit."""
 
-import dataclasses
 import os
 from collections.abc import Sequence
 
@@ -39,5 +38,5 @@ def score(reports: Report | Sequence[Report], points: float) -> float:
     reports = [reports] if isinstance(reports, Report) else reports
     for report in reports:
         if not report.passed:
-            display(report, metadata={"report": dataclasses.asdict(report)})
+            display(report, metadata={"report": report.as_dict()})
     return round(points * min(report.score for report in reports), 2)

@@ -4,8 +4,6 @@ import importlib
 import json
 import re
 
-import pytest
-
 from albert_course.assignments import NOTEBOOKS, SEED_VARIABLE
 from albert_course.assignments import score as scoring
 from albert_course.assignments.score import score, seeds
@@ -28,12 +26,11 @@ def test_a_report_lies_beside_what_is_displayed_as_data(monkeypatch):
     shown = []
     monkeypatch.setattr(scoring, "display", lambda *_, metadata: shown.append(metadata["report"]))
     score(HALF, 4)
-    assert [part["reason"] for part in shown[0]["properties"]] == ["", "a swap"]
+    assert [part["mistake"] for part in shown[0]["properties"]] == ["", "a swap"]
     json.dumps(shown)
 
 
 def test_the_page_s_own_check_names_its_mistakes(tmp_path, monkeypatch):
-    pytest.importorskip("albert_course.checks.engine.card")
     block = re.search(r"```python\n(.*?)```", (NOTEBOOKS / "README.md").read_text(), re.S)[1]
     (tmp_path / "own_check.py").write_text(block)
     monkeypatch.syspath_prepend(tmp_path)
