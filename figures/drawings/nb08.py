@@ -68,7 +68,7 @@ def three_paths(steps=12):
             (0.8 * 0.72**t * math.cos(0.7 * t), 0.8 * 0.72**t * math.sin(0.7 * t))
             for t in range(steps + 1)
         ],
-        "there and back": [(stride / 2 * (-1) ** t, 0.05 * (-1) ** t) for t in range(steps + 1)],
+        "there and back": [(stride / 2 * (-1) ** t, 0.0) for t in range(steps + 1)],
         "goes round": [
             (stride * math.cos(turn * t), stride * math.sin(turn * t)) for t in range(steps + 1)
         ],
