@@ -1,14 +1,10 @@
 """Drawings of notebook 08: the two measurements, and three kinds of paths."""
 
-import json
 import math
 from itertools import pairwise
-from pathlib import Path
 
-from figures.drawings.palette import GREY, INK, LARGE, PALE, SMALL, STATE, WEIGHT
+from figures.drawings.palette import GREY, INK, LARGE, PALE, SMALL, STATE
 from figures.drawings.style import arrow, box, canvas, circle, line, text
-
-RECORD = Path(__file__).parents[1] / "results" / "figure1_laptop.json"
 
 
 def distance_and_angle(before, after) -> tuple[float, float]:
@@ -62,79 +58,20 @@ def distance_beside_angle():
     return drawing
 
 
-def measured_pairs():
-    """Figure 1 compares the input and the output of every application of the layer."""
-    curves = json.loads(RECORD.read_text())["members"]["albert"]["similarity"]
-    last = curves["num_layers"]
-    numbers = (1, 2, last)
-    pairs = [(curves["l2"][n - 1], curves["angle_degrees"][n - 1]) for n in numbers]
-    said = "; ".join(
-        f"application {n}: distance {l2:.1f}, angle {angle:.0f} degrees"
-        for n, (l2, angle) in zip(numbers, pairs, strict=True)
-    )
-    drawing = canvas(
-        300,
-        "Where the distance and the angle of Figure 1 are measured",
-        f"A chain from left to right: hidden state h0, layer, h1, layer, h2, dots, h{last - 1}, "
-        f"layer, h{last}. The layer boxes are one and the same layer. Under each layer a bracket "
-        f"joins its input and its output, and leads to a box with two numbers, measured in the "
-        f"course's trained ALBERT. {said}.",
-    )
-    y = 92
-    xs = (38, 178, 318, 422, 562)
-    names = ("0", "1", "2", last - 1, last)
-    text(drawing, 300, 22, f"one layer, applied {last} times", LARGE, weight="bold")
-    text(drawing, 370, y, "…", 24)
-    for x, name in zip(xs, names, strict=True):
-        circle(drawing, x, y, 22, STATE, f"h_{{{name}}}", 16)
-    for start, n, (l2, angle) in zip((xs[0], xs[1], xs[3]), numbers, pairs, strict=True):
-        end = start + 140
-        middle = start + 70
-        arrow(drawing, [(start + 22, y), (middle - 27, y)])
-        box(drawing, middle - 27, y - 26, 54, 52, WEIGHT, "layer", SMALL)
-        arrow(drawing, [(middle + 27, y), (end - 22, y)])
-        line(
-            drawing,
-            [(start + 5, y + 28), (start + 5, y + 50), (end - 5, y + 50), (end - 5, y + 28)],
-            INK,
-            1.5,
-            curve=6,
-        )
-        arrow(drawing, [(middle, y + 50), (middle, y + 76)], INK, 1.5)
-        box(
-            drawing,
-            middle - 62,
-            y + 76,
-            124,
-            76,
-            GREY,
-            f"application {n}\ndistance {l2:.1f}\nangle {angle:.0f}°",
-            SMALL,
-        )
-    text(drawing, 300, y + 184, "Input and output of each application, averaged over the tokens.")
-    return drawing
-
-
 def three_paths(steps=12):
-    """Steps of equal length can belong to a cycle or to an endless walk; a path that converges has
+    """Steps of equal length can go there and back or round in a circle; a path that converges has
     steps that shrink to 0.
     """
-    stride, turn = 0.36, 2 * math.pi / 6
-    walk = [(-0.85, 0.0)]
-    for t in range(steps):
-        heading = 1.6 * math.cos(2 * math.pi * t / 8)
-        walk.append(
-            (walk[-1][0] + stride * math.cos(heading), walk[-1][1] + stride * math.sin(heading))
-        )
+    stride, turn = 0.5, 2 * math.pi / 6
     paths = {
         "converges": [
             (0.8 * 0.72**t * math.cos(0.7 * t), 0.8 * 0.72**t * math.sin(0.7 * t))
             for t in range(steps + 1)
         ],
-        "oscillates": [
+        "there and back": [(stride / 2 * (-1) ** t, 0.0) for t in range(steps + 1)],
+        "goes round": [
             (stride * math.cos(turn * t), stride * math.sin(turn * t)) for t in range(steps + 1)
         ],
-        "keeps moving": walk,
     }
     moves = {name: [math.dist(a, b) for a, b in pairwise(path)] for name, path in paths.items()}
     drawing = canvas(
@@ -142,10 +79,10 @@ def three_paths(steps=12):
         "Three paths in the plane and the length of each of their steps",
         f"Three columns, each with the path of a point above and a bar for the length of each of "
         f"its {steps} steps below. Left, converges: the path is a spiral that ends in a point, "
-        f"and the bars shrink towards 0. Middle, oscillates: the path goes round a hexagon again "
-        f"and again, and all bars are equally long. Right, keeps moving: the path winds its way "
-        f"to the right without coming back, and the bars are as long as in the middle. So the "
-        f"bars do not tell the middle path from the right one.",
+        f"and the bars shrink towards 0. Middle, there and back: the path jumps between two points, "
+        f"and all bars are equally long. Right, goes round: the path goes round a hexagon again and "
+        f"again, and the bars are as long as in the middle. So the bars do not tell the middle path "
+        f"from the right one.",
     )
     for x, (name, path) in zip((105, 300, 495), paths.items(), strict=True):
         text(drawing, x, 22, name, LARGE, weight="bold")
@@ -172,10 +109,15 @@ def three_paths(steps=12):
             )
         text(drawing, x, 300, "step 1 to 12", SMALL)
     text(drawing, 16, 186, "length of each step", anchor="start", weight="bold")
-    text(drawing, 398, 334, "The same bars, but one path comes back\nand the other does not.")
+    text(
+        drawing,
+        398,
+        334,
+        "The same bars, but one path is back\nafter 2 steps and the other after 6.",
+    )
     line(drawing, [(202, 40), (202, 304)], PALE, 1.5)
     line(drawing, [(398, 40), (398, 304)], PALE, 1.5)
     return drawing
 
 
-DRAWINGS = (distance_beside_angle, measured_pairs, three_paths)
+DRAWINGS = (distance_beside_angle, three_paths)

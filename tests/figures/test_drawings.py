@@ -134,7 +134,6 @@ def test_no_drawing_but_these_has_got_lost_from_the_notebooks():
     )
     unused = {entry.name for entry in ENTRIES if f"/{entry.name}.svg" not in pages}
     assert unused == {
-        "measured_pairs",
         "parameters_and_depth",
         "segment_ids_by_place",
         "torn_heads",
