@@ -151,6 +151,8 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             if "metadata" in output:  # nothing but the description of an image
                 described = output.metadata.get("image/png", {}).get("alt")
                 output.metadata = {"image/png": {"alt": described}} if described else {}
+            if "text" in output:  # where the course lies on the machine that stored it
+                output.text = output.text.replace(str(course_folder()), "albert")
             if "data" in output:  # a widget lives in the kernel that drew it; its text remains
                 output.data.pop("application/vnd.jupyter.widget-view+json", None)
             if "execution_count" in output:
