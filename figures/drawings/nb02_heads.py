@@ -227,54 +227,9 @@ def split_heads():
     return drawing
 
 
-def torn_heads():
-    """Without the transpose, a view of the right shape mixes tokens, and no error appears."""
-    S, A, D = 3, 2, 2
-    numbered = torch.tensor([[10 * i + j for j in range(A * D)] for i in range(S)])
-    torn = numbered.view(A, S, D)
-    drawing = canvas(
-        334,
-        "A view without the transpose tears the heads apart",
-        f"Left, the matrix of S = {S} tokens and H = {A * D} columns: {numbered.tolist()}; the "
-        f"columns of head 0 are light, and those of head 1 are dark. An arrow, view(B, A, S, D) "
-        f"without a transpose, leads to two matrices that have the right shape and the wrong "
-        f"numbers. Head 0 is {torn[0].tolist()}: all of token 0 and half of token 1. Head 1 is "
-        f"{torn[1].tolist()}: half of token 1 and all of token 2. Both mix light and dark cells.",
-    )
-    cell, shade = (42, 32), (0.12, 0.4)
-    left, top, right = 66, 118, 380
-    grid(
-        drawing,
-        left,
-        top,
-        S,
-        A * D,
-        cell,
-        values=numbered.tolist(),
-        strength=lambda i, j: shade[j // D],
-    )
-    for i in range(S):
-        text(drawing, left - 8, top + 16 + 32 * i, f"token {i}", SMALL, anchor="end")
-    text(drawing, left + 84, top + 124, "B S H", LARGE, weight="bold")
-    words = ("token 0 and\nhalf of token 1", "half of token 1\nand token 2")
-    for a in range(A):
-        y = 52 + a * 142
-        grid(
-            drawing,
-            right,
-            y,
-            S,
-            D,
-            cell,
-            values=torn[a].tolist(),
-            strength=lambda i, j, a=a: shade[int(torn[a, i, j]) % 10 // D],
-        )
-        text(drawing, right + 42, y - 14, f"\u201chead {a}\u201d", weight="bold")
-        text(drawing, right + 98, y + 48, words[a], SMALL, anchor="start")
-    text(drawing, right + 42, 312, "B A S D", LARGE, weight="bold")
-    arrow(drawing, [(248, top + 48), (right - 14, top + 48)])
-    text(drawing, 307, top + 14, "view(B, A, S, D)\nno transpose", SMALL)
-    return drawing
-
-
-DRAWINGS = (query_key_value, one_head, attention_matrix, split_heads, torn_heads)
+DRAWINGS = (
+    query_key_value,
+    one_head,
+    attention_matrix,
+    split_heads,
+)

@@ -5,7 +5,7 @@ from itertools import groupby
 from albert_edu import AlbertConfig
 from albert_edu.analysis.counting import count_parameters, flops_per_token, training_memory
 from albert_edu.model.sharing import layer_plan
-from figures.drawings.palette import BODY, GREY, LARGE, SMALL, STATE, WEIGHT
+from figures.drawings.palette import BODY, GREY, SMALL, STATE, WEIGHT
 from figures.drawings.style import box, canvas, text
 
 BASE = AlbertConfig.named("albert-base-v2")
@@ -132,52 +132,6 @@ def groups():
     return drawing
 
 
-def parameters_and_depth():
-    """Separate layers add parameters with depth, and a shared layer does not."""
-    depths = (1, 3, 6, 12, 24)
-    counts = {
-        n: [
-            count_parameters(BASE.replace(num_layers=n, share=share)).encoder
-            for share in ("none", "all")
-        ]
-        for n in depths
-    }
-    words = " ".join(
-        f"{n} application{'s' * (n > 1)}: {counts[n][0] / 1e6:.1f} against "
-        f"{counts[n][1] / 1e6:.1f}."
-        for n in depths
-    )
-    drawing = canvas(
-        382,
-        "Encoder parameters against depth, to scale",
-        f"Pairs of horizontal bars, to scale, for {', '.join(map(str, depths))} layer applications "
-        f"of width H = {BASE.hidden_size}. The light bar of a pair, separate layers, grows in "
-        f"proportion to the depth; the dark bar, one shared layer, always has the same length. "
-        f"Millions of parameters, separate against shared: {words}",
-    )
-    left, scale = 56, 420 / counts[depths[-1]][0]
-    text(drawing, 16, 18, "layer applications", anchor="start", weight="bold")
-    box(drawing, 236, 9, 18, 18, WEIGHT, radius=3, line=1.5)
-    text(drawing, 262, 18, "separate layers", SMALL, anchor="start")
-    box(drawing, 396, 9, 18, 18, WEIGHT, radius=3, line=1.5, strength=0.7)
-    text(drawing, 422, 18, "one shared layer", SMALL, anchor="start")
-    for i, n in enumerate(depths):
-        y = 48 + i * 66
-        text(drawing, left - 12, y + 25, n, LARGE, anchor="end", weight="bold")
-        for j, strength in ((0, 0.15), (1, 0.7)):
-            width = counts[n][j] * scale
-            box(drawing, left, y + 26 * j, width, 24, WEIGHT, radius=2, line=1.5, strength=strength)
-            text(
-                drawing,
-                left + width + 8,
-                y + 26 * j + 12,
-                millions(counts[n][j]),
-                SMALL,
-                anchor="start",
-            )
-    return drawing
-
-
 def not_saved():
     """Sharing saves parameters, but the same computation runs and the same activations are kept."""
     S = BASE.max_positions
@@ -227,4 +181,4 @@ def not_saved():
     return drawing
 
 
-DRAWINGS = (share_strategies, groups, parameters_and_depth, not_saved)
+DRAWINGS = (share_strategies, groups, not_saved)

@@ -8,7 +8,7 @@ from albert_edu import AlbertConfig
 from albert_edu.text.masking import max_predictions
 from albert_edu.text.prepare import prepare
 from albert_edu.training.evaluate import baselines
-from figures.drawings.palette import GREY, INK, LARGE, SMALL, STATE, TARGET, WEIGHT
+from figures.drawings.palette import GREY, INK, SMALL, STATE, TARGET, WEIGHT
 from figures.drawings.style import arrow, box, canvas, grid, line, text
 
 BASE = AlbertConfig.named("albert-base-v2")
@@ -53,64 +53,6 @@ def gather():
     text(drawing, 150, 326, "scores\nB K V", SMALL, anchor="end")
     text(drawing, 300, 374, f"S = {S}, K = {K}, V = {V:,}:", SMALL)
     text(drawing, 300, 398, f"K × V = {K * V:,} scores instead of S × V = {S * V:,}", SMALL)
-    return drawing
-
-
-def static_and_dynamic():
-    """Static masking repeats its masks after 40 passes, and dynamic masking draws new ones."""
-    rng = np.random.default_rng(2)
-    tokens, copies = 10, 3
-    stored = [sorted(rng.choice(tokens, 2, replace=False).tolist()) for _ in range(copies)]
-    fresh = [sorted(rng.choice(tokens, 2, replace=False).tolist()) for _ in range(4)]
-    drawing = canvas(
-        372,
-        "Static masking and dynamic masking",
-        f"Left, static masking, as in the authors' code: one text of {tokens} tokens is masked "
-        f"40 times (dupe_factor), and the 40 copies are written to files and shuffled. Pass 1 "
-        f"reads copy 7, pass 2 copy 31, pass 40 copy 12, and pass 41 copy 7 again, with the same "
-        f"two masked positions as in pass 1. Right, dynamic masking, as in this course: the same "
-        f"text is masked anew in every pass, and the masked positions differ in passes 1, 2, 40 "
-        f"and 41.",
-    )
-    cell, strips = (16, 24), (94, 400)
-    passes = ((1, 7, 146), (2, 31, 186), (40, 12, 262), (41, 7, 302))  # copies are shuffled
-
-    def strip(x, y, masked):
-        for j in range(tokens):
-            colour, strength = (TARGET, 0.6) if j in masked else (GREY, 0.12)
-            grid(drawing, x + j * cell[0], y, 1, 1, cell, colour, strength=strength)
-
-    for x, name, source, words in (
-        (
-            strips[0],
-            "static masking",
-            "the authors' code",
-            "mask 40 times,\nwrite the copies,\nshuffle them",
-        ),
-        (strips[1], "dynamic masking", "this course", "mask anew in\nevery pass"),
-    ):
-        text(drawing, x + 80, 18, name, LARGE, weight="bold")
-        text(drawing, x + 80, 41, source, SMALL)
-        strip(x, 58, ())
-        text(drawing, x - 10, 70, "text", SMALL, anchor="end")
-        arrow(drawing, [(x + 40, 84), (x + 40, 140)], INK, 2)
-        text(drawing, x + 52, 112, words, SMALL, anchor="start")
-    for i, (number, copy, y) in enumerate(passes):
-        text(drawing, 84, y + 12, f"pass {number}", SMALL, anchor="end", weight="bold")
-        strip(strips[0], y, stored[i % copies])
-        text(drawing, 264, y + 12, f"copy {copy}", SMALL, anchor="start")
-        strip(strips[1], y, fresh[i])
-    for x in strips:
-        text(drawing, x + 80, 236, "⋮", 20)
-    line(drawing, [(312, 158), (330, 158), (330, 314), (312, 314)], INK, 1.5, curve=8)
-    text(drawing, 340, 236, "same\nmask", SMALL, anchor="start")
-    text(
-        drawing,
-        300,
-        352,
-        "One square is one token; the coloured squares are masked positions.",
-        SMALL,
-    )
     return drawing
 
 
@@ -208,4 +150,4 @@ def baseline_ruler():
     return drawing
 
 
-DRAWINGS = (gather, only_masked_positions_count, static_and_dynamic, baseline_ruler)
+DRAWINGS = (gather, only_masked_positions_count, baseline_ruler)

@@ -73,38 +73,6 @@ def building_a_pair():
     return drawing
 
 
-def segment_ids_by_place():
-    """Segment ids follow the place; if they travelled with the text, they would tell the label."""
-
-    def row(x, y, first, second, ids, label):
-        for place, segment, number in ((x, first, ids[0]), (x + 90, second, ids[1])):
-            box(drawing, place, y, 86, 34, COLOURS[segment], NAMES[segment][-1], 16)
-            for i in range(3):
-                text(drawing, place + 15 + 28 * i, y + 50, number)
-        box(drawing, x + 188, y + 1, 80, 32, TARGET, f"label {label}", SMALL)
-
-    drawing = canvas(
-        262,
-        "Segment ids that follow the place, and segment ids that travel with the text",
-        "Two columns of two pairs. Left column, ids follow the place: label 0 is segment A with "
-        "ids 0 0 0, then segment B with ids 1 1 1; label 1 is segment B with ids 0 0 0, then "
-        "segment A with ids 1 1 1. The ids are the same for both labels. Right column, ids "
-        "travel with the text: label 0 is segment A with 0 0 0, then segment B with 1 1 1; "
-        "label 1 is segment B with 1 1 1, then segment A with 0 0 0. The first id is equal to "
-        "the label, so the label leaks.",
-    )
-    for x, heading, travel, verdict in (
-        (16, "ids follow the place", False, "same ids for both labels"),
-        (316, "ids travel with the text", True, "the first id is the label: a leak"),
-    ):
-        text(drawing, x, 22, heading, 16, anchor="start", weight="bold")
-        row(x, 46, A, B, (0, 1), IN_ORDER)
-        row(x, 132, B, A, (1, 0) if travel else (0, 1), OTHER)
-        text(drawing, x, 232, verdict, anchor="start")
-    line(drawing, [(300, 12), (300, 246)], PALE, 2)
-    return drawing
-
-
 def bags_of_words():
     """Shared words tell the two labels of NSP apart, but they are equal for both labels of SOP."""
     shared = {key: vocabulary(pair[0]) & vocabulary(pair[1]) for key, pair in PAIRS.items()}
@@ -285,7 +253,6 @@ def order_head_on_nsp(each=50, columns=10):
 
 DRAWINGS = (
     building_a_pair,
-    segment_ids_by_place,
     bags_of_words,
     truncation_leak,
     order_head_on_nsp,

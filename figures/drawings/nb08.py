@@ -79,9 +79,10 @@ def three_paths(steps=12):
         "Three paths in the plane and the length of each of their steps",
         f"Three columns, each with the path of a point above and a bar for the length of each of "
         f"its {steps} steps below. Left, converges: the path is a spiral that ends in a point, "
-        f"and the bars shrink towards 0. Middle, there and back: the path jumps between two points, "
-        f"and all bars are equally long. Right, goes round: the path goes round a hexagon again and "
-        f"again, and the bars are as long as in the middle. So the bars do not tell the middle path "
+        f"and the bars shrink towards 0. Middle, there and back: the path jumps between two "
+        f"points, and all bars are equally long. Right, goes round: the path goes round a hexagon "
+        f"again and again, and the bars are as long as in the middle. So the bars do not tell the "
+        f"middle path "
         f"from the right one.",
     )
     for x, (name, path) in zip((105, 300, 495), paths.items(), strict=True):

@@ -108,8 +108,9 @@ def pretrain_then_finetune():
         f"Two columns. Left, pre-training: text enters a large box, ALBERT with "
         f"{total / 1e6:.1f} million parameters; above it are two small boxes, the MLM head and "
         f"the SOP head. Right, fine-tuning: questions with answers enter a box of the same size, "
-        f"the same ALBERT; above it is one small box, the new head, and above that a start score and "
-        f"an end score for each token. A broad arrow leads from the left ALBERT to the right one with the words "
+        f"the same ALBERT; above it is one small box, the new head, and above that a start score "
+        f"and an end score for each token. A broad arrow leads from the left ALBERT to the right "
+        f"one with the words "
         f"copy the weights. The two old heads are not copied.",
     )
     left, right = 130, 470

@@ -7,54 +7,6 @@ SCOPES = ("exact", "same question", "small-scale\nanalogue", "other setting")
 OUTCOMES = ("agrees", "no difference\nlarger than m", "opposes", "undecided", "void")
 
 
-def scope_and_outcome():
-    """Every claim gets a scope and an outcome, and only the two upper scopes allow the words
-    reproduced and contradicted.
-    """
-    named = {("agrees", True): "reproduced", ("opposes", True): "contradicted"}
-    drawing = canvas(
-        404,
-        "The two words of a claim: its scope and its outcome",
-        "A table with four rows and five columns. The rows are the scopes, set before the run: "
-        "exact, same question, small-scale analogue, other setting. The columns are the "
-        "outcomes, computed after the run: agrees, no difference larger than m, opposes, "
-        "undecided, void. In the first two rows the cell under agrees says reproduced and the "
-        "cell under opposes says contradicted; these four cells are filled. All other cells are "
-        "pale, because there both words are said and nothing more. Void means that the runs "
-        "can show nothing. An example below: small-scale analogue, undecided.",
-    )
-    x0, y0, row = 128, 96, 56
-    widths = (92, 106, 104, 86, 66)
-    text(drawing, x0, 20, "outcome: computed after the run", anchor="start", weight="bold")
-    text(drawing, 16, 74, "scope:\nset before", anchor="start", weight="bold")
-    x = x0
-    for word, width in zip(OUTCOMES, widths, strict=True):
-        text(drawing, x + width / 2, 66, word, SMALL)
-        for i, scope in enumerate(SCOPES):
-            label = named.get((word, i < 2), "")
-            box(
-                drawing,
-                x,
-                y0 + i * row,
-                width - 4,
-                row - 4,
-                TARGET if label else GREY,
-                label,
-                SMALL,
-                radius=3,
-                line=1.5,
-                strength=0.4 if label else 0.06,
-            )
-            if x == x0:
-                text(drawing, 16, y0 + (i + 0.5) * row - 2, scope, SMALL, anchor="start")
-        x += width
-    text(drawing, 300, 340, "Elsewhere we only name scope and outcome, for example:")
-    text(drawing, 300, 364, "“small-scale analogue, undecided”: our small runs cannot tell.")
-    void = "void: the runs can show nothing, for example if the control failed"
-    text(drawing, 300, 388, void, SMALL)
-    return drawing
-
-
 def six_steps():
     """Write down your answer to each step before you look at the next one."""
     steps = (
@@ -151,4 +103,4 @@ def from_claim_to_outcome():
     return drawing
 
 
-DRAWINGS = (scope_and_outcome, six_steps, from_claim_to_outcome)
+DRAWINGS = (six_steps, from_claim_to_outcome)
