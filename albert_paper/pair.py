@@ -1,9 +1,9 @@
 """The pair behind Figure 1: an ALBERT and its unshared baseline, which are trained alike.
 
-Both stacks are trained from scratch at their full depth. A long warm-up and a low learning rate
-keep a deep post-LN stack from getting stuck at the unigram baseline. On real text, short sequences
-come first, because attention then has few places to search and finds the neighbours of a [MASK]
-sooner. The plan is ``data/reproduce.toml``. Read in notebook 08.
+The quick pair is trained from scratch at its full depth. A long warm-up and a low learning rate
+keep a deep post-LN stack from getting stuck at the unigram baseline. On real text the pair is
+stacked from two layers, which reached a lower loss in the same time. The
+plan is ``data/reproduce.toml``. Read in notebook 08.
 """
 
 import dataclasses

@@ -9,7 +9,8 @@ from albert_edu.text.masking import choose_masked, ngram_probabilities, replace_
 from albert_edu.text.tokenizer import CLS, MASK, SEP
 from figures.drawings.example_text import course_tokenizer, words
 from figures.drawings.palette import GREY, INK, LARGE, SMALL, TARGET
-from figures.drawings.style import arrow, box, brace, canvas, line, text, token_row, token_width
+from figures.drawings.style import arrow, box, brace, canvas, line, text
+from figures.drawings.tokens import token_row, token_width
 
 FIRST = "Our policy toward the nations of the old world was adopted at an early stage of war."
 SECOND = "It is the true policy of the present day."

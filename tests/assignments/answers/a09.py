@@ -33,14 +33,19 @@ def difference(results, column, low, high):
     if not gaps:
         raise ValueError("nothing to compare")
     return interval(gaps)""",
-    "verdict": '''
-def verdict(results, column, low, high, margin=0.05):
-    if not margin >= 0:
-        raise ValueError("margin")
+    "verdict": """
+def verdict(results, column, low, high, m=0.05):
+    if not m >= 0:
+        raise ValueError("m")
     mean, half = difference(results, column, low, high)
-    ends = mean - half, mean + half
-    zero = ends[0] <= 0 <= ends[1]
-    if max(ends) > margin or min(ends) < -margin:
-        return mean, half, "open" if zero else "apart"
-    return mean, half, "alike" if zero else "apart, but little"''',
+    seeds = [{run["seed"] for run in results if run["row"] == row} for row in (low, high)]
+    n = len(seeds[0].intersection(seeds[1]))
+    if n > 1:
+        error = half / stats.t(n - 1).ppf(0.975)
+        narrow = error * stats.t(n - 1).ppf(0.95)
+        if -m < mean - narrow and mean + narrow < m:
+            return mean, half, "same"
+    if mean - half <= 0 <= mean + half:
+        return mean, half, "undecided"
+    return mean, half, ("opposes", "agrees")[mean > 0]""",
 }
