@@ -43,12 +43,6 @@ def begin(seed: int = 0, device: str = "cpu") -> None:
     style()
 
 
-def predict(question: str, default: float) -> float:
-    """Print and return your guess, which you write in the place of ``default`` before you look."""
-    print(f"your guess: {question}: {default:,}")
-    return default
-
-
 def reveal(guess: float | EllipsisType, truth: float, unit: str = "") -> None:
     """Print the truth beside your guess, and how far they are apart.
 

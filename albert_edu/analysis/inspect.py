@@ -14,6 +14,7 @@ from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.interchange import Tokenizer
 from albert_edu.text.batches import IGNORE, PretrainingBatch
+from albert_edu.text.unknown import check_known
 
 MASK = "[MASK]"
 SAMPLE = "four score and seven years ago our fathers brought forth on this continent a new nation"
@@ -24,13 +25,15 @@ def fill(
 ) -> list[list[tuple[str, float]]]:
     """Return the ``top`` likeliest tokens, each with its probability, for every "[MASK]" of a text.
 
-    Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows.
+    Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows,
+    and TokenizerError where the tokenizer does not know the text.
     """
     if not 1 <= top <= model.config.vocab_size:
         raise ValueError(f"top must be from 1 to {model.config.vocab_size:,} tokens, got {top}.")
     parts = tokenizer.encode_many(text.split(MASK))
     if len(parts) == 1:
         raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
+    check_known(tokenizer, text.split(MASK))
     ids = [token_id for part in parts for token_id in (tokenizer.mask_id, *part)]
     row = [tokenizer.cls_id, *ids[1:], tokenizer.sep_id]
     token_ids = torch.tensor([row], device=next(model.parameters()).device)
@@ -44,8 +47,10 @@ def fill(
 def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> PretrainingBatch:
     """Return a text as a batch without masks and labels: rows of [CLS], tokens, [SEP], padding.
 
-    Raises ValueError for a text without a token.
+    Raises ValueError for a text without a token, and TokenizerError where the tokenizer does not
+    know it.
     """
+    check_known(tokenizer, [text])
     tokens, room = tokenizer.encode(text), sequence_length - 2
     if not tokens:
         raise ValueError("there is no token in the text.")

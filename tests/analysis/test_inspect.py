@@ -6,6 +6,7 @@ import transformers
 
 from albert_edu.analysis.inspect import fill, inspect, rows_of_text
 from albert_edu.model.interchange import load_pretrained, model_folder
+from albert_edu.text.tokenizer import TokenizerError
 from tests.support import main
 
 
@@ -79,3 +80,10 @@ def test_the_command_line_fills_inspects_and_draws(tmp_path, capsys):
     assert main(["inspect", "laptop-unshared", "--out", str(tmp_path / "new")]) == 0
     assert "layer 12: attention 11, ffn 11" in capsys.readouterr().out
     assert "1 to 12" in PIL.Image.open(tmp_path / "new" / "figure1.png").text["Description"]
+
+
+@pytest.mark.parametrize("text", ("президент [MASK] здесь", "大統領は [MASK] です"))
+def test_a_text_in_a_script_that_the_tokenizer_does_not_know_is_refused(laptop, text):
+    for ask in (lambda: fill(*laptop, text), lambda: rows_of_text(laptop[1], text, 32)):
+        with pytest.raises(TokenizerError, match="learnt for other text"):
+            ask()
