@@ -174,7 +174,7 @@ def test_a_stored_notebook_opens_with_every_figure_and_drawing_and_no_cell_scrol
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["10_the_cost.ipynb", EXPLORER])
+@pytest.mark.parametrize("name", ["08_layers_compared.ipynb", EXPLORER])
 def test_run_all_in_jupyterlab_ends_without_error_and_shows_the_figures(name, lab, browser):
     """nbval executes all of them; one course notebook and one with sliders show that JupyterLab does it too."""
     page = opened(browser, lab, name)
