@@ -2,8 +2,8 @@
 
 The quick pair is trained from scratch at its full depth. A long warm-up and a low learning rate
 keep a deep post-LN stack from getting stuck at the unigram baseline. On real text the pair is
-stacked from two layers, which reached a lower loss in the same time. The
-plan is ``data/reproduce.toml``. Read in notebook 08.
+stacked from two layers, which reached a lower loss. The plan is ``data/reproduce.toml``. Read in
+notebook 08.
 """
 
 import dataclasses

@@ -41,11 +41,11 @@ def verdict(results, column, low, high, m=0.05):
     seeds = [{run["seed"] for run in results if run["row"] == row} for row in (low, high)]
     n = len(seeds[0].intersection(seeds[1]))
     if n > 1:
-        error = half / stats.t(n - 1).ppf(0.975)
-        narrow = error * stats.t(n - 1).ppf(0.95)
+        narrow = half * stats.t(n - 1).ppf(0.95) / stats.t(n - 1).ppf(0.975)
         if -m < mean - narrow and mean + narrow < m:
             return mean, half, "same"
     if mean - half <= 0 <= mean + half:
         return mean, half, "undecided"
-    return mean, half, ("opposes", "agrees")[mean > 0]""",
+    return mean, half, "agrees" if mean > 0 else "opposes"
+""",
 }
