@@ -128,7 +128,7 @@ def paired_comparison():
 def outcome(low: float, high: float, minimal: float) -> str:
     """Return the word for a 95% interval of differences, in the direction of the claim."""
     if -minimal < low and high < minimal:
-        return "no difference larger than m"
+        return "same"
     return "agrees" if low > 0 else "opposes" if high < 0 else "undecided"
 
 
@@ -145,7 +145,7 @@ def outcome_of_an_interval(minimal=1.0):
         "A number line of differences with 0 in the middle, and a shaded band from minus m to "
         "plus m, where m is the minimal effect. Four intervals below each other. First, agrees: "
         "the whole interval is right of 0, on the claim's side. Second, opposes: the whole "
-        "interval is left of 0. Third, no difference larger than m: the interval contains 0 and "
+        "interval is left of 0. Third, same: no difference is larger than m, because the interval "
         "lies inside the band. Fourth, undecided: the interval contains 0 and reaches beyond "
         "the band.",
     )

@@ -64,8 +64,8 @@ def from_claim_to_outcome():
         f"Second, a brace joins them and an arrow leads to one box: the run, two arms with the "
         f"same seeds. Third, after the run, a row of three boxes is computed, joined by arrows "
         f"from right to left: differences, one for each seed; interval and corrected p of their "
-        f"mean; outcome, one of five words. The words are agrees, opposes, no difference larger "
-        f"than m, undecided, and void if the control fails.",
+        f"mean; outcome, one of five words. The words are agrees, opposes, same, "
+        f"undecided, and void if the control fails.",
     )
     text(drawing, 16, 20, "before the run: written down", LARGE, anchor="start", weight="bold")
     for i, (name, words) in enumerate(before):
@@ -95,7 +95,7 @@ def from_claim_to_outcome():
         drawing,
         16,
         388,
-        "agrees, opposes, no difference larger than m, or undecided;",
+        "agrees, opposes, same or undecided;",
         SMALL,
         anchor="start",
     )
