@@ -3,7 +3,7 @@
 from albert_edu import AlbertConfig
 from albert_edu.analysis.counting import training_memory
 from figures.drawings.palette import GREY, LARGE, PALE, SMALL, STATE, WEIGHT
-from figures.drawings.style import arrow, box, canvas, circle, line, text
+from figures.drawings.style import box, canvas, line, text
 
 LARGE_MODEL = AlbertConfig.named("albert-large-v2")
 B, S, K = 8, 512, 20  # sequences, tokens in each, masked positions in each
@@ -133,61 +133,4 @@ def gradient_checkpointing():
     return drawing
 
 
-def reversible_block(x1=1, x2=2):
-    """A reversible block finds its input from its output, so the input need not be stored."""
-
-    def F(x):
-        return 3 * x
-
-    def G(x):
-        return x + 1
-
-    y1 = x1 + F(x2)
-    y2 = x2 + G(y1)
-    assert (y2 - G(y1), y1 - F(x2)) == (x2, x1)
-    drawing = canvas(
-        492,
-        "A reversible block, forwards and backwards",
-        f"Two diagrams. Upper, forwards from left to right: the input has two streams, x1 = {x1} "
-        f"and x2 = {x2}. F of x2 is added to x1, which gives y1 = {x1} + 3 times {x2} = {y1}. "
-        f"Then G of y1 is added to x2, which gives y2 = {x2} + ({y1} + 1) = {y2}. Lower, "
-        f"backwards from right to left: G of y1 is subtracted from y2, which gives x2 = {y2} - "
-        f"({y1} + 1) = {x2}. Then F of x2 is subtracted from y1, which gives x1 = {y1} - 3 times "
-        f"{x2} = {x1}.",
-    )
-    left, right, at_f, at_g = 74, 526, 226, 392
-    for top, heading, forwards in (
-        (20, "forwards: add", True),
-        (270, "backwards: subtract", False),
-    ):
-        text(drawing, 16, top, heading, LARGE, anchor="start", weight="bold")
-        upper, lower, sign = top + 50, top + 156, "+" if forwards else "−"
-        for x, names in (
-            (left, (f"x_{{1}} = {x1}", f"x_{{2}} = {x2}")),
-            (right, (f"y_{{1}} = {y1}", f"y_{{2}} = {y2}")),
-        ):
-            for y, name in zip((upper, lower), names, strict=True):
-                box(drawing, x - 48, y - 18, 96, 36, STATE, name, 16)
-        ends = (left + 48, right - 48) if forwards else (right - 48, left + 48)
-        side = -1 if forwards else 1
-        for y, x in ((upper, at_f), (lower, at_g)):
-            arrow(drawing, [(ends[0], y), (x + 16 * side, y)])
-            arrow(drawing, [(x - 16 * side, y), (ends[1], y)])
-            circle(drawing, x, y, 16, STATE, sign, 20)
-        middle = (upper + lower) / 2
-        arrow(drawing, [(at_f, lower), (at_f, middle + 18)])
-        arrow(drawing, [(at_f, middle - 18), (at_f, upper + 16)])
-        arrow(drawing, [(at_g, upper), (at_g, middle - 18)])
-        arrow(drawing, [(at_g, middle + 18), (at_g, lower - 16)])
-        box(drawing, at_f - 24, middle - 18, 48, 36, WEIGHT, "F", 16)
-        box(drawing, at_g - 24, middle - 18, 48, 36, WEIGHT, "G", 16)
-        steps = (f"y_{{1}} = {x1} + 3 · {x2} = {y1}", f"y_{{2}} = {x2} + ({y1} + 1) = {y2}")
-        if not forwards:
-            steps = (f"x_{{2}} = {y2} − ({y1} + 1) = {x2}", f"x_{{1}} = {y1} − 3 · {x2} = {x1}")
-        text(drawing, 300, lower + 40, "        ".join(steps))
-    text(drawing, 584, 20, "example: F(x) = 3x,  G(x) = x + 1", anchor="end")
-    line(drawing, [(16, 246), (584, 246)], PALE, 2)
-    return drawing
-
-
-DRAWINGS = (stored_for_backward, gradient_checkpointing, reversible_block)
+DRAWINGS = (stored_for_backward, gradient_checkpointing)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from albert_edu.analysis.memory import Recompute, ReversibleStack, saved_bytes
+from albert_edu.analysis.memory import Recompute, saved_bytes
 from albert_edu.config import AlbertConfig
 from albert_edu.model.encoder import SharedEncoder
 
@@ -70,24 +70,3 @@ def test_recomputing_gives_the_gradients_of_keeping_and_of_torchs_checkpoint(sha
 def test_recomputing_keeps_one_input_a_layer():
     stack, (x,) = encoder(4), inputs()
     assert saved_bytes(lambda: recomputed(stack, x), stack) == 4 * x.nbytes
-
-
-@pytest.mark.parametrize("share", ["all", "none"])
-def test_reversible_gradients_are_those_of_the_plain_couplings(share):
-    stack, (x1, x2) = ReversibleStack(encoder(share=share)), inputs(2)
-    wanted = (x1, x2, *stack.parameters())
-    y1, y2 = x1, x2
-    for F, G in stack.couplings:
-        y1 = y1 + F(y2)
-        y2 = y2 + G(y1)
-    ours = stack(x1, x2)
-    torch.testing.assert_close(ours, (y1, y2))
-    torch.testing.assert_close(gradients(ours[0] * ours[1], *wanted), gradients(y1 * y2, *wanted))
-
-
-def test_reversible_finds_its_input_again_and_keeps_no_more_when_deeper():
-    x1, x2 = inputs(2)
-    for num_layers in (1, 6):
-        stack = ReversibleStack(encoder(num_layers))
-        torch.testing.assert_close(stack.inverse(*stack(x1, x2)), (x1.detach(), x2.detach()))
-        assert saved_bytes(lambda stack=stack: stack(x1, x2), stack) == 2 * x1.nbytes
