@@ -24,13 +24,16 @@ from albert_edu.training.settings import PretrainSettings, compile_blocks, make_
 from albert_edu.training.workers import pick_device
 from albert_paper.provenance import provenance, write_json
 
-SIZES = {"albert-tiny": 32, "albert-mini": 32, "albert-small": 16, "albert-base-v2": 4}  # sequences
+SEQUENCES = {  # of a batch, for each size; on a card enough to fill it
+    "cpu": {"albert-tiny": 32, "albert-mini": 32, "albert-small": 16, "albert-base-v2": 4},
+    "cuda": {"albert-base-v2": 64},
+}
 LENGTH, MASKED, ROUNDS, STEPS = 128, 20, 5, 3
 LIBRARIES = ("albert_edu", "transformers")
 
 
 def bench(figures: Path, device: str = "auto") -> Path:
-    """Time every size with both libraries and write ``figures/results/bench.json``.
+    """Time every size with both libraries and write ``figures/results/bench_DEVICE.json``.
 
     A run has the median seconds of its steps, its share of the FLOPs a second that this machine
     reaches in a product of large matrices, and the peak of its memory in bytes. Both libraries do
@@ -39,10 +42,10 @@ def bench(figures: Path, device: str = "auto") -> Path:
     device, runs, began = pick_device(device), [], time.perf_counter()
     torch.set_num_threads(1)
     peak = matrix_peak(device)
-    for name, sequences in SIZES.items():
+    for name, sequences in SEQUENCES[device.type].items():
         per_token = flops_per_token(AlbertConfig.named(name), LENGTH, MASKED / LENGTH, True)
-        memory = {library: peak_memory(library, name, device) for library in LIBRARIES}
-        steps = {library: step_of(library, name, device) for library in LIBRARIES}
+        memory = {library: peak_memory(library, name, sequences, device) for library in LIBRARIES}
+        steps = {library: step_of(library, name, sequences, device) for library in LIBRARIES}
         for seed in range(ROUNDS):
             for library, step in steps.items():
                 seconds = median(timed(step, device) for _ in range(STEPS))
@@ -51,15 +54,15 @@ def bench(figures: Path, device: str = "auto") -> Path:
                 run = {"row": f"{name}, {library}", "seed": seed, "seconds": round(seconds, 5)}
                 runs.append(run | measured)
     origin = provenance("bench", time.perf_counter() - began, list(range(ROUNDS)), device)
-    path = figures / "results" / "bench.json"
+    path = figures / "results" / f"bench_{device.type}.json"
     write_json(path, {"matrix_peak": peak, "runs": runs, "provenance": origin})
     return path
 
 
-def step_of(library: str, name: str, device: torch.device) -> Callable[[], None]:
+def step_of(library: str, name: str, sequences: int, device: torch.device) -> Callable[[], None]:
     """Return a function that does one whole training step; it has done two, to warm up."""
     torch.manual_seed(0)
-    batch, card = random_batch(name).to(device), device.type == "cuda"
+    batch, card = random_batch(name, sequences).to(device), device.type == "cuda"
     model, inputs = AlbertForPretraining(AlbertConfig.named(name)), {"batch": batch}
     if library == "transformers":
         model, inputs = theirs(model, batch)
@@ -99,10 +102,9 @@ def theirs(model: AlbertForPretraining, batch: PretrainingBatch) -> tuple[torch.
     }
 
 
-def random_batch(name: str) -> PretrainingBatch:
+def random_batch(name: str, sequences: int) -> PretrainingBatch:
     """Return random tokens without padding, 20 masked of 128."""
-    sequences, vocabulary = SIZES[name], AlbertConfig.named(name).vocab_size
-    ids = torch.randint(5, vocabulary, (sequences, LENGTH))
+    ids = torch.randint(5, AlbertConfig.named(name).vocab_size, (sequences, LENGTH))
     segments = (torch.arange(LENGTH) >= LENGTH // 2).long().expand_as(ids)
     positions = torch.rand(sequences, LENGTH).argsort(-1)[:, :MASKED]
     order, labels = torch.randint(2, (sequences,)), ids.gather(1, positions)
@@ -127,25 +129,24 @@ def matrix_peak(device: torch.device) -> float:
     return 2 * n**3 / min(timed(lambda: a @ a, device) for _ in range(10))
 
 
-def peak_memory(library: str, name: str, device: torch.device) -> int:
+def peak_memory(library: str, name: str, sequences: int, device: torch.device) -> int:
     """Return the bytes that a model and its steps add at most; on a CPU in a fresh process."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
-        step_of(library, name, device)
+        step_of(library, name, sequences, device)
         return torch.cuda.max_memory_allocated(device) - before
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_resident_peak, (library, SIZES, name))
+        return pool.apply(_resident_peak, (library, name, sequences))
 
 
-def _resident_peak(library: str, sizes: dict[str, int], name: str) -> int:
+def _resident_peak(library: str, name: str, sequences: int) -> int:
     """What ``step_of`` adds to this process's resident memory at most, as Linux counts it."""
-    SIZES.update(sizes)
     torch.set_num_threads(1)
     importlib.import_module("transformers.models.albert.modeling_albert")  # not a part of the step
     before = _kibibytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-    step_of(library, name, torch.device("cpu"))
+    step_of(library, name, sequences, torch.device("cpu"))
     return 1024 * (_kibibytes("VmHWM") - before)
 
 

@@ -31,7 +31,7 @@ class Experiment:
     settings: dict
     source: str  # where in the paper
     setting: str  # how our runs differ from the paper's, in words
-    pilot: dict = field(default_factory=dict)  # rates, seeds, and perhaps only some of the rows
+    pilot: dict = field(default_factory=dict)  # rates, seeds, rows, perhaps fewer steps
     claims: dict[str, dict] = field(default_factory=dict)
     card: bool = False  # takes a GPU
     copy_baseline: float = 0.0  # of an older record, whose runs do not name theirs
@@ -61,8 +61,9 @@ class Experiment:
 
     def pilots(self) -> list[Run]:
         """Return every row that is tuned, with every rate and every pilot seed."""
+        fewer = {"steps": self.pilot["steps"]} if "steps" in self.pilot else {}
         return [
-            run_of_row(row, self.settings | self.rows[row] | {"learning_rate": rate}, seed)
+            run_of_row(row, self.settings | self.rows[row] | fewer | {"learning_rate": rate}, seed)
             for row in self.pilot.get("rows", ())
             for rate in self.pilot["rates"]
             for seed in self.pilot["seeds"]

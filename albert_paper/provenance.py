@@ -1,12 +1,12 @@
 """Where a recorded number comes from: command, commit, device, versions, seconds."""
 
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
 import subprocess
 from datetime import UTC, datetime
+from importlib.metadata import distributions
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,8 @@ def provenance(
     command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu"
 ) -> dict:
     """Return what a reader needs to do a run again, and what a sceptic asks first."""
-    versions = {package: importlib.metadata.version(package) for package in PACKAGES}
+    found = {package.metadata["Name"]: package.version for package in distributions()}
+    versions = {package: found.get(package, "not installed") for package in PACKAGES}
     return {
         "command": f"python -m albert_paper {command}",
         "commit": commit(),

@@ -178,17 +178,17 @@ def sweep(
     """Do what is not done yet and return every result in the order of ``runs``.
 
     It takes as many processes as there are cores, or as ``ALBERT_EDU_PROCESSES`` says on a machine
-    that others use, too; a card takes one. Raises what training raises.
+    that others use, too; a card takes one unless told so. Raises what training raises.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or os.cpu_count() or 1
+    cores = os.cpu_count() if pick_device(device).type == "cpu" else 1
+    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or cores or 1
     waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
     for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
         run.text()  # once, not by every process
     jobs = [(do_run, (run, measure, folder, device)) for run in waiting]
     with progress_bar(len(runs), "runs", initial=len(runs) - len(waiting)) as bar:
-        on_cores = pick_device(device).type == "cpu"
-        run_all(jobs, processes if on_cores else 1, lambda _: bar.update())
+        run_all(jobs, processes, lambda _: bar.update())
     return [read_result(folder, run, measure) for run in runs]
 
 

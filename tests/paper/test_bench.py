@@ -11,12 +11,12 @@ from albert_paper import bench
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(bench, "SIZES", {"albert-tiny": 2})
+    monkeypatch.setattr(bench, "SEQUENCES", {"cpu": {"albert-tiny": 2}})
     monkeypatch.setattr(bench, "ROUNDS", 2)
 
 
 def test_ours_and_theirs_have_one_shape_and_one_loss_at_equal_weights():
-    config, batch = AlbertConfig.named("albert-tiny"), bench.random_batch("albert-tiny")
+    config, batch = AlbertConfig.named("albert-tiny"), bench.random_batch("albert-tiny", 2)
     model = AlbertForPretraining(config).eval()
     other, inputs = bench.theirs(model, batch)
     assert torch.allclose(model(batch).loss, other.eval()(**inputs).loss, atol=1e-4)
