@@ -23,9 +23,10 @@ def seeds_picture(
     sides = {name: part for name, part in drawn.items() if part.nunique() > 1}
     style()
     figure, axis = plt.subplots(figsize=(4.6, 2.9))
+    ticks = [name.replace(", ", "\n", 1) for name in sides]
     for seed in values.index:
         heights = [part[seed] for part in sides.values()]
-        axis.plot(list(sides), heights, "o-", color=SHARED, alpha=0.6)
+        axis.plot(ticks, heights, "o-", color=SHARED, alpha=0.6)
     for name in drawn.keys() - sides:
         bar, width = float(name), float(within or 0)
         axis.axhline(bar, color="0.3", linestyle=":")

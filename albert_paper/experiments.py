@@ -25,7 +25,8 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     if plan.card and device == "auto" and pick_device(device).type != "cuda":
         raise ValueError(f"{name} needs a CUDA card; insist with --device cpu.")
     folder, measure, pilots, wanted = runs / "sweeps", plan.measured, plan.pilots(), []
-    for result in recorded_results(plan.measure, figures / "results"):
+    kind = {"measure": plan.measure, "measure_settings": getattr(measure, "settings", None)}
+    for result in recorded_results(kind, figures / "results"):
         known = result_file(folder, recorded_run(result), measure)
         if not known.exists():
             write_json(known, result)
@@ -41,7 +42,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         }
         record = {
             "experiment": name,
-            "measure": plan.measure,
+            **kind,
             "plan_commit": last_commit_of(DATA / "experiments.toml"),
             "rates": rates,
             "planned_runs": len(plan.rows) * len(plan.seeds),
@@ -60,11 +61,15 @@ def finished(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
     ]
 
 
-def recorded_results(measure: str, results: Path) -> Iterator[dict]:
-    """Yield every run and pilot in the records that hold this measure."""
+def recorded_results(kind: dict, results: Path) -> Iterator[dict]:
+    """Yield every run and pilot in the records of this measure, with the same settings.
+
+    An older record may lack what the measure gives today.
+    """
     for path in sorted(results.glob("*.json")):
         record = read_json(path, FileError)
-        if measure == record.get("measure", record.get("plan", {}).get("measure")):
+        known = record.get("plan", {}) | record  # where older records name their measure
+        if all(known.get(name) == value for name, value in kind.items()):
             yield from record.get("pilots", []) + record["runs"]
 
 

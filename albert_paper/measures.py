@@ -86,7 +86,7 @@ def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     return rounded(record)
 
 
-few_labels.settings = [EXAMPLES, LABELS, FINETUNED]  # part of what names a result
+few_labels.settings = [EXAMPLES, list(LABELS), FINETUNED]  # part of what names a result
 
 
 def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:

@@ -44,6 +44,8 @@ def compare(text: str, runs: Sequence[dict], m: float) -> Found:
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
     bad = stuck(runs).loc[every.index, rows]
     d = every[~bad.any(axis=1)]
+    if len(every) < 2:
+        raise ValueError(f"fewer than two seeds have both sides of {text!r}.")
     error, t = stats.sem(d), stats.t(len(d) - 1)
     below, above = t.cdf((d.mean() - m) / error), t.sf((d.mean() + m) / error)
     p_equal, p_outside = max(below, above), min(1 - below, 1 - above)

@@ -8,7 +8,7 @@ from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, read_json
 from albert_paper.claim_pictures import layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
-from albert_paper.outcomes import BASELINE, PARTS, Found, compare, judge
+from albert_paper.outcomes import PARTS, Found, compare, judge
 from albert_paper.plan import PLAN
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
@@ -44,12 +44,12 @@ def write_report(figures: Path, readme: Path | None = None) -> Path:
     rows = counted_rows()
     for key, claim in claims.items():
         if "paper" in claim:
-            own = runs[key.split(".")[0]]
-            rows[key] = row_of(claim, judged[key], own, runs, judged)
+            rows[key] = row_of(claim, judged[key], runs[key.split(".")[0]], runs, judged)
             save(rows[key]["figure"], figures / "claims" / f"{key}.png", rows[key]["alt"])
-    speed = filled("{speed_laptop/ALBERT-large: speed}", [], runs, judged)
+    base = figures / "results" / "figure1_gpu.json"
+    base = read_json(base, FileError) if base.exists() else None
     path = figures / "CLAIMS.md"
-    path.write_text(render("claims.md", rows=rows, speed=speed), encoding="utf-8")
+    path.write_text(render("claims.md", rows=rows, base=base), encoding="utf-8")
     if readme:
         words = Counter(row["word"] for row in rows.values())
         counted = ", ".join(f"{word} {n}" for word, n in words.most_common())
@@ -70,8 +70,7 @@ def read_runs(results: Path) -> dict[str, list[dict]]:
             raise FileError(
                 f"{path} lacks the runs of an experiment: restore it, or run that again."
             )
-        known = {BASELINE: plan.copy_baseline} if plan and plan.copy_baseline else {}
-        runs[path.stem] = [known | run for run in record.get("runs", ())]
+        runs[path.stem] = record.get("runs", [])
     return runs
 
 

@@ -14,9 +14,7 @@ def pair_picture(members: Collection[dict]) -> tuple[Figure, str]:
     Where they hold ``similarity_untrained``, random stacks of their shapes are drawn, too.
     """
     trained = [member["similarity"] for member in members]
-    untrained = [
-        member["similarity_untrained"] for member in members if "similarity_untrained" in member
-    ]
+    untrained = [m["similarity_untrained"] for m in members if "similarity_untrained" in m]
     title = (
         "The last application turns its input by {:.0f} degrees (shared layer) "
         "and by {:.0f} degrees (separate layers)"

@@ -31,10 +31,9 @@ class Experiment:
     settings: dict
     source: str  # where in the paper
     setting: str  # how our runs differ from the paper's, in words
-    pilot: dict = field(default_factory=dict)  # rates, seeds, rows, perhaps fewer steps
+    pilot: dict = field(default_factory=dict)  # rates, seeds, rows, perhaps settings
     claims: dict[str, dict] = field(default_factory=dict)
     card: bool = False  # takes a GPU
-    copy_baseline: float = 0.0  # of an older record, whose runs do not name theirs
 
     @property
     def measured(self) -> Callable[..., dict]:
@@ -61,9 +60,9 @@ class Experiment:
 
     def pilots(self) -> list[Run]:
         """Return every row that is tuned, with every rate and every pilot seed."""
-        fewer = {"steps": self.pilot["steps"]} if "steps" in self.pilot else {}
+        own = self.pilot.get("settings", {})
         return [
-            run_of_row(row, self.settings | self.rows[row] | fewer | {"learning_rate": rate}, seed)
+            run_of_row(row, self.settings | self.rows[row] | {"learning_rate": rate} | own, seed)
             for row in self.pilot.get("rows", ())
             for rate in self.pilot["rates"]
             for seed in self.pilot["seeds"]

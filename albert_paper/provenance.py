@@ -23,8 +23,7 @@ def provenance(
     command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu"
 ) -> dict:
     """Return what a reader needs to do a run again, and what a sceptic asks first."""
-    found = {package.metadata["Name"]: package.version for package in distributions()}
-    versions = {package: found.get(package, "not installed") for package in PACKAGES}
+    versions = {p.name: p.version for p in distributions() if p.name in PACKAGES}
     return {
         "command": f"python -m albert_paper {command}",
         "commit": commit(),

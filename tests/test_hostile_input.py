@@ -364,8 +364,8 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
         ("[]", r"holds \[\] and not"),
         ("{}", "lacks the runs of an experiment"),
     ):
-        put("results/gap_quick.json", content)(tmp_path)
-        assert_refused(tmp_path, f"gap_quick.json {message}", lambda: write_report(tmp_path))
+        put("results/gap.json", content)(tmp_path)
+        assert_refused(tmp_path, f"gap.json {message}", lambda: write_report(tmp_path))
 
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist

@@ -166,7 +166,7 @@ def outcome_of_an_interval(minimal=1.0):
         text(drawing, zero + value * unit, base + 18, name)
     text(drawing, 18, base + 44, "opposes the claim", SMALL, anchor="start")
     text(drawing, 336, base + 44, "supports the claim", SMALL, anchor="end")
-    text(drawing, 176, 24, "95% interval of the difference", weight="bold")
+    text(drawing, 176, 24, "interval of the difference", weight="bold")
     reasons = (
         "all of it is above 0",
         "all of it is below 0",

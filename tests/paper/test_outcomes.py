@@ -116,3 +116,10 @@ def test_more_claims_on_the_page_make_each_harder():
 def test_a_misspelt_row_or_column_is_named(criterion, said):
     with pytest.raises(ValueError, match=said):
         compare(criterion, runs_of(a=[1.0, 2.0], b=[2.0, 3.0]), 0.1)
+
+
+def test_sides_that_share_no_seeds_are_told():
+    """NaN would be called undecided."""
+    apart = runs_of(a=[1.0, 2.0]) + [run | {"seed": 99} for run in runs_of(b=[1.0])]
+    with pytest.raises(ValueError, match="fewer than two seeds have both sides of 'loss: a < b'"):
+        compare("loss: a < b", apart, 0.1)

@@ -102,6 +102,19 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
     assert len(done) == 8, "a run of another record is not made again"
 
 
+def test_a_record_is_taken_up_only_where_its_measure_had_the_same_settings(tmp_path):
+    """A measure that learnt to give more must not find its old runs done."""
+    for name, record in (
+        ("old", {"plan": {"measure": "order_cross"}}),
+        ("other", {"measure": "order_cross", "measure_settings": ["probe"]}),
+        ("same", {"measure": "order_cross", "measure_settings": ["probe", "probe_mean"]}),
+    ):
+        module.write_json(tmp_path / f"{name}.json", record | {"runs": [name]})
+    kind = {"measure": "order_cross", "measure_settings": ["probe", "probe_mean"]}
+    assert list(module.recorded_results(kind, tmp_path)) == ["same"]
+    assert list(module.recorded_results(kind | {"measure_settings": None}, tmp_path)) == ["old"]
+
+
 def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="there is no experiment 'tabel5'; there are"):
         run_experiment("tabel5", tmp_path, tmp_path)
