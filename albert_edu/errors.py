@@ -24,6 +24,11 @@ def blame(what: object, kind: type[Exception], advice="Move it away.") -> Iterat
     except kind:
         raise
     except Exception as error:  # each library has errors of its own for a file that breaks off
+        if isinstance(error, UnicodeDecodeError):
+            raise kind(
+                f"{what} is not text in UTF-8 (byte 0x{error.object[error.start]:02x} is not). "
+                f"'iconv -f LATIN1 -t UTF-8' converts it, with -f UTF-16 if it is that."
+            ) from error
         cause = error if isinstance(error, ValueError) else repr(error)
         raise kind(f"{what} is damaged, or not what its name says ({cause}). {advice}") from error
 

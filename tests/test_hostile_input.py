@@ -328,7 +328,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_nothing_is_lost(
 CORPORA = {  # what the error says: files of the folder; tests/text/test_files.py has the kinds
     "holds no .txt": {"a.md": b"x"},
     "is empty": {"a.txt": b" \n\n "},
-    "one sentence cannot be": {"a.txt": b"One sentence."},
+    "one document cannot be": {"a.txt": b"One sentence."},
 }
 
 
@@ -370,7 +370,7 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
     "there is no preset 'albert-huge'. Did you mean": "pretrain --corpus stories --out OUT --preset albert-huge",
-    "there is no corpus 'soto'; did you mean 'sotu'": "pretrain --corpus soto --out OUT",
+    "'soto' is no corpus of ours.*Did you mean 'sotu'": "pretrain --corpus soto --out OUT",
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
     "more than this text supports: at most": "pretrain --corpus stories --out OUT --vocab-size 5000",
     "batch_size must be a whole number from 2": "pretrain --corpus stories --out OUT --batch-size 1000000000",

@@ -28,7 +28,7 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 Tokenizer = AlbertTokenizer | HubTokenizer
 HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
 SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
-PROBLEMS = ("regression", "single_label_classification")  # of one output, and of more
+PROBLEM = "single_label_classification"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 CONVERT = (  # what transformers reads and we do not: pickles
     "Two lines of transformers write one: model = AutoModelForPreTraining.from_pretrained(FOLDER), "
@@ -101,7 +101,7 @@ def save_task_model(
         names = list(label_names or (f"LABEL_{i}" for i in range(outputs)))
         if len(names) != outputs:
             raise ValueError(f"{len(names)} label names for a head with {outputs} outputs.")
-        fields["problem_type"] = PROBLEMS[outputs > 1]
+        fields["problem_type"] = PROBLEM
         fields["id2label"] = {str(i): name for i, name in enumerate(names)}
         fields["label2id"] = {name: i for i, name in enumerate(names)}
     native = bool(why_not_expressible(model.albert.config))
@@ -135,10 +135,10 @@ def _label_names(folder: Path, settings: dict) -> list[str]:
         labels = settings.get("id2label")
         labels = labels or {str(i): f"LABEL_{i}" for i in range(settings.get("num_labels", 2))}
         names = [str(labels[str(number)]) for number in range(len(labels))]
-    if settings.get("problem_type") not in (None, usual := PROBLEMS[len(names) > 1]):
+    if settings.get("problem_type") not in (None, PROBLEM) or len(names) < 2:
         raise InterchangeError(
-            f"problem_type {settings['problem_type']!r} with {len(names)} labels is not supported, "
-            f"{usual!r} is."
+            f"problem_type {settings.get('problem_type')!r} with {len(names)} labels is not "
+            f"supported, {PROBLEM!r} with two or more is."
         )
     return names
 

@@ -1,4 +1,4 @@
-"""Heads for fine-tuning: a class or a value, a choice, a span.
+"""Heads for fine-tuning: a class, a choice, a span.
 
 Every model gives logits for a ``TaskData`` batch, the loss of a batch, and its predictions in the
 form of the labels. Lan et al. 2019, appendix A.3; built in notebook 11.
@@ -6,7 +6,7 @@ form of the labels. Lan et al. 2019, appendix A.3; built in notebook 11.
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int, Num
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from albert_edu.model.albert import Albert, initialise, mean_loss
@@ -17,10 +17,7 @@ LONGEST_ANSWER = 30  # tokens, as in the authors' code
 
 
 class AlbertForClassification(nn.Module):
-    """The pooled vector of [CLS], dropout, and ``num_labels`` scores.
-
-    With one label it is a regression with squared error, as for STS-B. Notebook 11.
-    """
+    """The pooled vector of [CLS], dropout, and ``num_labels`` scores. Notebook 11."""
 
     def __init__(self, albert: Albert, num_labels: int, dropout: float = 0.1):
         super().__init__()
@@ -34,14 +31,10 @@ class AlbertForClassification(nn.Module):
         return self.head(self.dropout(encoded.pooled))
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
-        logits = self(batch)
-        if self.head.out_features == 1:
-            return F.mse_loss(logits[:, 0], batch.labels)
-        return mean_loss(logits, batch.labels)
+        return mean_loss(self(batch), batch.labels)
 
-    def predict(self, batch: TaskData) -> Num[Tensor, "B"]:
-        logits = self(batch)
-        return logits[:, 0] if self.head.out_features == 1 else logits.argmax(-1)
+    def predict(self, batch: TaskData) -> Int[Tensor, "B"]:
+        return self(batch).argmax(-1)
 
 
 class AlbertForChoice(nn.Module):

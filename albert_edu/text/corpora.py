@@ -20,7 +20,7 @@ from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
 
-LONGEST_SENTENCE = 100_000  # characters; in more than that, sentence ends were not found
+LONGEST_SENTENCE = 10_000  # characters; in more than that, sentence ends were not found
 
 
 def sotu_documents() -> Iterator[dict]:
@@ -129,36 +129,14 @@ def hold_out(
     """Split into (train, held out) by whole documents, or by whole values of a column ``by``.
 
     Sentences of one document are never on both sides, because repeated phrases would make the
-    held-out loss too good. Only where ``fraction`` is less than one document, as with two long
-    files, the last part of each document is held out instead. Raises CorpusError for a corpus
-    that cannot be split.
+    held-out loss too good. Raises CorpusError for a corpus of one document.
     """
     check_numbers(locals(), 0.0, 1.0, "fraction")
     names = range(len(corpus)) if by is None else corpus[by][:]
     values = np.unique(names, return_inverse=True)[1]
     count = int(values.max()) + 1
-    if by is None and 0 < fraction * count < 1:
-        return _hold_out_ends(corpus, fraction)
     if count < 2:
-        raise CorpusError(f"one {by or 'document'} cannot be split in two; bring at least two.")
+        raise CorpusError(f"one {by or 'document'} cannot be split in two; bring more text.")
     held_count = min(count - 1, max(1, round(fraction * count)))
     held = np.isin(values, np.random.default_rng(seed).permutation(count)[:held_count])
     return corpus.select(np.flatnonzero(~held)), corpus.select(np.flatnonzero(held))
-
-
-def _hold_out_ends(corpus: "datasets.Dataset", fraction: float) -> tuple:
-    """Documents without their last ``fraction`` of sentences (at least one), and these ends."""
-    from datasets import Dataset
-
-    starts, ends = [], []
-    for row in corpus:
-        sentences = row["sentences"]
-        cut = len(sentences) - max(1, round(fraction * len(sentences)))
-        starts += [row | {"sentences": sentences[:cut]}] if cut else []
-        ends.append(row | {"sentences": sentences[cut:]})
-    if not starts:
-        raise CorpusError(
-            "a document of one sentence cannot be split in two. If it has more, their ends were "
-            "not found: put an empty line after each sentence."
-        )
-    return Dataset.from_list(starts), Dataset.from_list(ends)

@@ -6,21 +6,16 @@ Nothing is read as text in silence that is something else. ``datasets`` reads th
 
 import difflib
 import os
-import re
-import socket
 import sys
-import urllib.request
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from unittest import mock
 
 from albert_edu.errors import blame
 from albert_edu.text.sentences import PARAGRAPH_BREAK, CorpusError, is_sentence_a_line, looks_like
 
-PART_CHARACTERS = 1 << 20  # a longer file is cut into documents of about this size
-NOT_UTF8 = re.compile("[\0\udc80-\udcff]")  # a zero byte, and how Python keeps a wrong byte
+PART_CHARACTERS = 1 << 13  # a longer file is cut into documents of about three pages
 ROWS = {".jsonl": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
 WRONG = "something that is no text"
 SEEN = 1000  # rows that are looked at for what is no prose
@@ -72,19 +67,13 @@ def text_documents(file: Path) -> Iterator[dict]:
     """Yield the documents of a file of text: one, or several if it is long.
 
     With a sentence a line, which is said, a document ends at an empty line. Raises CorpusError for
-    a file that is no prose, and for the first line with a byte that is not UTF-8.
+    a file that is no prose or not in UTF-8.
     """
-    lines, number = None, 1
-    with file.open(encoding="utf-8-sig", errors="surrogateescape") as text:
+    lines = None
+    with blame(file, CorpusError), file.open(encoding="utf-8-sig") as text:
         while part := text.read(PART_CHARACTERS) + text.readline(PART_CHARACTERS):
-            if wrong := NOT_UTF8.search(part):
-                byte, number = ord(wrong[0]) & 0xFF, number + part.count("\n", 0, wrong.start())
-                what = "UTF-16" if byte in (0, 0xFE, 0xFF) else "LATIN1"
-                raise CorpusError(
-                    f"{file} is not text in UTF-8: line {number} holds the byte 0x{byte:02x}. If "
-                    f"it is {what}, convert it with 'iconv -f {what} -t UTF-8'; if it is no text, "
-                    f"move it away."
-                )
+            if "\0" in part:
+                raise ValueError("it has zero bytes, as UTF-16 and programs have")
             if lines is None and (kind := looks_like(part)):
                 raise CorpusError(
                     f"{file} looks like {kind} and not like text. Take the text out of it, or let "
@@ -92,10 +81,14 @@ def text_documents(file: Path) -> Iterator[dict]:
                 )
             if lines is None and (lines := is_sentence_a_line(part)):
                 print(f"{file} is read as BERT's format: a sentence a line.", file=sys.stderr)
-            number += part.count("\n")
             if not lines:
                 yield {"text": part}
-            for block in PARAGRAPH_BREAK.split(part) if lines else ():
+                continue
+            for line in text:  # on to the end of a document
+                part += line
+                if not line.strip():
+                    break
+            for block in PARAGRAPH_BREAK.split(part):
                 yield {"sentences": [line for line in map(str.strip, block.split("\n")) if line]}
 
 
@@ -127,38 +120,24 @@ def row_documents(rows: Iterable[dict], where: object) -> Iterator[dict]:
         warnings.warn(message, stacklevel=2)
 
 
-def hub_rows(name: str) -> "datasets.Dataset":
-    """Return the rows of a data set of the Hub, its split "train".
+def hub_rows(
+    name: str, split: str = "train", kind: type[Exception] = CorpusError
+) -> "datasets.Dataset":
+    """Return the rows of a data set of the Hub, from the network or from the Hub's cache.
 
-    A name such as ``wikitext:wikitext-2-raw-v1`` selects a subset. Needs a network, or the Hub's
-    cache. Raises CorpusError when there is no such set.
+    A name such as ``wikitext:wikitext-2-raw-v1`` selects a subset. Raises ``kind`` when there is no
+    such set.
     """
     from datasets import load_dataset
 
-    if not name:
-        raise CorpusError("the name of the corpus is empty.")
-    if near := difflib.get_close_matches(name, ("sotu", "imdb", "stories"), n=1):
-        raise CorpusError(f"there is no corpus {name!r}; did you mean {near[0]!r}?")
     path, _, subset = name.partition(":")
+    print(f"asking the Hub for {name!r}: a minute without a network ...", file=sys.stderr)
     try:
-        with mock.patch("huggingface_hub.constants.HF_HUB_OFFLINE", is_hub_out_of_reach()):
-            return load_dataset(path, subset or None, split="train")
+        return load_dataset(path, subset or None, split=split)
     except Exception as error:  # datasets raises a dozen kinds when a set cannot be had
-        raise CorpusError(
-            f"{name!r} is neither a corpus of ours nor a file or folder, and the Hub does not "
-            f"give it: {error}"
+        near = difflib.get_close_matches(name, ("sotu", "imdb", "stories"), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise kind(
+            f"{name!r} is no corpus of ours, no file and no folder, and the Hub does not give "
+            f"it: {error}{hint}"
         ) from error
-
-
-def is_hub_out_of_reach() -> bool:
-    """Whether ``datasets`` should look into its cache only, and not retry for half a minute."""
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE or urllib.request.getproxies():
-        return constants.HF_HUB_OFFLINE
-    host = constants.ENDPOINT.split("//")[-1].split("/")[0].split(":")[0]
-    try:
-        socket.create_connection((host, 443), timeout=3).close()
-    except OSError:
-        return True
-    return False

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-from unittest import mock
 
 from albert_edu.errors import blame
-from albert_edu.text.files import is_hub_out_of_reach
+from albert_edu.text.files import hub_rows
 from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
 
 QUESTION = {"question", "context", "answers"}
@@ -31,7 +30,7 @@ COLUMNS = (
 )
 ANSWERS = "{text: [words of the context, ...], answer_start: [the character they begin at, ...]}"
 LETTERS = "ABCDEFGHIJ"
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 
 
 class TaskFileError(ValueError):
@@ -41,7 +40,7 @@ class TaskFileError(ValueError):
 class TaskRows(NamedTuple):
     """Examples of one kind, and the names of their classes in the order of the class numbers.
 
-    There are no names where labels are values, and for questions about a context or an article.
+    There are no names for questions about a context or an article.
     """
 
     examples: list[Example] | list[SpanExample] | list[ChoiceExample]
@@ -53,8 +52,7 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
 
     ``source`` is a .jsonl, .csv, .tsv or .parquet file, SQuAD's .json, or NAME:SUBSET:SPLIT of the
     Hub. Classes have any names, and are numbered as a data set declares, else by number or
-    alphabet. If all labels are numbers and one is a fraction, they are values, as in STS-B. Raises
-    TaskFileError with the columns that were expected, or with the first ten bad rows.
+    alphabet. Raises TaskFileError with the columns that were expected, or the first ten bad rows.
     """
     rows, declared = _load(str(source))
     columns = {column for row in rows for column in row}
@@ -121,20 +119,25 @@ def _label(row: dict) -> str:
 
 
 def _class_names(rows: list[dict]) -> list[str]:
-    """Return the names of all classes, or none where the labels are values."""
+    """Return the names of all classes, numbers by size. Raises TaskFileError for fractions."""
     labels = {_label(row) for row in rows} - {""}
     if not all(map(NUMBER.fullmatch, labels)):
         return sorted(labels)
-    return [] if any(float(label) % 1 for label in labels) else sorted(labels, key=float)
+    if fractions := [label for label in labels if float(label) % 1]:
+        raise TaskFileError(
+            f"the label {min(fractions)} is a fraction. Here labels are classes; transformers can "
+            f"learn values: AutoModelForSequenceClassification with num_labels=1."
+        )
+    return sorted(labels, key=float)
 
 
 def _labelled(row: dict, texts: list[str], names: list[str]) -> Example | None:
     cells, label = [_text(row, column) for column in texts], _label(row)
-    if label not in names if names else not NUMBER.fullmatch(label):
-        wanted = f"one of {', '.join(names)}" if names else "a number"
+    if label not in names:
+        wanted = f"one of {', '.join(names)}"
         raise ValueError(f"the label is {row.get('label')!r:.80}, and not {wanted:.300}")
-    number = names.index(label) if names else float(label)
-    return Example(*[*cells, None][:2], number) if all(map(str.strip, cells)) else None
+    example = Example(*[*cells, None][:2], names.index(label))
+    return example if all(map(str.strip, cells)) else None
 
 
 def _question(row: dict) -> SpanExample | None:
@@ -189,12 +192,7 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
             rows = list(table)
     elif source.count(":") == 2:
         name, subset, split = source.split(":")
-        try:
-            with mock.patch("huggingface_hub.constants.HF_HUB_OFFLINE", is_hub_out_of_reach()):
-                table = load_dataset(name, subset or None, split=split)
-        except Exception as error:  # datasets raises a dozen kinds when a set cannot be had
-            raise TaskFileError(f"the Hub does not give {source}: {error}") from error
-        rows = list(table)
+        rows = list(table := hub_rows(f"{name}:{subset}", split, TaskFileError))
     else:
         raise TaskFileError(
             f"{source} is no .jsonl, .csv, .tsv or .parquet file, no .json of SQuAD, and no "

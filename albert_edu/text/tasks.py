@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Int, Num
+from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.config import check_numbers
@@ -21,11 +21,11 @@ Tokenizer = AlbertTokenizer | HubTokenizer
 
 
 class Example(NamedTuple):
-    """One text or two, and a class number; a float as label means regression."""
+    """One text or two, and a class number."""
 
     first: str
     second: str | None
-    label: int | float
+    label: int
 
 
 class ChoiceExample(NamedTuple):
@@ -63,7 +63,7 @@ class TaskData:
     token_ids: Int[Tensor, "N *C S"]
     segment_ids: Int[Tensor, "N *C S"]
     attention_mask: Int[Tensor, "N *C S"]  # 1 on tokens, 0 on padding
-    labels: Num[Tensor, "N *T"]  # class, value or choice: [N]; an answer's first and last: [N,2]
+    labels: Int[Tensor, "N *T"]  # class or choice: [N]; an answer's first and last: [N,2]
 
     def rows(self, index) -> "TaskData":
         """Return those examples, without the columns that are padding in all of them."""

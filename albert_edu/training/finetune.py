@@ -70,14 +70,14 @@ def make_ready(
     albert, most = pretrained.albert, pretrained.config.max_positions
     sequence_length = most if sequence_length is None else sequence_length
     check_numbers(locals(), SHORTEST, most, "sequence_length")
-    kind, names = type(train.examples[0]), train.class_names
+    kind = type(train.examples[0])
     encode = {Example: encode_pairs, SpanExample: encode_spans}.get(kind, encode_choices)
     data, unseen = (encode(part.examples, tokenizer, sequence_length) for part in (train, test))
     if kind is SpanExample:
         unseen = unseen._replace(unanswerable=data.unanswerable)
         return AlbertForSpan(albert), data, unseen
     if kind is Example:
-        return AlbertForClassification(albert, len(names) or 1), data, unseen
+        return AlbertForClassification(albert, len(train.class_names)), data, unseen
     return AlbertForChoice(albert), data, unseen
 
 
@@ -196,5 +196,4 @@ def majority(
     """Return the scores of the commonest answer in training, for questions of the empty one."""
     if isinstance(test, SpanData):
         return _scores(model, [""] * len(test.examples), test)
-    answer = train.labels.mean() if train.labels.is_floating_point() else train.labels.mode().values
-    return _scores(model, answer.expand(test.labels.shape), test)
+    return _scores(model, train.labels.mode().values.expand(test.labels.shape), test)

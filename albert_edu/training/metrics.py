@@ -9,21 +9,14 @@ import numpy as np
 from torch import Tensor
 
 
-def pearson(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """Return Pearson's correlation (STS), and 0 if either side is constant.
+def matthews(predictions: np.ndarray, labels: np.ndarray) -> float:
+    """Return Matthews' correlation of classes 0 and 1 (CoLA), and 0 if either side is constant.
 
-    For two classes numbered 0 and 1 it is Matthews' correlation, the score of CoLA.
+    It is Pearson's correlation of the class numbers.
     """
     if np.ptp(predictions) == 0 or np.ptp(labels) == 0:
         return 0.0
     return float(np.corrcoef(predictions, labels)[0, 1])
-
-
-def spearman(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """Return Spearman's correlation: Pearson's, of the ranks; equal values share a rank."""
-    import pandas as pd
-
-    return pearson(*(pd.Series(values).rank().to_numpy() for values in (predictions, labels)))
 
 
 def f1(predictions: np.ndarray, labels: np.ndarray) -> float:
@@ -37,25 +30,22 @@ def label_scores(
 ) -> dict[str, float]:
     """Return the scores of predictions in the form of the labels, one per name.
 
-    Values: pearson, spearman. Classes, choices and spans: accuracy (of spans, both ends right).
-    Two ``classes`` also: f1 of class 1, and matthews. ``classes`` is the number that the model
-    knows, because a test may lack some of them; left out, it is taken from the labels.
+    Accuracy (of spans, both ends right), and of two ``classes`` also f1 of class 1 and matthews.
+    ``classes`` is the number that the model knows, because a test may lack some of them; left out,
+    it is taken from the labels.
     """
-    p, y = predictions.double().numpy(), labels.double().numpy()
-    if labels.is_floating_point():
-        return {"pearson": pearson(p, y), "spearman": spearman(p, y)}
+    p, y = predictions.numpy(), labels.numpy()
     scores = {"accuracy": float((p == y).reshape(len(y), -1).all(1).mean())}
     if (classes == 2) if classes is not None else (y.ndim == 1 and y.max() <= 1):
-        scores |= {"f1": f1(p, y), "matthews": pearson(p, y)}
+        scores |= {"f1": f1(p, y), "matthews": matthews(p, y)}
     return scores
 
 
 def majority_scores(
     train_labels: Tensor, labels: Tensor, classes: int | None = None
 ) -> dict[str, float]:
-    """Return the same scores for the answer that is most frequent in training (or its mean)."""
-    answer = train_labels.mean() if labels.is_floating_point() else train_labels.mode().values
-    return label_scores(answer.expand(labels.shape), labels, classes)
+    """Return the same scores for the answer that is most frequent in training."""
+    return label_scores(train_labels.mode().values.expand(labels.shape), labels, classes)
 
 
 def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[str, float]:

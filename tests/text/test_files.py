@@ -3,10 +3,7 @@
 import gc
 import json
 import os
-import socket
-import urllib.request
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from datasets import Dataset, Value
@@ -79,13 +76,13 @@ def test_rows_that_are_no_prose_are_warned_of(tmp_path):
         (
             "a.txt",
             "Caf\xe9".encode("latin-1"),
-            r"a\.txt is not .* UTF-8: line 1 .* byte 0xe9.*TIN1",
+            r"a\.txt is not text in UTF-8 \(byte 0xe9 is not\).*TIN1",
         ),
-        ("a.txt", b"\xef\xbb\xbfab\r\nc\xe9", r"line 2 holds the byte 0xe9"),
-        ("a.txt", b"ab\n\0c", r"line 2 .* 0x00\. If it is UTF-16"),
-        ("a.txt", "text".encode("utf-16"), r"line 1 .* 0xff\. If it is UTF-16"),
-        ("a.txt", "text".encode("utf-16-le"), "If it is UTF-16"),
-        ("a.txt", b"abc \xed\xa0\xbd d", "line 1 holds the byte 0xed"),  # half of a pair
+        ("a.txt", b"\xef\xbb\xbfab\r\nc\xe9", "byte 0xe9"),
+        ("a.txt", b"ab\n\0c", "it has zero bytes, as UTF-16"),
+        ("a.txt", "text".encode("utf-16"), "byte 0xff .* -f UTF-16 if"),
+        ("a.txt", "text".encode("utf-16-le"), "zero bytes"),
+        ("a.txt", b"abc \xed\xa0\xbd d", "byte 0xed"),  # half of a pair
         ("a.txt", b"", "empty"),
         ("a.txt", b" \n\n ", "empty"),
         ("a.md", b"", "empty"),
@@ -97,13 +94,13 @@ def test_rows_that_are_no_prose_are_warned_of(tmp_path):
         ),
         ("a.html", b"<html><p>The barn.</p></html>", r"a\.html looks like markup and not"),
         ("a.tsv", b"text\tstars\nOne.\t1\nTwo.\t2", "looks like a table"),
-        ("a.txt", b"no end " * 20_000, "has a sentence of 13.,... characters.*an empty line"),
+        ("a.txt", b"no end " * 20_000, "has a sentence of .* characters.*an empty line"),
         ("a.jsonl", b'{"text": "One."}\n{"text": ', r"a\.jsonl is damaged.*a field named text"),
         ("a.jsonl", b'{"text": "One \\ud83d."}', r"a\.jsonl is damaged.*surrogate"),
         ("a.jsonl", b'{"body": "One."}', r"no column 'text' but body\."),
         ("a.jsonl", b'{"text": 3}\n{"text": "Two."}\n{"text": []}', r"no text in rows \[1, 3\]"),
         ("a.csv", b"label,text,text\n1,One.,Two.", "two columns 'text'"),
-        ("a.csv", "text\nCaf\xe9".encode("latin-1"), r"a\.csv is damaged.*utf-8"),
+        ("a.csv", "text\nCaf\xe9".encode("latin-1"), r"a\.csv is not text in UTF-8"),
         ("a.parquet", b"PAR1", r"a\.parquet is damaged"),
     ],
 )
@@ -124,7 +121,7 @@ def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monke
     assert "".join(parts) == text and max(map(len, parts)) <= 100
     assert all(part.endswith("\n") for part in parts[:7])
     written(tmp_path, "long.txt", b"A word.\n" * 30 + b"\xe9")
-    with pytest.raises(CorpusError, match="line 31 holds the byte 0xe9"):
+    with pytest.raises(CorpusError, match="byte 0xe9"):
         list(text_documents(tmp_path / "long.txt"))
 
 
@@ -176,40 +173,12 @@ def test_a_set_of_the_hub_is_asked_for_by_its_name_and_what_stands_behind_a_colo
     ]
 
 
-@pytest.mark.parametrize(
-    ("offline", "proxies", "answers", "out"),
-    [
-        (True, {}, True, True),
-        (False, {"https": "x"}, False, False),
-        (False, {}, True, False),
-        (False, {}, False, True),
-    ],
-)
-def test_a_hub_that_does_not_answer_at_once_is_not_asked_again_and_again(
-    monkeypatch, offline, proxies, answers, out
-):
-    from huggingface_hub import constants
-
-    calls = []
-
-    def connect(address, timeout):
-        calls.append((*address, timeout))
-        if not answers:
-            raise TimeoutError
-        return SimpleNamespace(close=lambda: calls.append("closed"))
-
+def test_a_set_that_the_hub_does_not_give_is_told_with_the_cause(monkeypatch, capfd):
     def load_dataset(*names, split):
-        calls.append(constants.HF_HUB_OFFLINE)
         raise ConnectionError("no way")
 
-    monkeypatch.setattr(socket, "create_connection", connect)
     monkeypatch.setattr("datasets.load_dataset", load_dataset)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
-    monkeypatch.setattr(constants, "ENDPOINT", "https://hub.example:8080/a/mirror")
-    monkeypatch.setattr(urllib.request, "getproxies", lambda: proxies)
-    with pytest.raises(
-        CorpusError, match=r"neither a corpus of ours nor a file or folder, .* give it: no way"
-    ):
-        load_corpus(Path("nobody/has-this-set"))
-    knocks = [] if offline or proxies else [("hub.example", 443, 3), *["closed"] * answers]
-    assert calls == [*knocks, out] and constants.HF_HUB_OFFLINE is offline
+    for name, hint in (("nobody/has-this-set", ""), ("storis", r" Did you mean 'stories'\?")):
+        with pytest.raises(CorpusError, match=f"no folder, .* give it: no way{hint}$"):
+            load_corpus(Path(name))
+        assert f"asking the Hub for {name!r}" in capfd.readouterr().err

@@ -34,8 +34,6 @@ from albert_edu.training.metrics import (
     f1,
     label_scores,
     majority_scores,
-    pearson,
-    spearman,
     squad_scores,
 )
 from tests.support import main
@@ -130,12 +128,7 @@ def test_the_scores_are_those_of_scikit_learn():
                 "matthews": metrics.matthews_corrcoef(labels, predictions),
             }
         )
-    stats = pytest.importorskip("scipy.stats")
-    labels, predictions = rng.integers(0, 6, 50).astype(float), rng.normal(size=50).round(1)
-    assert pearson(predictions, labels) == pytest.approx(stats.pearsonr(predictions, labels)[0])
-    assert spearman(predictions, labels) == pytest.approx(stats.spearmanr(predictions, labels)[0])
-    constant = np.zeros(50)
-    assert pearson(constant, labels) == spearman(constant, labels) == f1(constant, constant) == 0
+    assert f1(np.zeros(50), np.zeros(50)) == 0
 
 
 def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_test():
@@ -158,8 +151,6 @@ def test_the_majority_baseline_is_the_commonest_answer_of_training():
     train, test = torch.tensor([1, 1, 0]), torch.tensor([1, 0, 1, 1])
     baseline = majority_scores(train, test)
     assert baseline["accuracy"] == 0.75 and baseline["matthews"] == 0
-    values = majority_scores(torch.tensor([1.0, 2.0]), torch.tensor([0.5, 1.5]))
-    assert values == {"pearson": 0, "spearman": 0}
 
 
 def published_score(answer: str, gold: list[str]) -> tuple[float, float]:
