@@ -1,5 +1,6 @@
 """What the page of claims shows: the single seeds of a claim, and Figure 1 of ten pairs."""
 
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,7 +32,7 @@ def seeds_picture(
         bar, width = float(name), float(within or 0)
         axis.axhline(bar, color="0.3", linestyle=":")
         axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
-    axis.set(ylabel=ylabel, title=says, xlim=(-0.4, len(sides) - 0.6))
+    axis.set(ylabel=ylabel, title=textwrap.fill(says, 44), xlim=(-0.4, len(sides) - 0.6))
     ends = [f"{name} {part.min():.2f} to {part.max():.2f}" for name, part in sides.items()]
     return figure, f"{len(values)} seeds: {'; '.join(ends)}."
 

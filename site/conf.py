@@ -31,11 +31,14 @@ nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 apidoc_modules = [{"path": "../albert_edu", "destination": "site/library"}]
-apidoc_automodule_options = {"members"}
+apidoc_module_first = True
 add_module_names = False
 autodoc_inherit_docstrings = False
+autodoc_member_order = "bysource"  # the order in which a file is read
+maximum_signature_line_length = 72
 html_theme = "furo"
-html_copy_source = False
+html_static_path, html_css_files = ["static"], ["course.css"]
+html_copy_source = html_show_copyright = False
 if URLS:
     html_theme_options = {
         "source_repository": URLS["Repository"],
@@ -54,6 +57,7 @@ def prepare(app, docname: str, source: list[str]) -> None:
         source[0] += "".join(map(contents, PAGES, PAGES.values()))
     if docname.startswith("site/library"):  # the headings of apidoc, without their second word
         source[0] = re.sub(r"Submodules\n-+\n\n| (module|package)$", "", source[0], flags=re.M)
+        source[0] = source[0].replace("   :show-inheritance:\n", "")  # it says Module, mostly
     # Badges would ask another host, and whoever reads the site has found it.
     source[0] = re.sub(r"<!-- address -->.*?<!-- /address -->", "", source[0], flags=re.DOTALL)
     # An anchor in HTML is one that MyST does not know.
@@ -102,6 +106,8 @@ def finish(app, error) -> None:
 
 def escape(app, what, name, thing, options, lines: list[str]) -> None:
     """Leave norms like ``|w|`` and stars as they stand: our docstrings are for people first."""
+    if lines and lines[0].startswith("Alias for field number"):  # namedtuple's own words
+        lines.clear()
     special = re.compile(r"(``.*?``|>>>.*)|([|*])")
     lines[:] = [special.sub(lambda m: m[1] or f"\\{m[2]}", line) for line in lines]
 

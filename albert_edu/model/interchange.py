@@ -200,9 +200,10 @@ def write_folder(
     fields: dict | None = None,
     native: bool = False,
 ) -> None:
-    """Write the files of a folder for transformers' Albert or Bert``kind``.
+    """Write the files of a folder for transformers' class, such as BertForPreTraining.
 
-    ``fields`` go into its config. ``native`` writes our own names, which can say every model.
+    ``kind`` is the class's name after the family's, here "ForPreTraining". ``fields`` go
+    into its config. ``native`` writes our own names, which can say every model.
     """
     config = model.albert.config
     settings = formats.to_transformers(config)

@@ -106,7 +106,7 @@ def padding_mask():
         text(drawing, left + S * cell / 2, 22, name, LARGE, weight="bold")
         text(drawing, left + S * cell / 2, 47, "key", SMALL)
         for j, token in enumerate(TOKENS):
-            text(drawing, left + (j + 0.62) * cell, top - 8, token, SMALL, anchor="start", turn=-60)
+            text(drawing, left + (j + 0.62) * cell, top - 8, token, SMALL, anchor="start", turn=-70)
         grid(
             drawing,
             left,

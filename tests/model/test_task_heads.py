@@ -85,7 +85,7 @@ def test_a_head_starts_as_the_rest_of_the_model_does_and_drops_a_tenth_unless_to
         assert (
             (parameter == 0).all()
             if name.endswith("bias")
-            else 0.3 < parameter.abs().max() <= 2 * 0.3
+            else 0.25 < parameter.abs().max() <= 2 * 0.3  # PyTorch's own start ends at 1/sqrt(H)
         ), name
 
 

