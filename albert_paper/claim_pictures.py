@@ -1,6 +1,5 @@
 """What the page of claims shows: the single seeds of a claim, and Figure 1 of ten pairs."""
 
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,7 +31,8 @@ def seeds_picture(
         bar, width = float(name), float(within or 0)
         axis.axhline(bar, color="0.3", linestyle=":")
         axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
-    axis.set(ylabel=ylabel, title=textwrap.fill(says, 44), xlim=(-0.4, len(sides) - 0.6))
+    axis.set(ylabel=ylabel, xlim=(-0.4, len(sides) - 0.6))
+    axis.set_title(says, wrap=True)
     ends = [f"{name} {part.min():.2f} to {part.max():.2f}" for name, part in sides.items()]
     return figure, f"{len(values)} seeds: {'; '.join(ends)}."
 

@@ -23,7 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     option = training.add_argument
     option("--device", default="auto", help="auto, cpu, cuda or mps")
     option("--minutes", type=float, help="stop after so many; the same command goes on")
-    option("--record", action="store_true", help="keep the results under figures/, too")
+    option("--record", action="store_const", const=Path("figures"), help="keep results there, too")
     option("--runs", default="runs", type=Path, help="where models and checkpoints go")
     verb = verbs_of(parser)
 
@@ -54,8 +54,7 @@ def run_reproduce(options) -> None:
     if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
         raise ValueError("--profile gpu needs a CUDA card; take laptop, or insist: --device cpu.")
     stop_after(options)
-    recorded = Path("figures") if options.record else None
-    reproduce.reproduce(options.profile, options.runs, options.device, recorded)
+    reproduce.reproduce(options.profile, options.runs, options.device, options.record)
 
 
 def run_experiment(options) -> None:
@@ -63,7 +62,7 @@ def run_experiment(options) -> None:
     from albert_paper import experiments
 
     stop_after(options)
-    kept = Path("figures") if options.record else options.runs
+    kept = options.record or options.runs
     print(experiments.run_experiment(options.experiment, kept, options.runs, options.device))
 
 
@@ -71,7 +70,7 @@ def run_bench(options) -> None:
     """Time a step of every size, ours and that of ``transformers``, and write the record."""
     from albert_paper.bench import bench
 
-    print(bench(Path("figures") if options.record else options.runs, options.device))
+    print(bench(options.record or options.runs, options.device))
 
 
 def stop_after(options) -> None:
