@@ -8,7 +8,6 @@ from typing import get_args
 
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
-from albert_edu.errors import read_text
 from albert_edu.training.finetune import FinetuneSettings
 from albert_edu.training.settings import PretrainSettings
 
@@ -132,6 +131,8 @@ def run_pretrain(options) -> None:
             raise ValueError(f"--warm-start decides what {flags} would: leave that out.")
         if not isinstance(tokenizer, AlbertTokenizer):
             raise ValueError(f"{options.warm_start}: pre-training needs a tokenizer of ALBERT's.")
+    if workers.is_main_worker():
+        print(f"reading {options.corpus}; once, 10 MB take about half a minute", flush=True)
     text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
     if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
@@ -165,6 +166,7 @@ def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
     import torch
 
+    from albert_edu.model.formats import why_not_expressible
     from albert_edu.model.interchange import load_with_tokenizer, save_task_model
     from albert_edu.model.task_heads import TASKS
     from albert_edu.text.task_rows import TaskRows, read_rows
@@ -202,7 +204,9 @@ def run_finetune(options) -> None:
         ask = f'AutoModel{kind}.from_pretrained("{out}")'
         if kind == "ForSequenceClassification":
             ask = f'pipeline("text-classification", "{out}")'
-        print(f"model: {out}; ask it with {ask} of transformers")
+        known = why_not_expressible(task.albert.config) is None
+        ask = f"{ask} of transformers" if known else f'load_task_model("{out}") of albert_edu'
+        print(f"model: {out}; ask it with {ask}")
 
 
 def run_fill(options) -> None:
@@ -220,8 +224,14 @@ def run_inspect(options) -> None:
     """Print what ``analysis.inspect`` says, and draw Figure 1 where ``--out`` says."""
     from albert_edu.analysis.inspect import SAMPLE, inspect
     from albert_edu.model.interchange import load_pretrained
+    from albert_edu.text.files import file_documents
 
-    text = read_text(options.text) if options.text else SAMPLE
+    text = SAMPLE
+    if options.text:
+        parts = (
+            part.get("text") or " ".join(part["sentences"]) for part in file_documents(options.text)
+        )
+        text = "\n\n".join(parts)
     print(inspect(*load_pretrained(options.model), text, options.out))
 
 

@@ -23,7 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     option = training.add_argument
     option("--device", default="auto", help="auto, cpu, cuda or mps")
     option("--minutes", type=float, help="stop after so many; the same command goes on")
-    option("--record", action="store_const", const=Path("figures"), help="keep results there, too")
+    option("--record", action="store_const", const=Path("figures"), help="keep results in figures")
     option("--runs", default="runs", type=Path, help="where models and checkpoints go")
     verb = verbs_of(parser)
 

@@ -64,7 +64,7 @@ def test_somebodys_finished_model_is_not_overwritten_unless_asked_for(tmp_path, 
     shutil.rmtree(tmp_path / "checkpoints")
     assert (
         pretrain(tmp_path, "--seed", "1") == 2
-        and "holds a finished model" in capsys.readouterr().err
+        and "no checkpoint to go on from" in capsys.readouterr().err
     )
     assert (tmp_path / "model.safetensors").read_bytes() == before
     assert pretrain(tmp_path, "--seed", "1", "--overwrite") == 0

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import warnings
 from functools import partial
 from math import inf, nan
 from pathlib import Path
@@ -38,6 +39,7 @@ from albert_edu.text.prepare import prepare
 from albert_edu.text.sentences import split_sentences
 from albert_edu.text.stories import stories
 from albert_edu.training.checkpoint import newest_checkpoint
+from albert_edu.training.metrics import label_scores
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
 from albert_paper.page import write_report
@@ -423,7 +425,7 @@ def test_a_finished_model_is_kept_although_its_checkpoints_are_damaged(tmp_path,
         assert (
             main(["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]) == 2
         )
-    assert "holds a finished model" in capsys.readouterr().err and snapshot(tmp_path) == before
+    assert "no checkpoint to go on from" in capsys.readouterr().err and snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("ids", [[[0, 190]], [[-1]]])
@@ -455,3 +457,37 @@ def test_a_submission_that_is_no_notebook_is_named(tmp_path, message, content):
     put(NAME, content)(tmp_path)
     with pytest.raises(Unreadable, match=message):
         mend(tmp_path / NAME, SOURCES / NAME)
+
+
+@pytest.mark.parametrize(
+    "name", ["metrics.jsonl", "config.json", "thesis.txt", "checkpoints/step-00000001/notes.txt"]
+)
+def test_pretrain_writes_into_no_folder_that_holds_something_else(tmp_path, name, capsys):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    put(name, "precious")(tmp_path)
+    before = snapshot(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # notes are no checkpoint, and that is said
+        command = ["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]
+        assert main(command) == 2
+    assert "no checkpoint to go on from" in capsys.readouterr().err and snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("Präsident".encode("latin-1"), "is not text in UTF-8"),
+        (b'{"text": "One. Two."}', "looks like JSON"),
+        (b"<p>One.</p><p>Two.</p><br />", "looks like markup"),
+    ],
+)
+def test_inspect_reads_text_as_training_does(tmp_path, content, said, capsys):
+    (tmp_path / "a.txt").write_bytes(content)
+    assert main(["inspect", "laptop", "--text", str(tmp_path / "a.txt")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_head_of_ones_own_is_told_what_it_must_give():
+    for predictions in (torch.zeros(6, 2), torch.zeros(6)):
+        with pytest.raises(ValueError, match="a head's predict must give labels"):
+            label_scores(predictions, torch.tensor([0, 1] * 3))

@@ -94,7 +94,7 @@ def inspect(
         for i, slot in enumerate(model.albert.encoder.plan, 1)
     ]
     if tokenizer is None:
-        return "\n".join(lines + plan)
+        return "\n".join([*lines, *plan, "There is no tokenizer, so there is no Figure 1."])
     batch = rows_of_text(tokenizer, text, config.max_positions)
     measured = layer_similarity(model, batch.rows(slice(32)))  # enough, also of a long text
     lines.append("Figure 1: L2 distance and angle between a layer's input and its output")

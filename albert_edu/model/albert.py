@@ -88,6 +88,8 @@ class Albert(nn.Module):
         attention_mask: Int[Tensor, "B S"] | None = None,
         return_hidden_states: bool = False,
     ) -> EncoderOutput:
+        if not token_ids.numel():
+            raise ValueError(f"there is no token in ids of shape {tuple(token_ids.shape)}.")
         mask = None if attention_mask is None else attention_mask.bool()
         segments = torch.zeros_like(token_ids) if segment_ids is None else segment_ids
         try:

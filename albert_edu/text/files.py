@@ -36,8 +36,11 @@ def text_files(path: str | Path) -> list[Path]:
     if path.is_dir():
         walk = os.walk(path, onerror=refuse)
         found = sorted(Path(root, name) for root, _, names in walk for name in names)
-        texts = [file for file in found if file.suffix == ".txt"]
-        found = texts or [file for file in found if file.suffix in ROWS]
+        texts = [file for file in found if file.suffix.lower() == ".txt"]
+        rows = [file for file in found if file.suffix.lower() in ROWS]
+        if texts and rows:
+            print(f"{path}: only .txt files are read, and not {rows[0].name}.", file=sys.stderr)
+        found = texts or rows
     if not found:
         raise CorpusError(f"{path} holds no .txt file, and no rows (.jsonl, .csv, .parquet).")
     for file in found:
@@ -52,7 +55,7 @@ def file_documents(path: Path) -> Iterator[dict]:
         if not file.stat().st_size:
             continue
         name = os.fsencode(file.relative_to(path) if path.is_dir() else file.name)
-        if kind := ROWS.get(file.suffix):
+        if kind := ROWS.get(file.suffix.lower()):
             from datasets import load_dataset
 
             with blame(file, CorpusError, "Its rows need a field named text."):

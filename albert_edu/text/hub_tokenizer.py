@@ -34,8 +34,9 @@ class HubTokenizer:
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
         self.tokenizer, self.settings = tokenizer, settings or {}
         if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
-            for field in OF_NORMALIZER.keys() & self.settings.keys():
-                setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
+            with blame(SETTINGS, TokenizerError):
+                for field in OF_NORMALIZER.keys() & self.settings.keys():
+                    setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         self.pad_id = self._id_of("[PAD]", "<pad>")
@@ -150,13 +151,21 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
 
 
 def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubTokenizer) -> None:
-    """Raise TokenizerError for a token that was added beside the vocabulary, and is not in it."""
+    """Raise TokenizerError for a special or an added token that the vocabulary has not."""
     file, added = folder / "added_tokens.json", {}
     if file.exists():
         added = read_json(file, FileError)
     with blame(folder / SETTINGS, FileError):
         more = (settings.get("added_tokens_decoder") or {}).items()
         added |= {token["content"]: int(token_id) for token_id, token in more}
+        special = [settings.get(f"{name}_token") for name in ("cls", "sep", "mask", "unk", "pad")]
+        for field in ("additional_special_tokens", "extra_special_tokens"):
+            named = settings.get(field) or []
+            special += named.values() if isinstance(named, dict) else named
+        pieces = {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
+        for token in filter(None, special):
+            content = token["content"] if isinstance(token, dict) else token
+            added.setdefault(content, pieces.get(content))
     for token, token_id in added.items():
         known = isinstance(token_id, int) and 0 <= token_id < len(tokenizer)
         if not known or tokenizer.pieces([token_id]) != [token]:

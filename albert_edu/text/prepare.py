@@ -82,7 +82,7 @@ def prepare(
     """
     name = str(name)
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
-    check_numbers(locals(), 0, 65_536, "vocab_size")
+    check_numbers(locals(), 6, 65_536, "vocab_size")
     check_numbers(locals(), 0, 2**32, "seed")
     check_numbers(locals(), 0.0, 1.0, "held_out")
     tokenizer = tokenizer or shipped_vocabulary(name, vocab_size, held_out, seed)

@@ -48,7 +48,7 @@ def _marks() -> tuple["regex.Pattern", "regex.Pattern"]:
     import regex
 
     close = r"[\p{Pe}\p{Pf}\"']"
-    behind = rf"(?V1)(?<=[\p{{STerm}}--[.!?]]{close}*)(?!{close}|\p{{STerm}}|\s*$)"
+    behind = rf"(?V1)(?<=[\p{{STerm}}--[.!?]]{close}{{0,8}})(?!{close}|\p{{STerm}}|\s*$)"
     return regex.compile(behind), regex.compile(rf"[\p{{STerm}}…:;]\s*{close}*$")
 
 

@@ -12,8 +12,16 @@ from torch import Tensor
 
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.tasks import SpanExample, TaskData, Tokenizer, as_data, with_special_tokens
+from albert_edu.text.tasks import (
+    SpanExample,
+    TaskData,
+    Tokenizer,
+    as_data,
+    encode_known,
+    with_special_tokens,
+)
 from albert_edu.text.tokenizer import UNKNOWN, WORD_START
+from albert_edu.text.unknown import check_known
 
 STRIDE = 128  # tokens from one window to the next, as in the authors' code
 
@@ -82,7 +90,8 @@ def encode_spans(
     """
     laid, labels, question_of, characters = [], [], [], []
     context_tokens = cache(lambda context: tokens_with_offsets(context, tokenizer))
-    questions = tokenizer.encode_many([example.question for example in examples])
+    check_known(tokenizer, [example.context for example in examples[:1000]], "the contexts")
+    questions = encode_known([example.question for example in examples], tokenizer)
     for number, (example, question) in enumerate(zip(examples, questions, strict=True)):
         question = question[: min(64, sequence_length // 3)]
         room, before = sequence_length - 3 - len(question), len(question) + 2

@@ -8,13 +8,14 @@ of ``tasks``, which are encoded there and in ``spans``.
 import csv
 import json
 import re
+import string
 import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from albert_edu.errors import blame
+from albert_edu.errors import LARGEST_TEXT, blame
 from albert_edu.text.files import hub_rows
 from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
 
@@ -29,7 +30,7 @@ COLUMNS = (
     f"or label and one of these: {TEXTS}."
 )
 ANSWERS = "{text: [words of the context, ...], answer_start: [the character they begin at, ...]}"
-LETTERS = "ABCDEFGHIJ"
+LETTERS = string.ascii_uppercase
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 
 
@@ -68,7 +69,10 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
         kind, make = Example, partial(_labelled, texts=texts, names=names)
     else:
         raise TaskFileError(f"{source} has {', '.join(map(str, columns)) or 'no row'}. {COLUMNS}")
-    if like and not isinstance(like.examples[0], kind):
+    if like and (
+        not isinstance(like.examples[0], kind)
+        or (kind is Example and (like.examples[0].second is None) != (len(texts) == 1))
+    ):
         raise TaskFileError(f"{source} is another kind of task than the rows to learn from.")
     examples = _checked(source, rows, make)
     if kind is Example and not like and len({example.label for example in examples}) == 1:
@@ -209,6 +213,7 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
 def _table(path: Path) -> list[dict]:
     """Return the rows of a .csv, or of a .tsv, where quotation marks are text, as in GLUE."""
     options = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if path.suffix == ".tsv" else {}
+    csv.field_size_limit(LARGEST_TEXT)
     with path.open(encoding="utf-8-sig", newline="") as file:
         table = csv.DictReader(file, strict=True, **options)
         columns = table.fieldnames or []
@@ -220,7 +225,10 @@ def _table(path: Path) -> list[dict]:
 def squad_rows(path: Path) -> list[dict]:
     """Return a row for each question of SQuAD's published JSON, 1.1 or 2.0."""
     rows = []
-    for article in json.loads(path.read_text(encoding="utf-8-sig"))["data"]:
+    content = json.loads(path.read_text(encoding="utf-8-sig"))
+    if not isinstance(content, dict):
+        raise ValueError("it has no field 'data', as SQuAD has; rows go into .jsonl, one a line")
+    for article in content["data"]:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
                 answers = question.get("answers")

@@ -16,6 +16,7 @@ from albert_edu.config import check_numbers
 from albert_edu.text.corpora import hold_out, imdb_table, load_corpus
 from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
+from albert_edu.text.unknown import check_known
 
 Tokenizer = AlbertTokenizer | HubTokenizer
 
@@ -81,8 +82,8 @@ class TaskData:
 
 def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length: int) -> TaskData:
     """Encode single texts and pairs; a longer text loses tokens from its end until both fit."""
-    first = tokenizer.encode_many([example.first for example in examples])
-    second = tokenizer.encode_many([example.second or "" for example in examples])
+    first = encode_known([example.first for example in examples], tokenizer)
+    second = encode_known([example.second or "" for example in examples], tokenizer)
     laid = []
     for a, b, example in zip(first, second, examples, strict=True):
         truncate_pair(a, b, sequence_length - (2 if example.second is None else 3))
@@ -102,9 +103,8 @@ def encode_choices(
     counts = {len(example.choices) for example in examples}
     if len(counts) != 1:
         raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
-    laid = []
-    for example in examples:
-        passage = tokenizer.encode(example.passage)
+    laid, passages = [], encode_known([example.passage for example in examples], tokenizer)
+    for example, passage in zip(examples, passages, strict=True):
         for choice in tokenizer.encode_many(list(example.choices)):
             choice = choice[-(sequence_length // 2) :]
             shortened = passage[: sequence_length - 3 - len(choice)]
@@ -113,6 +113,12 @@ def encode_choices(
     shape = (len(examples), counts.pop(), sequence_length)
     parts = (part.view(shape) for part in (data.token_ids, data.segment_ids, data.attention_mask))
     return TaskData(*parts, torch.tensor([example.label for example in examples]))
+
+
+def encode_known(texts: list[str], tokenizer: Tokenizer) -> list[list[int]]:
+    """Return the ids of each text, and judge by the first thousand as ``check_known`` does."""
+    check_known(tokenizer, texts[:1000], "the rows")
+    return tokenizer.encode_many(texts)
 
 
 def truncate_pair(a: list[int], b: list[int], room: int) -> None:

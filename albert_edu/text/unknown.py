@@ -23,7 +23,10 @@ def check_known(tokenizer, texts: Iterable[str], what: str = "the text") -> None
         if count := ids.count(tokenizer.unk_id):
             num_unknown += count
             unknown.update(tokenizer.unknown_in(text))
-    judge_unknown(num_unknown / max(1, num_tokens), listed(unknown.most_common(8)), what)
+    share = num_unknown / max(1, num_tokens)
+    if not any(map(str.isalpha, "".join(unknown))):
+        share = min(share, MOST)  # marks alone are no other script
+    judge_unknown(share, listed(unknown.most_common(8)), what)
 
 
 def judge_unknown(share: float, symbols: str, what: str) -> None:

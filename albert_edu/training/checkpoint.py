@@ -88,10 +88,8 @@ def newest_checkpoint(folder: str | Path) -> Path | None:
                     pass
             return path
         except CheckpointError as error:
-            message = (
-                f"checkpoint {path.name} is damaged ({error}); going back to the one before it"
-            )
-            warnings.warn(f"{message}.", stacklevel=2)
+            message = f"checkpoint {path.name} is damaged ({error}); an earlier one is looked for."
+            warnings.warn(message, stacklevel=2)
     return None
 
 
@@ -151,13 +149,18 @@ def only_process(folder: Path) -> Iterator[None]:
 
 
 def check_free(folder: Path | None, overwrite: bool) -> None:
-    """Raise CheckpointError if a folder holds a model without a checkpoint of its training."""
+    """Raise CheckpointError if a folder holds what training would replace.
+
+    Training goes on in a folder with checkpoints, and begins anew in one that only its lock marks.
+    """
     if not folder or overwrite or newest_checkpoint(folder / "checkpoints"):
         return
-    if [*folder.glob("*.safetensors*"), *folder.glob("pytorch_model*.bin")]:
+    begun = (folder / "checkpoints" / ".lock").exists()
+    held = {file.name for file in folder.glob("*.safetensors*" if begun else "*")}
+    if held:
         raise CheckpointError(
-            f"{folder} holds a finished model, which training would replace. Give another --out, "
-            f"or --overwrite."
+            f"{folder} holds {min(held - {'checkpoints'} or held)} and no checkpoint to go on from, "
+            f"and training would replace files there. Give another --out, or --overwrite."
         )
 
 

@@ -35,6 +35,11 @@ def label_scores(
     it is taken from the labels.
     """
     p, y = predictions.numpy(), labels.numpy()
+    if p.shape != y.shape or p.dtype.kind == "f":
+        raise ValueError(
+            f"the predictions are {p.dtype} of shape {p.shape}, and the labels {y.dtype} of "
+            f"{y.shape}: a head's predict must give labels."
+        )
     scores = {"accuracy": float((p == y).reshape(len(y), -1).all(1).mean())}
     if (classes == 2) if classes is not None else (y.ndim == 1 and y.max() <= 1):
         scores |= {"f1": f1(p, y), "matthews": matthews(p, y)}

@@ -71,7 +71,7 @@ def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
     ):
         assert part in said
     assert said.splitlines()[-1].startswith("layer 12:") and said.endswith("degrees")
-    assert "Figure 1" not in inspect(model, None)
+    assert "Figure 1: " not in inspect(model, None)
 
 
 def test_the_command_line_fills_inspects_and_draws(tmp_path, capsys):

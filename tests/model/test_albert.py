@@ -4,10 +4,12 @@ That embeddings, layers, pooler and heads compute what they should is in test_pa
 """
 
 import dataclasses
+import re
 
 import pytest
 import torch
 
+from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.text.batches import PretrainingBatch
 from tests.support import randomised, same_bits, tiny
@@ -133,3 +135,10 @@ def test_every_norm_takes_the_eps_of_the_config_and_both_models_keep_the_config(
     norms = [module for module in model.modules() if isinstance(module, torch.nn.LayerNorm)]
     assert len(norms) == 1 + 2 * 2 + 1 and {norm.eps for norm in norms} == {1.0}
     assert model.config is model.albert.config and model.config.layer_norm_eps == 1.0
+
+
+@pytest.mark.parametrize("shape", [(1, 0), (0, 4), (0, 0)])
+def test_ids_without_a_token_are_refused_with_their_shape(shape):
+    model = Albert(AlbertConfig.named("albert-tiny", vocab_size=20))
+    with pytest.raises(ValueError, match=re.escape(f"no token in ids of shape {shape}")):
+        model(torch.zeros(shape).long())

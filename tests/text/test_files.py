@@ -22,17 +22,20 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     return folder / name
 
 
-def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_line_ends(tmp_path):
+def test_a_folder_gives_one_document_per_txt_file_however_deep_and_whatever_its_line_ends(
+    tmp_path, capfd
+):
     written(tmp_path, "deep/er/a.txt", "\ufeffFirst one. Second one.\r\n\r\nThird")
-    written(tmp_path, "b.txt", "Only é here.\n")
+    written(tmp_path, "b.TXT", "Only é here.\n")
     written(tmp_path, "blank.txt", " \n\n ")
     written(tmp_path, "empty.txt", "")
     written(tmp_path, "rows.jsonl", '{"label": 3}')  # beside texts it is no text
     corpus = load_corpus(str(tmp_path))
+    assert "only .txt files are read, and not rows.jsonl" in capfd.readouterr().err
     assert corpus.to_dict() == load_corpus(tmp_path).to_dict()
     assert dict(zip(corpus["id"], corpus["sentences"], strict=True)) == {
         "deep/er/a.txt": ["First one.", "Second one.", "Third"],
-        "b.txt": ["Only é here."],
+        "b.TXT": ["Only é here."],
     }
 
 

@@ -72,7 +72,8 @@ def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_
     example = SpanExample(
         "q", "and seven?", "Four score and seven years ago.", ("seven years",), 15
     )
-    spans = encode_spans([example], tokenizer, 16)
+    with pytest.warns(UserWarning, match=r"the rows are unknown; most often '\?' 1"):
+        spans = encode_spans([example], tokenizer, 16)
     start, end = spans.data.labels[0].tolist()
     assert tokenizer.pieces(spans.data.token_ids[0][start : end + 1].tolist()) == [
         "seven",
@@ -218,6 +219,21 @@ def test_tokens_that_were_added_beside_the_vocabulary_are_refused(bert, place):
     load_pretrained(bert)
     add("gerda", 14)
     with pytest.raises(TokenizerError, match="adds the token 'gerda' with id 14, which its vocab"):
+        load_pretrained(bert)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"mask_token": "<mask>"},
+        {"cls_token": {"content": "<s>"}},
+        {"additional_special_tokens": ["<e1>"]},
+        {"extra_special_tokens": {"image": "<e1>"}},
+    ],
+)
+def test_a_special_token_that_the_vocabulary_has_not_is_refused(bert, fields):
+    settings(bert, **fields)
+    with pytest.raises(TokenizerError, match="adds the token '<"):
         load_pretrained(bert)
 
 

@@ -88,3 +88,10 @@ def test_a_sentence_a_line_with_empty_lines_between_documents_is_recognised(text
 )
 def test_what_is_no_prose_is_told_from_prose(text, kind):
     assert looks_like(text) == kind
+
+
+def test_a_run_of_quotation_marks_takes_no_longer_than_its_length(monkeypatch):
+    """Looking back over all of them from each of them took minutes."""
+    for mark in "\"')]":
+        text = "他来了。" + mark * 200_000
+        assert "".join(split_sentences(text)) == text

@@ -62,6 +62,9 @@ def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
             read_rows(labelled(tmp_path, *labels))
     with pytest.raises(TaskFileError, match="is another kind of task"):
         read_rows(lines(tmp_path, SPAN), train)
+    pairs = [{"sentence1": "a", "sentence2": "b", "label": "c"}]
+    with pytest.raises(TaskFileError, match="is another kind of task"):
+        read_rows(written(tmp_path, "pairs.jsonl", json.dumps(pairs[0])), train)
 
 
 @pytest.mark.parametrize(
@@ -234,6 +237,14 @@ def test_rows_without_text_are_left_out_and_named(tmp_path):
 def test_what_holds_no_rows_of_a_task_is_refused(tmp_path, name, content, message):
     with pytest.raises(TaskFileError, match=message):
         read_rows(written(tmp_path, name, content))
+
+
+def test_a_cell_may_be_long_and_an_array_is_no_squad(tmp_path):
+    cells = "text,label\n" + f"{'x' * 200_000},a\ny,b\n"
+    assert len(read_rows(written(tmp_path, "long.csv", cells)).examples) == 2
+    for content in ("[]", '[{"text": "a", "label": 1}]', "3"):
+        with pytest.raises(TaskFileError, match="no field 'data', as SQuAD has; rows go into"):
+            read_rows(written(tmp_path, "rows.json", content))
 
 
 def test_a_source_that_is_not_there_is_said_so(tmp_path):

@@ -2,8 +2,16 @@
 
 import pytest
 
-from albert_edu.text.tasks import ChoiceExample, Example, as_data, encode_choices, encode_pairs
-from albert_edu.text.tokenizer import CLS, PAD, SEP
+from albert_edu.text.spans import encode_spans
+from albert_edu.text.tasks import (
+    ChoiceExample,
+    Example,
+    SpanExample,
+    as_data,
+    encode_choices,
+    encode_pairs,
+)
+from albert_edu.text.tokenizer import CLS, PAD, SEP, TokenizerError
 
 
 def test_pairs_are_laid_out_and_what_does_not_fit_is_cut_from_the_longer_text(story_text):
@@ -69,3 +77,17 @@ def test_a_long_choice_keeps_its_end_up_to_half_of_the_window_and_the_passage_fi
         [CLS, *tokenizer.encode(passage)[: 21 - len(c)], SEP, *c, SEP] for c in choices
     ]
     assert data.segment_ids[0].sum(1).tolist() == [len(c) + 1 for c in choices]
+
+
+@pytest.mark.parametrize("text", ["президент здесь", "我们去学校", "नमस्ते दुनिया"])
+def test_rows_in_another_script_are_refused_whatever_the_task(story_text, text):
+    tokenizer = story_text.tokenizer
+    for encode, rows in (
+        (encode_pairs, [Example(text, None, 0)]),
+        (encode_pairs, [Example("anna opened the oven.", text, 0)]),
+        (encode_choices, [ChoiceExample(text, ("a", "b"), 0)]),
+        (encode_spans, [SpanExample("", "opened", text, (), -1)]),
+        (encode_spans, [SpanExample("", text, "anna opened the oven.", (), -1)]),
+    ):
+        with pytest.raises(TokenizerError, match="are unknown; most often"):
+            encode(rows, tokenizer, 32)

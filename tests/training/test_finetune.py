@@ -233,7 +233,12 @@ def test_a_question_of_ones_own_is_answered_with_words_of_its_context(story_text
     torch.nn.init.constant_(model.head["none"].bias, 100.0)  # it would rather not
     context = "Anna  opened the oven. Ben sang \u2026 at home."
     assert answer(model, story_text.tokenizer, "opened the oven", context) in context
-    assert answer(model, story_text.tokenizer, "opened the oven", "Ben!") in ("Ben", "Ben!", "!")
+    with pytest.warns(UserWarning, match="most often '!' 1"):
+        assert answer(model, story_text.tokenizer, "opened the oven", "Ben!") in (
+            "Ben",
+            "Ben!",
+            "!",
+        )
     with pytest.raises(ValueError, match="no token in the context ' '"):
         answer(model, story_text.tokenizer, "opened the oven", " ")
 

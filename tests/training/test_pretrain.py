@@ -239,6 +239,10 @@ def test_a_device_is_the_cpu_unless_there_is_a_card_or_one_is_named(monkeypatch)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     assert {str(pick_device(name)) for name in (None, "auto", torch.device("cpu"))} == {"cpu"}
     assert str(pick_device("mps")) == "mps"  # only when asked for
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    for name, said in (("mps", "no MPS card that"), ("tpu", "no device 'tpu'; there are auto, ")):
+        with pytest.raises(ValueError, match=said):
+            pick_device(name)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     monkeypatch.setenv("LOCAL_RANK", "3")
