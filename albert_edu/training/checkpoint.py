@@ -159,8 +159,8 @@ def check_free(folder: Path | None, overwrite: bool) -> None:
     held = {file.name for file in folder.glob("*.safetensors*" if begun else "*")}
     if held:
         raise CheckpointError(
-            f"{folder} holds {min(held - {'checkpoints'} or held)} and no checkpoint to go on from, "
-            f"and training would replace files there. Give another --out, or --overwrite."
+            f"{folder} holds {min(held - {'checkpoints'} or held)} and no checkpoint to go on "
+            f"from, and training would replace files there. Give another --out, or --overwrite."
         )
 
 
