@@ -106,7 +106,7 @@ def test_the_report_names_mistakes_and_what_a_person_should_look_at(graded):
         "look: import socket",
         "wait for a person",
         "hours late, 4 points lost",
-        "mended: imports was gone and is put back",
+        "mended: imports was not in its place and is put back",
     ):
         assert words in text, words
     rows = text.splitlines()
@@ -211,12 +211,25 @@ def test_a_copied_cell_keeps_its_answer_and_what_another_assignment_marked_is_no
     notebook = split()
     for mark in ({}, {"grade_id": "of_another", "solution": True}, {"grade": "x"}):
         notebook.cells.append(nbformat.v4.new_code_cell("1", metadata={"nbgrader": mark}))
-    nbformat.write(notebook, place)
+    place.write_text(nbformat.writes(notebook), encoding="utf-8-sig")
     text, note = mend(place, SOURCES / place.name)
     names = names_in(text)
     assert len(names) == len(set(names)) and "encoder" in note and "the last copy counts" in note
     asked = next(c for c in json.loads(text)["cells"] if "open_question" in str(c["metadata"]))
     assert "".join(asked["source"]).startswith("# the first half\n\n"), "a person reads both halves"
+
+
+@pytest.mark.parametrize("moved, to", [("imports", -1), ("imports", 9), ("encoder_hidden", 0)])
+def test_a_cell_on_the_wrong_side_of_an_answer_is_put_back(moved, to, tmp_path):
+    notebook = submission({})
+    cell = next(cell for cell in notebook.cells if f"'{moved}'" in str(cell.metadata))
+    notebook.cells.remove(cell)
+    notebook.cells.insert(to % len(notebook.cells), cell)
+    nbformat.write(notebook, tmp_path / f"{NAME}.ipynb")
+    text, note = mend(tmp_path / f"{NAME}.ipynb", SOURCES / f"{NAME}.ipynb")
+    names = names_in(text)
+    assert names[0] == "imports" and "encoder_hidden" not in names[: names.index("encoder")]
+    assert note == "imports was not in its place and is put back" * (moved == "imports")
 
 
 @pytest.mark.parametrize("name", ["a*", "[b]", " c", "d\n", "e{f}"])
