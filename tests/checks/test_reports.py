@@ -37,6 +37,12 @@ def test_a_ratio_or_a_shift_is_told_of_several_different_numbers_only():
         ([2.0], [1.0]),
         ([2.0, 2.0], [1.0, 1.0]),
         ([0.0, 2.0], [0.0, 1.0]),
+        ([3.05, 3.1, 3.01, 3.04], [3.04771, 3.09789, 3.00793, 3.03797]),
+        ([0.00101, 0.002, 0.003], [0.0005, 0.001, 0.0015]),
+        (
+            [[1.002, 1.004], [2.002, 2.004], [3.00201, 3.00401]],
+            [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]],
+        ),
     ):
         told = difference(got, right)
         assert not any(word in told for word in ("times", "away", "right up to")), told
