@@ -22,11 +22,14 @@ def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tu
     students = sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
     handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
     paths = find_sources(sources)
-    chosen = [path for path in paths if path.name in handed_in and path.name.startswith(wanted)]
-    if not chosen:
-        names = ", ".join(path.name for path in paths)
+    there = [path for path in paths if path.name in handed_in]
+    names = ", ".join(path.name for path in there or paths)
+    if not there:
         raise ValueError(f"{folder} should hold STUDENT/NOTEBOOK, where NOTEBOOK is one of {names}")
-    return students, chosen
+    for start in wanted:
+        if not any(path.name.startswith(start) for path in there):
+            raise ValueError(f"--assignment {start}: {folder} has none, it has {names}")
+    return students, [path for path in there if path.name.startswith(wanted)]
 
 
 def mend(submitted: Path, source: Path) -> tuple[str, str]:

@@ -267,7 +267,8 @@ def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is
     assert "ann: FileNotFoundError" in lines[0] and lines[1] == f"{NAME}, bob: graded"
     assert ",,,ann," in (course / "scores.csv").read_text(), "a row without grades"
     monkeypatch.setattr(commands, "find_wall", lambda: "plain")
-    for words, said in (("--assignment=77", NAME), ("--wall=bwrap", "bubblewrap does not work")):
+    none = f"has none, it has {NAME}"
+    for words, said in (("--assignment=77", none), ("--wall=bwrap", "bubblewrap does not work")):
         assert main(["assignments", "grade", str(folder), words]) == 2
         assert said in capsys.readouterr().err
     damaged = {"gradebook.db": "no database " * 99, "state.json": f'{{"{NAME}": 3}}'}
