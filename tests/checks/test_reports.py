@@ -124,6 +124,7 @@ def test_the_title_is_the_students_own_name():
         return numbers
 
     assert str(check_add(my_sum)).startswith("my_sum, exercise 0.9 of assignment 00: ")
+    assert str(check_add(lambda *inputs: my_sum(*inputs), name="my_sum")).startswith("my_sum, ")
 
 
 def test_an_answer_in_double_precision_or_numpy_passes_whatever_the_seed():
@@ -131,11 +132,15 @@ def test_an_answer_in_double_precision_or_numpy_passes_whatever_the_seed():
         x, gain, bias = (one.double() for one in inputs)
         return torch.nn.functional.layer_norm(x, gain.shape, gain, bias, 1e-12)
 
+    def row_by_row(x, gain, bias):
+        return torch.stack([in_double(row, gain, bias) for row in x])
+
     def in_lists(*states):
         return [part.tolist() for part in checks.check_layer_similarity.reference(*states)]
 
     for seed in (None, 24, 25):
         assert checks.check_layer_norm(in_double, seed).passed
+        assert not checks.check_layer_norm(row_by_row, seed).passed, "a single row has no rows"
         assert checks.check_layer_norm(lambda *x: in_double(*x).numpy(), seed).passed
         assert checks.check_layer_similarity(in_lists, seed).passed
 

@@ -64,9 +64,10 @@ def card(
     mistakes: Mapping | None = None,
     pure: bool = False,
 ) -> Callable[..., Report]:
-    """Return the check ``check(answer, seed=None) -> Report`` of an exercise.
+    """Return the check ``check(answer, seed=None, name="") -> Report`` of an exercise.
 
-    ``number`` says where it stands, such as "assignment 03.1". The docstring of ``reference`` is
+    ``name`` is what the report calls a student's function that ``answer`` only wraps. ``number``
+    says where the exercise stands, such as "assignment 03.1". The docstring of ``reference`` is
     the task, and begins with how an answer is called. ``mistakes`` are edits of the reference by
     name (see engine/edits.py), or wrong answers; without them those of mistakes/03.txt are known.
     ``pure`` says that the text forbids to change the inputs. A whole check of one's own:
@@ -118,7 +119,7 @@ def card(
     def mistakes_of(seed: int) -> dict[str, tuple[list, list[bool]]]:
         return {name: ask_all(wrong_answer(reference, mistakes[name]), seed) for name in mistakes}
 
-    def check(answer, seed: int | None = None) -> Report:
+    def check(answer, seed: int | None = None, name: str = "") -> Report:
         seed = 0 if seed is None else seed
         questions, right = questions_of(seed), right_of(seed)
         outcomes, touched = ask_all(answer, seed, limited=True)
@@ -142,10 +143,10 @@ def card(
                 texts = explain(case, reference, outcomes[k], right[k], named, touched[k], none)
                 properties.append(Property(case.name, False, case.weight, **texts))
         if pure:
-            name, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
+            what, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
             asked = bool(spoilt) or any(held)  # who does nothing earns nothing by it
-            properties.append(Property(name, asked and not spoilt, 1.0, asked, reason=spoilt))
-        return Report(title, properties, place, getattr(answer, "__name__", title))
+            properties.append(Property(what, asked and not spoilt, 1.0, asked, reason=spoilt))
+        return Report(title, properties, place, name or getattr(answer, "__name__", title))
 
     check.__name__ = check.__qualname__ = f"check_{title}"
     check.__doc__, check.place = reference.__doc__, place
