@@ -107,7 +107,8 @@ def open_course(course: Path) -> NbGraderAPI:
     if found and not place.exists():
         raise FileError(f"{course} holds {min(found)}, and no grades: give another --out.")
     drawn = place.read_text() if place.exists() else str(secrets.randbelow(1_000_000) + 1)
-    with blame(f"the grading seed in {place} or {SEED_VARIABLE}", FileError):
+    cure = "Write the number back: a new one would ask the rest of the class other questions."
+    with blame(f"the grading seed in {place} or {SEED_VARIABLE}", FileError, cure):
         place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
     settings = course / "nbgrader_config.py"
     if not settings.exists():
