@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import secrets
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 
 from albert_course.assignments import SEED_VARIABLE, SOURCES
@@ -31,6 +30,8 @@ from albert_course.assignments.scores import write_scores
 from albert_course.assignments.submissions import Unreadable, find_submissions, mend
 from albert_course.assignments.wall import Limits
 from albert_edu.errors import FileError, blame, read_json
+
+NBGRADERS = {"gradebook.db", "nbgrader_config.py"}  # a person may make them before ``grade`` does
 
 
 class Outcome(NamedTuple):
@@ -89,49 +90,62 @@ def grade_folder(
             _follow_people(api, path.stem, graded)
             _write_state(course, state)
     finally:
-        problems = {
-            name: {student: one["problem"] for student, one in graded.items()}
-            for name, graded in state.items()
-        }
         with api.gradebook as gradebook:
-            write_scores(gradebook, problems, course / "scores.csv")
+            write_scores(gradebook, state, course / "scores.csv")
 
 
 def open_course(course: Path) -> NbGraderAPI:
     """Make the folder an nbgrader course, if it is none yet, and open it.
 
     The grading seed is the environment's, else one that is drawn once, so that a course asks all
-    its students the same numbers.
+    its students the same numbers. FileError for a folder without one that holds anything but
+    nbgrader's own files: some of it might be overwritten.
     """
     course.mkdir(parents=True, exist_ok=True)
     place = course / "grading_seed.txt"
+    found = {path.name for path in course.iterdir() if path.name[0] != "."} - NBGRADERS
+    if found and not place.exists():
+        raise FileError(f"{course} holds {min(found)}, and no grades: give another --out.")
     drawn = place.read_text() if place.exists() else str(secrets.randbelow(1_000_000) + 1)
-    with blame(f"the grading seed in {place} or {SEED_VARIABLE}", FileError):
+    cure = "Write the number back: a new one would ask the rest of the class other questions."
+    with blame(f"the grading seed in {place} or {SEED_VARIABLE}", FileError, cure):
         place.write_text(str(int(os.environ.get(SEED_VARIABLE, drawn))))
     settings = course / "nbgrader_config.py"
     if not settings.exists():
         settings.write_text(CONFIG)
     with blame(settings, FileError, "Mend it, or delete it: grade writes another."):
         api = nbgrader_api(course)
-    with blame(course / "gradebook.db", FileError, "Put a copy of it back."):
-        with contextlib.closing(sqlite3.connect(course / "gradebook.db")) as gradebook:
-            gradebook.execute("select * from sqlite_master")
-    return api
+    with blame(course / "gradebook.db", FileError, "Put a copy of it back."), api.gradebook:
+        return api
 
 
 def read_state(course: Path) -> dict[str, dict[str, dict]]:
     """Return what is known of each submission, by assignment and student.
 
     ``problem`` is why it has no grade, "" if it has one; ``note`` what was mended; ``content`` the
-    hash of what was graded, and by what source; ``marks`` what a person gave.
+    hash of what was graded, and by what source; ``marks`` what a person gave. FileError where the
+    gradebook has lost a grade: what is unchanged is passed over, so nothing else would tell.
     """
-    place = course / "state.json"
-    content = read_json(place, FileError) if place.exists() else {}
+    place, book = course / "state.json", course.resolve() / "gradebook.db"
+    state = read_json(place, FileError) if place.exists() else {}
     with blame(place, FileError):
-        return {
-            assignment: {name: dict(one) for name, one in students.items()}
-            for assignment, students in content.items()
+        graded = {
+            (assignment, student)
+            for assignment, students in state.items()
+            for student, one in students.items()
+            if not one["problem"] and _page(course, student, assignment).exists()
         }
+    if graded and book.exists() and book.stat().st_size:
+        with blame(book, FileError, "Put a copy of it back."):
+            with Gradebook(f"sqlite:///{book}") as gradebook:
+                rows = [row for each in gradebook.assignments for row in each.submissions]
+                graded -= {(row.name, row.student_id) for row in rows}
+    if graded:
+        raise FileError(
+            f"{book} has no grade of {min(graded)[1]}, and {place} has: put a copy of the first "
+            "back, or delete the second. All are graded again then, and points by hand are lost."
+        )
+    return state
 
 
 def add_assignment(api: NbGraderAPI, course: Path, path: Path) -> None:
@@ -153,7 +167,7 @@ def grade_one(
 ) -> dict[str, str] | None:
     """Grade one submission; return what is known of it, None if that is known from ``before``."""
     student, assignment = submitted.parent.name, source.stem
-    page = course / "feedback" / student / assignment / f"{assignment}.html"
+    page = _page(course, student, assignment)
     result = {"problem": "", "note": "", "content": ""}
     try:
         text, result["note"] = mend(submitted, source)
@@ -213,6 +227,10 @@ def _follow_people(api: NbGraderAPI, assignment: str, graded: dict[str, dict]) -
             if one.setdefault("marks", marks) != marks:
                 api.generate_feedback(assignment, student)
                 one["marks"] = marks
+
+
+def _page(course: Path, student: str, assignment: str) -> Path:
+    return course / "feedback" / student / assignment / f"{assignment}.html"
 
 
 def _write_state(course: Path, state: dict) -> None:

@@ -14,20 +14,19 @@ def exercise_of(grade: Grade) -> str:
     return re.sub(r"_(visible|hidden|examples)$", "", grade.name)
 
 
-def write_scores(gradebook: Gradebook, problems: dict, place: Path) -> None:
+def write_scores(gradebook: Gradebook, state: dict, place: Path) -> None:
     """Write each student's points: of an assignment, late penalty taken off, and of its exercises.
 
-    What is not graded, or waits for a person, is left empty: it is not 0. ``problems`` says what is
-    not graded, by assignment and student.
+    What is not graded is left empty, it is not 0, and so is an exercise that waits for a person.
+    ``state`` says what is known of each submission, by assignment and student.
     """
-    rows = {student.id: {"Student": student.id} for student in gradebook.students}
+    names = {student.id for student in gradebook.students}.union(*state.values())
+    rows = {name: {"Student": name, "SIS Login ID": name} for name in sorted(names)}
     columns = list(CANVAS)
-    for row in rows.values():
-        row["SIS Login ID"] = row["Student"]
     for assignment in gradebook.assignments:
         for submission in assignment.submissions:
-            student = submission.student.id
-            if problems.get(assignment.name, {}).get(student):
+            student = submission.student_id
+            if state.get(assignment.name, {}).get(student, {}).get("problem"):
                 continue
             points: dict[str, float | None] = {}
             for grade in submission.notebooks[0].grades:

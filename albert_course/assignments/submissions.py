@@ -22,22 +22,26 @@ def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tu
     students = sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
     handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
     paths = find_sources(sources)
-    chosen = [path for path in paths if path.name in handed_in and path.name.startswith(wanted)]
-    if not chosen:
-        names = ", ".join(path.name for path in paths)
+    there = [path for path in paths if path.name in handed_in]
+    names = ", ".join(path.name for path in there or paths)
+    if not there:
         raise ValueError(f"{folder} should hold STUDENT/NOTEBOOK, where NOTEBOOK is one of {names}")
-    return students, chosen
+    for start in wanted:
+        if not any(path.name.startswith(start) for path in there):
+            raise ValueError(f"--assignment {start}: {folder} has none, it has {names}")
+    return students, [path for path in there if path.name.startswith(wanted)]
 
 
 def mend(submitted: Path, source: Path) -> tuple[str, str]:
     """Return a submission as nbgrader can grade it, and what was mended, "" for nothing.
 
     JupyterLab copies a cell's metadata when it copies or splits the cell; the last copy keeps it. A
-    cell that is given and locked, such as the imports, is put back. Raises Unreadable.
+    locked cell is put back where it is gone, or was moved: what is given, such as the imports,
+    behind an answer, a test before its own. Raises Unreadable.
     """
     _check_file(submitted, source)
     try:
-        notebook = json.loads(submitted.read_text(encoding="utf-8"))
+        notebook = json.loads(submitted.read_text(encoding="utf-8-sig"))
         cells, wanted = notebook["cells"], _marked(source)
         found, copies = {}, []
         for cell in reversed(cells):
@@ -50,22 +54,29 @@ def mend(submitted: Path, source: Path) -> tuple[str, str]:
             elif name in wanted:
                 found[name] = cell
                 cell["metadata"]["nbgrader"] = wanted[name]["metadata"]["nbgrader"]
-        lost = [name for name in wanted if name not in found]
-        kinds = {name: wanted[name]["metadata"]["nbgrader"] for name in lost}
-        if answers := [name for name in lost if kinds[name]["solution"]]:
-            raise Unreadable(f"the answer cells {', '.join(answers)} or their metadata are gone")
-        given = [name for name in lost if not kinds[name]["grade"]]  # nbgrader restores the tests
-        names = list(wanted)
-        for name in reversed(given):
+        names, order = list(wanted), [*reversed(found)]
+        marks = {name: cell["metadata"]["nbgrader"] for name, cell in wanted.items()}
+        if lost := [name for name in names if marks[name]["solution"] and name not in found]:
+            raise Unreadable(f"the answer cells {', '.join(lost)} or their metadata are gone")
+        answers = {name for name in names if marks[name]["solution"] and not marks[name]["grade"]}
+        for name in order:
+            before, due = (
+                [one for one in row[: row.index(name)] if one in answers] for row in (order, names)
+            )
+            moved = {*due[-1:]} - {*before} if marks[name]["grade"] else {*before} - {*due}
+            if marks[name]["locked"] and moved:
+                cells.remove(found.pop(name))
+        given = [name for name in names if name not in found and not marks[name]["grade"]]
+        for name in reversed(given):  # nbgrader restores the tests
             after = [found[other] for other in names[names.index(name) :] if other in found]
-            cells.insert(cells.index(after[0]) if after else len(cells), wanted[name])
+            cells.insert(min(map(cells.index, after), default=len(cells)), wanted[name])
             found[name] = wanted[name]
     except Unreadable:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
         raise Unreadable(f"it is no notebook that can be read: {type(error).__name__}") from error
     notes = [f"{', '.join(sorted(set(copies)))}: the last copy counts"] if copies else []
-    notes += [f"{', '.join(given)} was gone and is put back"] if given else []
+    notes += [f"{', '.join(given)} was not in its place and is put back"] if given else []
     return json.dumps(notebook, indent=1), "; ".join(notes)
 
 

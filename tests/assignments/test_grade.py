@@ -6,14 +6,15 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from albert_course.assignments import SEED_VARIABLE, SOURCES, grade
+from albert_course.assignments import SEED_VARIABLE, SOURCES, commands, grade
 from albert_course.assignments.build import find_sources
-from albert_course.assignments.grade import grade_folder, read_state
+from albert_course.assignments.grade import grade_folder, open_course, read_state
 from albert_course.assignments.report import overview
 from albert_course.assignments.submissions import Unreadable, mend
 from albert_course.assignments.wall import SAYS, find_wall
@@ -105,7 +106,7 @@ def test_the_report_names_mistakes_and_what_a_person_should_look_at(graded):
         "look: import socket",
         "wait for a person",
         "hours late, 4 points lost",
-        "mended: imports was gone and is put back",
+        "mended: imports was not in its place and is put back",
     ):
         assert words in text, words
     rows = text.splitlines()
@@ -166,25 +167,42 @@ def test_a_source_whose_points_change_is_graded_again_and_one_with_other_cells_i
         found = len(list(grade_folder(*where)))
         page.parent.mkdir(parents=True, exist_ok=True)
         page.touch()
+        book = Gradebook(f"sqlite:///{tmp_path / 'out' / 'gradebook.db'}")
+        with book, warnings.catch_warnings(action="ignore"):  # SQLAlchemy's, of nbgrader's queries
+            book.update_or_create_student("ann")
+            book.update_or_create_submission(NAME, "ann")
         return found
 
     assert (outcomes(), outcomes()) == (1, 0)
-    gradebook = Gradebook(f"sqlite:///{tmp_path / 'out' / 'gradebook.db'}")
-    with gradebook, warnings.catch_warnings(action="ignore"):  # SQLAlchemy's, of nbgrader's queries
-        gradebook.update_or_create_student("ann")
-        gradebook.update_or_create_submission(NAME, "ann")
     source = read(tmp_path / "sources")
-    next(
-        c for c in source.cells if "encoder_hidden" in str(c.metadata)
-    ).metadata.nbgrader.points = 4
+    hidden = next(cell for cell in source.cells if "encoder_hidden" in str(cell.metadata))
+    hidden.metadata.nbgrader.points = 4
     nbformat.write(source, tmp_path / "sources" / f"{NAME}.ipynb")
     assert outcomes() == 1
-    source.cells = [c for c in source.cells if "encoder_hidden" not in str(c.metadata)]
+    source.cells.remove(hidden)
     nbformat.write(source, tmp_path / "sources" / f"{NAME}.ipynb")
-    with pytest.raises(
-        RuntimeError, match=r"other cells than when .* was begun; give another --out"
-    ):
+    with pytest.raises(RuntimeError, match=r"other cells than when .* was begun; give another"):
         outcomes()
+
+
+def test_lost_grades_are_told_and_nothing_of_the_user_s_is_overwritten(tmp_path):
+    open_course(tmp_path / "out")
+    page = tmp_path / "out" / "feedback" / "ann" / NAME / f"{NAME}.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    (tmp_path / "out" / "state.json").write_text(json.dumps({NAME: {"ann": {"problem": ""}}}))
+    for lose in (Path.exists, Path.unlink, Path.touch):  # it has other grades, is gone, is empty
+        lose(tmp_path / "out" / "gradebook.db")
+        with pytest.raises(ValueError, match="has no grade of ann"):
+            overview(tmp_path / "out")
+    with pytest.raises(ValueError, match="holds out, and no grades"):
+        open_course(tmp_path)
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names of a notebook's marked cells."""
+    marks = [cell["metadata"].get("nbgrader") for cell in json.loads(text)["cells"]]
+    return [mark["grade_id"] for mark in marks if mark]
 
 
 def test_a_copied_cell_keeps_its_answer_and_what_another_assignment_marked_is_no_error(tmp_path):
@@ -193,13 +211,25 @@ def test_a_copied_cell_keeps_its_answer_and_what_another_assignment_marked_is_no
     notebook = split()
     for mark in ({}, {"grade_id": "of_another", "solution": True}, {"grade": "x"}):
         notebook.cells.append(nbformat.v4.new_code_cell("1", metadata={"nbgrader": mark}))
-    nbformat.write(notebook, place)
+    place.write_text(nbformat.writes(notebook), encoding="utf-8-sig")
     text, note = mend(place, SOURCES / place.name)
-    marks = [cell["metadata"].get("nbgrader", {}) for cell in json.loads(text)["cells"]]
-    names = [mark["grade_id"] for mark in marks if mark]
+    names = names_in(text)
     assert len(names) == len(set(names)) and "encoder" in note and "the last copy counts" in note
     asked = next(c for c in json.loads(text)["cells"] if "open_question" in str(c["metadata"]))
     assert "".join(asked["source"]).startswith("# the first half\n\n"), "a person reads both halves"
+
+
+@pytest.mark.parametrize("moved, to", [("imports", -1), ("imports", 9), ("encoder_hidden", 0)])
+def test_a_cell_on_the_wrong_side_of_an_answer_is_put_back(moved, to, tmp_path):
+    notebook = submission({})
+    cell = next(cell for cell in notebook.cells if f"'{moved}'" in str(cell.metadata))
+    notebook.cells.remove(cell)
+    notebook.cells.insert(to % len(notebook.cells), cell)
+    nbformat.write(notebook, tmp_path / f"{NAME}.ipynb")
+    text, note = mend(tmp_path / f"{NAME}.ipynb", SOURCES / f"{NAME}.ipynb")
+    names = names_in(text)
+    assert names[0] == "imports" and "encoder_hidden" not in names[: names.index("encoder")]
+    assert note == "imports was not in its place and is put back" * (moved == "imports")
 
 
 @pytest.mark.parametrize("name", ["a*", "[b]", " c", "d\n", "e{f}"])
@@ -232,19 +262,17 @@ def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is
     for student in ("ann", "bob"):
         (folder / student).mkdir(parents=True)
         nbformat.write(submission({}), folder / student / f"{NAME}.ipynb")
-    monkeypatch.setattr(
-        grade, "_apart", lambda course, student, *_: "" if student == "bob" else open("none")
-    )
+    monkeypatch.setattr(grade, "_apart", lambda _, who, *__: "" if who == "bob" else open("none"))
     lines = sorted(map(str, grade_folder(folder, course, "plain", LIMITS)))
     assert "ann: FileNotFoundError" in lines[0] and lines[1] == f"{NAME}, bob: graded"
-    assert (
-        main(["assignments", "grade", str(folder), "--assignment", "77"]) == 2
-        and NAME in capsys.readouterr().err
-    )
-    for name, content in (
-        ("gradebook.db", "no database " * 99),
-        ("state.json", f'{{"{NAME}": 3}}'),
-    ):
+    assert ",,,ann," in (course / "scores.csv").read_text(), "a row without grades"
+    monkeypatch.setattr(commands, "find_wall", lambda: "plain")
+    none = f"has none, it has {NAME}"
+    for words, said in (("--assignment=77", none), ("--wall=bwrap", "bubblewrap does not work")):
+        assert main(["assignments", "grade", str(folder), words]) == 2
+        assert said in capsys.readouterr().err
+    damaged = {"gradebook.db": "no database " * 99, "state.json": f'{{"{NAME}": 3}}'}
+    for name, content in damaged.items():
         (course / name).write_text(content)
         with pytest.raises(ValueError, match=f"{name} is damaged"):
             list(grade_folder(folder, course, "plain", LIMITS))

@@ -95,14 +95,8 @@ def test_exercises_have_headers_hints_help_and_the_points_of_their_tests(path):
 
 
 def test_a_source_that_nbgrader_refuses_is_named(tmp_path):
-    mark = {
-        "grade": False,
-        "locked": False,
-        "task": False,
-        "grade_id": "a",
-        "solution": True,
-        "schema_version": 3,
-    }
+    mark = dict.fromkeys(("grade", "locked", "task"), False)
+    mark |= {"grade_id": "a", "solution": True, "schema_version": 3}
     cell = nbformat.v4.new_code_cell("### BEGIN SOLUTION\npass", metadata={"nbgrader": mark})
     kernel = {"name": "python3", "display_name": "Python", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})

@@ -173,7 +173,7 @@ check_post_norm_layer = card("assignment 02.8", post_norm_layer, _post_norm_laye
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
-    """``layer_norm(x[B,S,H], gain[H], bias[H]) -> [B,S,H]``: each token's row minus its mean, over
+    """``layer_norm(x[...,H], gain[H], bias[H]) -> [...,H]``: each token's row minus its mean, over
     the root of its variance (divided by H) plus 1e-12, times gain, plus bias."""
     centred = x - x.mean(-1, keepdim=True)
     variance = centred.square().mean(-1, keepdim=True)
@@ -186,6 +186,7 @@ def _layer_norm_cases(draw: Draw) -> Cases:
 
     yield Case("norms each row, then gain and bias", (x, gain, bias), 3.0)
     yield Case("gives a token alone the same as in company", (x[:1, 1:2], gain, bias))
+    yield Case("norms a single row x[H]", (x[0, 0], gain, bias))
     yield Case("gives a faint row the same as a loud one", (x / 4000, gain, bias), atol=2e-3)
     yield Case(
         "gives a row far from zero the same as a near one", (x + 3000, gain, bias), atol=2e-2

@@ -103,27 +103,19 @@ def _layer_plan_cases(draw: Draw) -> Cases:
     L = draw.integer(25, 41)  # beyond the depths that are asked for one and all below
     even = [(G * n, G) for G in range(2, 8) for n in range(2, 8) if G != n]
     even = [even[draw.integer(0, len(even))] for _ in range(3)]
-    uneven = [(L + n, G) for n in range(3) for G in range(4, 12) if (L + n) % G]
+    uneven = [(L + n, "all", G) for n in range(3) for G in range(4, 12) if (L + n) % G]
     uneven = [uneven[draw.integer(0, len(uneven))] for _ in range(4)]
     halves = "attention", "ffn", "none"
     yield Case("uses one block L times when all is shared", ((L, "all", 1),), 1.0, plans)
     yield Case("shares the half that is named", tuple((L, half, 1) for half in halves), 3.0, plans)
     yield Case("makes G groups of neighbours", tuple((L, "all", G) for L, G in even), 2.0, plans)
-    yield Case(
-        "makes G groups when G does not divide L",
-        tuple((L, "all", G) for L, G in uneven),
-        2.0,
-        plans,
-    )
+    yield Case("makes G groups when G does not divide L", tuple(uneven), 2.0, plans)
     depths = ((L, "all", G) for L in range(1, 25) for G in range(1, L + 1))
     yield Case("does so for all depths up to 24", tuple(depths), 1.0, plans)
+    layers, groups = even[0]
     for half in halves:
-        yield Case(
-            f"makes groups in the shared half alone: {half}",
-            ((*even[0], half),),
-            1.0,
-            lambda answer, size: plans(answer, (size[0], size[2], size[1])),
-        )
+        name = f"makes groups in the shared half alone: {half}"
+        yield Case(name, ((layers, half, groups),), 1.0, plans)
     for sizes in ((4, "all", 0), (4, "all", -1), (4, "all", 5), (4, "none", 5), (4, "both", 1)):
         yield Case(f"refuses {sizes}", sizes, 0.5)
 

@@ -33,8 +33,9 @@ check_smallest_batch = card("notebook 10.2", smallest_batch, _smallest_batch_cas
 
 def split_feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor, n: int) -> Tensor:
     """``split_feed_forward(x, W1, b1, W2, b2, n) -> parts[n,T,H]``: what n devices compute of
-    ``gelu(x @ W1 + b1) @ W2 + b2``, so that the parts add up to it. x[T,H], W1[H,F], b1[F],
-    W2[F,H], b2[H]; device i has the i-th of n equal groups of the F columns of W1."""
+    ``gelu(x @ W1 + b1) @ W2 + b2``, with the exact GELU, so that the parts add up to it.
+    x[T,H], W1[H,F], b1[F], W2[F,H], b2[H]; device i has the i-th of n equal groups of the F columns
+    of W1."""
     columns = zip(W1.chunk(n, 1), b1.chunk(n), W2.chunk(n, 0), strict=True)
     parts = [functional.gelu(x @ w1 + c1) @ w2 for w1, c1, w2 in columns]
     parts[0] = parts[0] + b2
@@ -43,15 +44,16 @@ def split_feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor
 
 def _split_feed_forward_cases(draw: Draw) -> Cases:
     x, W1, W2 = draw.randn(5, 4), draw.randn(4, 12), draw.randn(12, 4)
+
+    def block(answer, *inputs):
+        return sum(answer(*inputs))
+
     for n in (3, 1):
-        inputs = x, W1, draw.randn(12), W2, draw.randn(4), n
-        yield Case(
-            f"adds up to the block on {n} device{'s' * (n > 1)}",
-            inputs,
-            1.0,
-            lambda answer, *inputs: sum(answer(*inputs)),
-            1e-4,
+        inputs, devices = (
+            (x, W1, draw.randn(12), W2, draw.randn(4), n),
+            "devices" if n > 1 else "device",
         )
+        yield Case(f"adds up to the block on {n} {devices}", inputs, 1.0, block, 1e-4)
     bare = x, W1, draw.randn(12), W2, torch.zeros(4), 3
     yield Case("gives each device its own columns of W1", bare, 1.0, atol=1e-4)
 

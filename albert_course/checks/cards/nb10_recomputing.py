@@ -209,12 +209,9 @@ def _recompute_with_dropout_cases(draw: Draw) -> Cases:
 
     yield Case("gives the block's output", (once, x, along), 1.0, output)
     yield Case("gives the gradients of the first run's dropout", (once, x, along), 3.0, learnt)
-    yield Case(
-        "leaves the random numbers after it as they were", (once, x, along), 1.0, drawn_after
-    )
-    yield Case(
-        "leaves them as they were after three applications", (thrice, x, along), 1.0, drawn_after
-    )
+    one, three = (once, x, along), (thrice, x, along)
+    yield Case("leaves the random numbers after it as they were", one, 1.0, drawn_after)
+    yield Case("leaves them as they were after three applications", three, 1.0, drawn_after)
     yield Case("keeps x and no activations", (once, x, along), 2.0, memory)
     yield Case("keeps three applications of two blocks apart", (thrice, x, along), 2.0, learnt)
 

@@ -67,16 +67,8 @@ def _most_of_the_drop_cases(draw: Draw) -> Cases:
     ):
         none = [3 + 0.2 * luck for luck in draw.randn(6).tolist()]
         noise = (0.005, -0.004, 0.008, -0.008, 0.004, -0.004)
-        yield Case(
-            name,
-            (
-                none,
-                *(
-                    [z + cost + x for z, x in zip(none, noise, strict=True)]
-                    for cost in (ffn, all_shared)
-                ),
-            ),
-        )
+        noisy = [z + x for z, x in zip(none, noise, strict=True)]
+        yield Case(name, (none, [z + ffn for z in noisy], [z + all_shared for z in noisy]))
 
 
 check_most_of_the_drop = card("notebook 12.3", most_of_the_drop, _most_of_the_drop_cases, pure=True)

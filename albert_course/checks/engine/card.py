@@ -64,9 +64,10 @@ def card(
     mistakes: Mapping | None = None,
     pure: bool = False,
 ) -> Callable[..., Report]:
-    """Return the check ``check(answer, seed=None) -> Report`` of an exercise.
+    """Return the check ``check(answer, seed=None, name="") -> Report`` of an exercise.
 
-    ``number`` says where it stands, such as "assignment 03.1". The docstring of ``reference`` is
+    ``name`` is what the report calls a student's function that ``answer`` only wraps. ``number``
+    says where the exercise stands, such as "assignment 03.1". The docstring of ``reference`` is
     the task, and begins with how an answer is called. ``mistakes`` are edits of the reference by
     name (see engine/edits.py), or wrong answers; without them those of mistakes/03.txt are known.
     ``pure`` says that the text forbids to change the inputs. A whole check of one's own:
@@ -99,38 +100,36 @@ def card(
     def questions_of(seed: int) -> list[Case]:
         return list(cases(Draw(seed)))
 
-    def outcomes_of(answer: Callable, seed: int) -> list:
-        return [
-            ask(case.ask, answer, copy.deepcopy(case.inputs), seed, limited=False)
-            for case in questions_of(seed)
-        ]
+    def ask_all(answer: Callable, seed: int, limited: bool = False) -> tuple[list, list[bool]]:
+        """The outcomes, and whether the inputs were changed, up to one that stops."""
+        outcomes, touched = [], []
+        for case in questions_of(seed):
+            inputs = copy.deepcopy(case.inputs)
+            outcomes.append(ask(case.ask, answer, inputs, seed, limited))
+            touched.append(changed(case.inputs, inputs))
+            if limited and stops(outcomes[-1]):
+                break
+        return outcomes, touched
 
     @functools.lru_cache(4)
     def right_of(seed: int) -> list:
-        return outcomes_of(reference, seed)
+        return ask_all(reference, seed)[0]
 
     @functools.lru_cache(4)
-    def mistakes_of(seed: int) -> dict[str, list]:
-        return {
-            name: outcomes_of(wrong_answer(reference, edits), seed)
-            for name, edits in mistakes.items()
-        }
+    def mistakes_of(seed: int) -> dict[str, tuple[list, list[bool]]]:
+        return {name: ask_all(wrong_answer(reference, mistakes[name]), seed) for name in mistakes}
 
-    def check(answer, seed: int | None = None) -> Report:
+    def check(answer, seed: int | None = None, name: str = "") -> Report:
         seed = 0 if seed is None else seed
-        questions, right, outcomes, touched = questions_of(seed), right_of(seed), [], []
-        for case in questions:
-            inputs = copy.deepcopy(case.inputs)
-            outcomes.append(ask(case.ask, answer, inputs, seed))
-            touched.append(changed(case.inputs, inputs))
-            if stops(outcomes[-1]):
-                break
+        questions, right = questions_of(seed), right_of(seed)
+        outcomes, touched = ask_all(answer, seed, limited=True)
         atols = [case.atol for case in questions]
         held = [*map(same, outcomes, right, atols)]
         if gives_no_point(right, held):
             held = [False] * len(held)
         known = {} if all(held) else mistakes_of(seed)
-        names = name_mistakes(known, outcomes, right, held, atols)
+        results = {name: values for name, (values, _) in known.items()}
+        names = name_mistakes(results, outcomes, right, held, atols)
         properties = []
         for k, case in enumerate(questions):
             if k >= len(outcomes):
@@ -138,14 +137,16 @@ def card(
             elif held[k]:
                 properties.append(Property(case.name, True, case.weight))
             else:
-                named, none = names[k], any(value is None for value in right)
+                # An answer may only look like a mistake because it has spoilt its own inputs.
+                spoilt = names[k] and touched[k] and not known[names[k]][1][k]
+                named, none = "" if spoilt else names[k], any(value is None for value in right)
                 texts = explain(case, reference, outcomes[k], right[k], named, touched[k], none)
                 properties.append(Property(case.name, False, case.weight, **texts))
         if pure:
-            name, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
+            what, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
             asked = bool(spoilt) or any(held)  # who does nothing earns nothing by it
-            properties.append(Property(name, asked and not spoilt, 1.0, asked, reason=spoilt))
-        return Report(title, properties, place, getattr(answer, "__name__", title))
+            properties.append(Property(what, asked and not spoilt, 1.0, asked, reason=spoilt))
+        return Report(title, properties, place, name or getattr(answer, "__name__", title))
 
     check.__name__ = check.__qualname__ = f"check_{title}"
     check.__doc__, check.place = reference.__doc__, place

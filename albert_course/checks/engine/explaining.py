@@ -151,7 +151,7 @@ def _where(error: BaseException) -> str:
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         installed = "site-packages" in frame.filename or frame.filename.endswith(".pyx")
         if not frame.filename.startswith((*ours, "<frozen")) and not installed:
-            return f"in {frame.name}, line {frame.lineno}: {frame.line}"
+            return f"in {frame.name}, line {frame.lineno}: {(frame.line or '')[:120]}"
     if isinstance(error, TypeError) and "positional argument" in str(error):
         return "it cannot be called like this; look at the arguments in the exercise"
     return ""

@@ -5,6 +5,7 @@ import math
 import textwrap
 from dataclasses import asdict, dataclass, field
 
+import numpy as np
 import torch
 
 LINES = 15  # of a report, at most
@@ -147,8 +148,8 @@ def _joined(properties: list[Property]) -> str:
 def brief(value: object) -> str:
     """A value as a student should see it: shape, type, and the numbers when there are few.
 
-    >>> brief([0.1 + 0.2, 1.0])
-    '[0.3, 1]'
+    >>> brief([0.1 + 0.2, {"all": np.True_}])
+    "[0.3, {'all': True}]"
     """
     try:
         text = _brief(value)
@@ -158,10 +159,14 @@ def brief(value: object) -> str:
 
 
 def _brief(value: object) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, torch.Tensor):
         label = f"{str(value.dtype).removeprefix('torch.')} tensor of shape {tuple(value.shape)}"
         return f"{label}: {_brief(value.tolist())}" if value.numel() <= 8 else label
     if type(value) in (list, tuple):
         ends = "[]" if isinstance(value, list) else "()"
         return ends[0] + ", ".join(map(_brief, value[:60])) + ends[1]
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {_brief(one)}" for key, one in value.items()) + "}"
     return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -29,7 +29,7 @@ def roughness(curves):
         bends.append(np.mean(list(sharp.values())))
         changes.append(sum({a, b} == {-1, 1} for a, b in zip(signs, signs[1:])))
         where.append(max(sharp, key=sharp.get))
-    return torch.tensor(bends), torch.tensor(changes), torch.tensor(where)""",
+    return bends, changes, where""",
     "update_cosine": """
 def update_cosine(hidden_states, attention_mask, lag=1):
     weight = attention_mask.double()

@@ -57,8 +57,8 @@ def inverse(couplings, y1, y2, down_to=0):
         raise ValueError(f"{down_to} of {L}")
     if down_to == L:
         return [y1, y2]
-    *before, (F, G) = couplings
-    x2 = y2 - G(y1)
-    x1 = y1 - F(x2)
-    return inverse(before, x1, x2, down_to)""",
+    F, G = couplings.pop()
+    y2 -= G(y1)
+    y1 -= F(y2)
+    return inverse(couplings, y1, y2, down_to)""",
 }

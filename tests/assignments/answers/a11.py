@@ -7,15 +7,13 @@ class Head(nn.Module):
         super().__init__()
         if dropout < 0 or dropout >= 1:
             raise ValueError("dropout")
-        self.p = dropout
-        self.W = nn.Parameter(torch.randn(num_labels, hidden_size) * 0.02)
-        self.b = nn.Parameter(torch.zeros(num_labels))
+        self.p, self.scores = dropout, nn.LazyLinear(num_labels)
 
     def forward(self, pooled):
         if self.training and self.p:
             kept = torch.rand_like(pooled) >= self.p
             pooled = pooled * kept / (1 - self.p)
-        return torch.einsum("bh,ch->bc", pooled, self.W) + self.b""",
+        return self.scores(pooled)""",
     "layout": """
 import numpy as np
 
