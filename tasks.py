@@ -20,6 +20,7 @@ PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 NBVAL += ["--nbval-cell-timeout", "300", "--nbval-kernel-startup-timeout", "120"]
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."]]
+SPHINX = ["sphinx", "-q", "-c", "site", "-d"]
 FIRST = "/lab/tree/notebooks/00_start_here.ipynb"
 ROOT_MAY = ["--allow-root"] if hasattr(os, "getuid") and os.getuid() == 0 else []
 
@@ -31,7 +32,9 @@ COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "test-fast": ("test", [*LINT, [*PYTEST, *FAST]]),
     "test-lowest": ("test", [[*PYTEST, *FAST]]),
     "test-machines": ("test", [["tests.machines"]]),
-    "site": ("site", [["sphinx", "-q", "-c", "site", "-d", "build/doctrees", ".", "build/site"]]),
+    "site": ("site", [[*SPHINX, "build/doctrees", ".", "build/site"]]),
+    "slides": ("site", [[*SPHINX, "build/d-slides", "-b", "revealjs", ".", "build/slides"]]),
+    "book": ("site", [[*SPHINX, "build/d-book", "-b", "singlehtml", ".", "build/book"]]),
     "constraints": ("test", []),
 }
 
@@ -56,8 +59,13 @@ def main(name: str = "", *more: str) -> int:
         if name.startswith("test"):  # tests/offline cuts the network off
             os.environ.update(PYTHONPATH=str(ROOT / "tests" / "offline"), HF_HUB_OFFLINE="1")
             os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
+        if name == "slides":  # of some notebooks, by their numbers
+            found = [sorted(Path("notebooks").glob(f"{number}_*.ipynb")) for number in more]
+            more = [str(notebook) for notebooks in found for notebook in notebooks]
         for step in steps:
             run(python, "-m", *step, *(more if step is steps[-1] else ()))
+        if name == "book":
+            print_book()
     except subprocess.CalledProcessError as error:
         return error.returncode
     except KeyboardInterrupt:
@@ -90,6 +98,24 @@ def environment(extras: str, lowest: bool = False) -> Path:
         run(python, "-m", "pip", "install", "--disable-pip-version-check", *what)
     stamps[1].write_bytes(wanted)
     return python
+
+
+def print_book() -> None:
+    """Print the book as a PDF where a Chromium or a Chrome is found; it needs no network."""
+    page = Path("build/book/README.html").resolve()
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+    browser = next(filter(None, map(shutil.which, names)), None)
+    if not browser:
+        print(f"book: {page}. Print it from a browser to have a PDF.")
+        return
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--virtual-time-budget=60000",
+        "--no-pdf-header-footer",
+    ]
+    run(browser, *options, "--print-to-pdf=build/book.pdf", page.as_uri())
+    print("book: build/book.pdf")
 
 
 def write_constraints(python: Path) -> None:

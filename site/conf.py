@@ -8,8 +8,12 @@ import importlib.util
 import json
 import re
 import shutil
+import sys
 import tomllib
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from slides import with_breaks
 
 ROOT = Path(__file__).resolve().parents[1]
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls")
@@ -18,16 +22,21 @@ PAGES = {  # no source of an assignment: those have the solutions
     "Optional": "notebooks/optional/*.ipynb",
     "Look up": "notebooks/[A-Z]*.md figures/CLAIMS.md figures/drawings/README.md",
     "Assignments": "notebooks/assignments/*.md notebooks/assignments/release/*.ipynb",
-    "The library": "site/library/albert_edu*.rst albert_edu/pretrained/laptop/README.md",
+    "The library": "albert_edu/README.md site/library/albert_edu*.rst albert_edu/*/*/README.md",
     "This repository": "CONTRIBUTING.md CHANGELOG.md",
 }
 
 project = html_title = "ALBERT, built and measured"
 root_doc = "README"
 include_patterns = ["README.md", *" ".join(PAGES.values()).split()]
-extensions = ["myst_nb", "sphinx.ext.apidoc", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.apidoc", "sphinx.ext.autodoc", "sphinx_revealjs"]
 suppress_warnings = ["myst.xref_missing", "misc.highlighting_failure"]
 nb_execution_mode = "off"
+nb_mime_priority_overrides = [
+    (builder, mime, rank)
+    for builder in ("revealjs", "singlehtml")
+    for rank, mime in enumerate(("image/png", "text/html", "text/markdown", "text/plain"))
+]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 apidoc_modules = [{"path": "../albert_edu", "destination": "site/library"}]
@@ -45,6 +54,10 @@ if URLS:
         "source_branch": "main",
         "source_directory": "",
     }
+revealjs_style_theme = "white"
+revealjs_static_path, revealjs_css_files = ["static"], ["slides.css"]
+revealjs_script_conf = {"width": 1280, "height": 720, "margin": 0.02, "center": False}
+revealjs_script_conf |= {"slideNumber": True, "hash": True, "transition": "none"}
 mathjax_path = "mathjax/tex-mml-chtml.js"
 
 
@@ -52,7 +65,8 @@ def prepare(app, docname: str, source: list[str]) -> None:
     """Say in Sphinx's words what Jupyter and GitHub show by themselves."""
     notebook = ROOT / f"{docname}.ipynb"
     if notebook.exists():
-        source[0] = json.dumps(with_words_of_myst(json.loads(source[0]), notebook))
+        cells = with_words_of_myst(json.loads(source[0]), notebook)
+        source[0] = json.dumps(with_breaks(cells) if app.builder.name == "revealjs" else cells)
     if docname == root_doc:
         source[0] += "".join(map(contents, PAGES, PAGES.values()))
     if docname.startswith("site/library"):  # the headings of apidoc, without their second word
@@ -101,7 +115,8 @@ def finish(app, error) -> None:
     target = app.outdir / "_static" / "mathjax"
     shutil.copytree(package / "static/mathjax" / fonts, target / fonts, dirs_exist_ok=True)
     shutil.copy(package / "static/mathjax/tex-mml-chtml.js", target)
-    shutil.copy(app.outdir / "README.html", app.outdir / "index.html")
+    if app.builder.name == "html":
+        shutil.copy(app.outdir / "README.html", app.outdir / "index.html")
 
 
 def escape(app, what, name, thing, options, lines: list[str]) -> None:

@@ -1,9 +1,12 @@
 """The built site: every link leads somewhere, and reading it asks no other host."""
 
+import importlib.util
+import json
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
@@ -91,3 +94,16 @@ def test_every_image_is_described_and_the_front_page_has_the_name_that_servers_l
 def test_the_library_is_documented_with_its_shapes(site):
     text = (site / "site" / "library" / "albert_edu.model.html").read_text("utf-8")
     assert "AlbertForPretraining" in text and "B S H" in re.sub(r"<[^>]+>", "", text)
+
+
+def test_slides_keep_every_word_of_a_notebook_and_have_no_empty_one():
+    spec = importlib.util.spec_from_file_location("slides", ROOT / "site" / "slides.py")
+    slides = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(slides)
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        notebook = json.loads(path.read_text("utf-8"))
+        sources = ["".join(cell["source"]) for cell in slides.with_breaks(notebook)["cells"]]
+        whole = ["".join(cell["source"]) for cell in notebook["cells"]]
+        kept = [source for source in sources if source != slides.BREAK]
+        assert "\n\n".join(kept) == "\n\n".join(whole)
+        assert len(sources) > len(kept) and (slides.BREAK, slides.BREAK) not in pairwise(sources)
