@@ -5,8 +5,8 @@
 # make test-lowest    the same with the oldest versions that pyproject.toml allows, in an environment of their own
 # make test-machines  every notebook under settings that imitate other machines; says which cells print something else
 # make site           the notebooks and pages as a site with search: build/site/index.html
-# make slides        the notebooks as slides, or some: make slides NOTEBOOK=04; build/slides/notebooks
-# make book          all pages in one, build/book, and as build/book.pdf where there is a Chromium
+# make slides         one lesson as slides for a lecture: make slides NOTEBOOK=04
+# make book           the road, the optional lessons, the glossary and the claims as a PDF: build/book.pdf
 # make constraints    writes constraints.txt from the versions in .venv
 # tasks.py holds what they do, so that Windows has the same: py -3 tasks.py reproduce
 
@@ -17,7 +17,7 @@ COMMANDS := reproduce lab test test-fast test-lowest test-machines site slides b
 
 $(COMMANDS):
 	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON) here. Try: make $@ PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) tasks.py $@ $(if $(filter reproduce,$@),$(if $(PROFILE),--profile $(PROFILE))) $(if $(filter test-machines slides,$@),$(NOTEBOOK) $(NOTEBOOKS))
+	@$(PYTHON) tasks.py $@ $(if $(filter reproduce,$@),$(if $(PROFILE),--profile $(PROFILE))) $(if $(filter test-machines,$@),$(NOTEBOOKS)) $(if $(filter slides,$@),$(NOTEBOOK))
 
 clean:
 	rm -rf .venv .venv-lowest build

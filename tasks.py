@@ -20,9 +20,16 @@ PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 NBVAL += ["--nbval-cell-timeout", "300", "--nbval-kernel-startup-timeout", "120"]
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."]]
-SPHINX = ["sphinx", "-q", "-c", "site", "-d"]
 FIRST = "/lab/tree/notebooks/00_start_here.ipynb"
 ROOT_MAY = ["--allow-root"] if hasattr(os, "getuid") and os.getuid() == 0 else []
+
+SPHINX = ["sphinx", "-q", "-c", "site", "-d"]
+SLIDES = [*SPHINX, "build/doctrees-slides", "-E", "-b", "revealjs"]
+BOOK = [*SPHINX, "build/doctrees-book", "-b", "singlehtml", "-t", "book", ".", "build/book"]
+# What prints the book: by name, or where macOS and Windows have it.
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
+BROWSERS += ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]
+BROWSERS += [r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe"]
 
 # What each command installs, and the Python modules that it runs.
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
@@ -33,8 +40,8 @@ COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "test-lowest": ("test", [[*PYTEST, *FAST]]),
     "test-machines": ("test", [["tests.machines"]]),
     "site": ("site", [[*SPHINX, "build/doctrees", ".", "build/site"]]),
-    "slides": ("site", [[*SPHINX, "build/d-slides", "-b", "revealjs", ".", "build/slides"]]),
-    "book": ("site", [[*SPHINX, "build/d-book", "-b", "singlehtml", ".", "build/book"]]),
+    "slides": ("site", [SLIDES]),
+    "book": ("site", [BOOK]),
     "constraints": ("test", []),
 }
 
@@ -52,6 +59,11 @@ def main(name: str = "", *more: str) -> int:
         return 2
     os.chdir(ROOT)
     extras, steps = COMMANDS[name]
+    made = {"site": "build/site/index.html", "book": "build/book.pdf"}.get(name)
+    if name == "slides":
+        page = lesson(*more)
+        more = "-D", f"root_doc={page}", "-D", f"include_patterns={page}.ipynb", ".", "build/slides"
+        made = f"build/slides/{page}.html"
     try:
         python = environment(extras, lowest=name == "test-lowest")
         if name == "constraints":
@@ -59,13 +71,12 @@ def main(name: str = "", *more: str) -> int:
         if name.startswith("test"):  # tests/offline cuts the network off
             os.environ.update(PYTHONPATH=str(ROOT / "tests" / "offline"), HF_HUB_OFFLINE="1")
             os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
-        if name == "slides":  # of some notebooks, by their numbers
-            found = [sorted(Path("notebooks").glob(f"{number}_*.ipynb")) for number in more]
-            more = [str(notebook) for notebooks in found for notebook in notebooks]
         for step in steps:
             run(python, "-m", *step, *(more if step is steps[-1] else ()))
         if name == "book":
             print_book()
+        if made:
+            print(f"made: {made}")
     except subprocess.CalledProcessError as error:
         return error.returncode
     except KeyboardInterrupt:
@@ -100,22 +111,24 @@ def environment(extras: str, lowest: bool = False) -> Path:
     return python
 
 
+def lesson(number: str = "00") -> str:
+    """Return the page of the notebook with this number: its path without the suffix."""
+    found = sorted(Path("notebooks").glob(f"{number}_*.ipynb"))
+    if not found:
+        sys.exit(f"There is no notebook {number}: make slides NOTEBOOK=04, or tasks.py slides 04")
+    return found[0].with_suffix("").as_posix()
+
+
 def print_book() -> None:
-    """Print the book as a PDF where a Chromium or a Chrome is found; it needs no network."""
+    """Let a browser print the book's one page, with its formulas and with bookmarks."""
     page = Path("build/book/README.html").resolve()
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-    browser = next(filter(None, map(shutil.which, names)), None)
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not browser:
-        print(f"book: {page}. Print it from a browser to have a PDF.")
-        return
-    options = [
-        "--headless",
-        "--no-sandbox",
-        "--virtual-time-budget=60000",
-        "--no-pdf-header-footer",
-    ]
-    run(browser, *options, "--print-to-pdf=build/book.pdf", page.as_uri())
-    print("book: build/book.pdf")
+        sys.exit(f"Chromium, Chrome or Edge makes the PDF, and none is here. Its text is {page}")
+    options = ["--headless", "--no-pdf-header-footer", "--generate-pdf-document-outline"]
+    options += ["--virtual-time-budget=120000", "--print-to-pdf=build/book.pdf"]
+    options += ["--no-sandbox"] if ROOT_MAY else []
+    run(browser, *options, page.as_uri())
 
 
 def write_constraints(python: Path) -> None:

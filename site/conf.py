@@ -1,4 +1,4 @@
-"""The course as a site: ``make site`` builds build/site and executes nothing.
+"""The course as a site, a lesson as slides, the road as a book: nothing is executed.
 
 Sphinx reads the repository's own folder, and the README is the front page. A page asks no other
 host: MathJax 3.2.2 (Apache-2.0) comes with the package sphinx-mathjax-offline.
@@ -25,6 +25,9 @@ PAGES = {  # no source of an assignment: those have the solutions
     "The library": "albert_edu/README.md site/library/albert_edu*.rst albert_edu/*/*/README.md",
     "This repository": "CONTRIBUTING.md CHANGELOG.md",
 }
+if tags.has("book"):
+    PAGES = {name: PAGES[name] for name in ("The road", "Optional")}
+    PAGES["Look up"] = "notebooks/GLOSSARY.md figures/CLAIMS.md"
 
 project = html_title = "ALBERT, built and measured"
 root_doc = "README"
@@ -47,6 +50,8 @@ autodoc_member_order = "bysource"  # the order in which a file is read
 maximum_signature_line_length = 72
 html_theme = "furo"
 html_static_path, html_css_files = ["static"], ["course.css"]
+if tags.has("book"):
+    html_css_files.append("book.css")
 html_copy_source = html_show_copyright = False
 if URLS:
     html_theme_options = {
@@ -66,8 +71,14 @@ def prepare(app, docname: str, source: list[str]) -> None:
     notebook = ROOT / f"{docname}.ipynb"
     if notebook.exists():
         cells = with_words_of_myst(json.loads(source[0]), notebook)
-        source[0] = json.dumps(with_breaks(cells) if app.builder.name == "revealjs" else cells)
+        if app.builder.name == "revealjs":
+            cells = with_breaks(cells)
+        source[0] = json.dumps(cells)
+    if tags.has("book"):  # paper does not unfold
+        source[0] = source[0].replace("<details>", "<details open>")
     if docname == root_doc:
+        if tags.has("book"):  # a book begins with what it is about, not with commands
+            source[0] = source[0].partition("\n## ")[0]
         source[0] += "".join(map(contents, PAGES, PAGES.values()))
     if docname.startswith("site/library"):  # the headings of apidoc, without their second word
         source[0] = re.sub(r"Submodules\n-+\n\n| (module|package)$", "", source[0], flags=re.M)

@@ -1,4 +1,4 @@
-"""The built site: every link leads somewhere, and reading it asks no other host."""
+"""The built site and slides: every link leads somewhere, and reading it asks no other host."""
 
 import importlib.util
 import json
@@ -11,6 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+
+import tasks
 
 pytest.importorskip("myst_nb", reason="the extra [site] is not installed")
 pytestmark = pytest.mark.slow
@@ -91,9 +93,19 @@ def test_every_image_is_described_and_the_front_page_has_the_name_that_servers_l
     assert "index.html" in {path.name for path in pages}
 
 
-def test_the_library_is_documented_with_its_shapes(site):
-    text = (site / "site" / "library" / "albert_edu.model.html").read_text("utf-8")
-    assert "AlbertForPretraining" in text and "B S H" in re.sub(r"<[^>]+>", "", text)
+def test_a_lesson_becomes_slides_each_heading_on_one_of_its_own(tmp_path):
+    page = tasks.lesson("04")
+    to = ["-D", f"root_doc={page}", "-D", f"include_patterns={page}.ipynb", ROOT, tmp_path]
+    command = [sys.executable, "-m", *tasks.SLIDES]
+    command[command.index("build/doctrees-slides")] = tmp_path / "trees"
+    subprocess.run([*command, *to], cwd=ROOT, check=True)
+    slides = (tmp_path / f"{page}.html").read_text("utf-8")
+    shown = re.findall(r"<section\b[^>]*>\s*<h[12]>([^<]+)", slides)
+    cells = json.loads((ROOT / f"{page}.ipynb").read_text("utf-8"))["cells"]
+    prose = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    headings = re.findall(r"^##? (.+)$", prose, re.MULTILINE)
+    assert list(dict.fromkeys(shown)) == headings and len(shown) > 2 * len(headings)
+    assert not [url for url in Page(tmp_path / f"{page}.html").loaded if urlsplit(url).netloc]
 
 
 def test_slides_keep_every_word_of_a_notebook_and_have_no_empty_one():
@@ -107,3 +119,13 @@ def test_slides_keep_every_word_of_a_notebook_and_have_no_empty_one():
         kept = [source for source in sources if source != slides.BREAK]
         assert "\n\n".join(kept) == "\n\n".join(whole)
         assert len(sources) > len(kept) and (slides.BREAK, slides.BREAK) not in pairwise(sources)
+
+
+def test_slides_of_a_notebook_that_is_not_there_say_how_to_name_one():
+    with pytest.raises(SystemExit, match="There is no notebook 99: make slides NOTEBOOK=04"):
+        tasks.lesson("99")
+
+
+def test_the_library_is_documented_with_its_shapes(site):
+    text = (site / "site" / "library" / "albert_edu.model.html").read_text("utf-8")
+    assert "AlbertForPretraining" in text and "B S H" in re.sub(r"<[^>]+>", "", text)
