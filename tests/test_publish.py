@@ -15,7 +15,7 @@ from albert_course.publish import publish
 ROOT = Path(__file__).resolve().parents[1]
 CELL = '''from importlib.util import find_spec
 
-assert find_spec("albert_course"), "this kernel has no albert_course"'''
+assert find_spec("albert_course"), "this kernel has no albert_course: run make lab"'''
 
 
 @pytest.fixture
