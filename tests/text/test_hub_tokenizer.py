@@ -32,7 +32,7 @@ def write_bert(folder: Path, words: list[str], rows: int | None = None):
     )
     transformers.BertForPreTraining(config).save_pretrained(folder)
     vocabulary = {word: number for number, word in enumerate(words)}
-    transformers.BertTokenizer(vocabulary).save_pretrained(folder)
+    transformers.BertTokenizer(vocabulary, do_lower_case=True).save_pretrained(folder)
 
 
 @pytest.fixture
