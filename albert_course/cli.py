@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from albert_course.assignments.commands import add_verbs
+from albert_course.assignments.commands import add_verbs, run_build
 from albert_course.doctor import examine
 from albert_edu.command_line import run, verbs_of
 
@@ -75,4 +75,6 @@ def run_publish(options) -> None:
     """Write the repository's address into the README, the notebooks, and what the site reads."""
     from albert_course.publish import publish
 
-    print(*publish(options.repository), "say the address now; commit and push them.", sep="\n")
+    print(*publish(options.repository), sep="\n")
+    run_build(options)
+    print("These say the address now; commit and push them.")

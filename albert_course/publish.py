@@ -21,7 +21,9 @@ def publish(repository: str) -> list[str]:
     course = course_folder()
     edits = {course / name: edit for name, edit in places(repository).items()}
     cell = r"(this kernel has no albert_course)(?:(?!\\\").)*", bring(repository)
-    edits |= {path: cell for path in sorted(course.glob("notebooks/**/*.ipynb"))}
+    notebooks = sorted(course.glob("notebooks/**/*.ipynb"))
+    # What students get is built from source/, with a checksum of each cell.
+    edits |= {path: cell for path in notebooks if path.parent.name != "release"}
     texts = {}
     for path, (place, words) in edits.items():
         old = path.read_text(encoding="utf-8")
