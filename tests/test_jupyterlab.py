@@ -129,9 +129,9 @@ def browser():
         )
 
 
-def opened(browser, lab: str, name: str, width: int = 1300):
+def opened(browser, lab: str, name: str):
     """A page that shows the notebook, ready and idle."""
-    page = browser.new_page(viewport={"width": width, "height": 1000})
+    page = browser.new_page(viewport={"width": 1300, "height": 1000})
     page.goto(f"{lab}/lab/workspaces/{name[:2]}/tree/notebooks/{name}", timeout=120_000)
     page.wait_for_function(
         "window.jupyterapp?.shell.currentWidget?.context?.isReady", timeout=120_000
@@ -170,6 +170,10 @@ def test_a_stored_notebook_opens_with_every_figure_and_drawing_and_no_cell_scrol
     assert found["waiting"] == 0 and not found["errors"], found
     assert found["seen"] >= found["stored"] and found["drawn"] >= found["named"] > 0, found
     assert found["wide"] == [], "code cells that need a scroll bar"
+    page.evaluate("jupyterapp.commands.execute('application:toggle-left-area') && null")
+    page.set_viewport_size({"width": 800, "height": 1000})
+    page.wait_for_timeout(500)
+    assert page.evaluate(LOOK)["wide"] == [], "code cells that need one in a narrow window"
     page.close()
 
 
