@@ -18,6 +18,7 @@ Objective = Literal["sop", "nsp", "none"]
 SPECIALS = 3  # [CLS] A [SEP] B [SEP]
 IN_ORDER, SWAPPED = 0, 1  # for NSP: the next segment, a random segment
 NSP_TRIES = 8
+LARGE = 0.05  # share of the text from which on a document's pairs draw directly from the others
 LONGEST = 512  # tokens of the longest sequence that one would ask for, as in the paper
 
 
@@ -59,6 +60,10 @@ class PairSampler:
             raise CorpusError(_why_no_pair(corpus, two_sentences[same_document], sequence_length))
         by_topic = negatives == "topic"
         self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
+        home = corpus.document_of[self.followers]  # in rising order
+        self.own = np.searchsorted(home, np.arange(len(corpus.documents)))
+        sizes = np.diff(self.own)
+        self.is_large = (sizes > LARGE * len(home)) & (sizes < len(home)) & (not by_topic)
         groups = self.group_of[self.starts]
         if objective == "nsp" and (groups == groups[0]).all():
             raise CorpusError(
@@ -132,7 +137,8 @@ class PairSampler:
         """
         chosen = np.full((len(start), 2), -1)
         for _ in range(NSP_TRIES):
-            candidate = self.followers[rng.integers(len(self.followers), size=len(start))]
+            drawn = rng.integers(len(self.followers), size=len(start))
+            candidate = self.followers[self._outside(drawn, self.corpus.document_of[start])]
             end = self._fill(candidate, room)
             possible_cuts = np.maximum(sentences_in_a + end - candidate - 1, 1)
             accepted = rng.random(len(start)) < sentences_in_a / possible_cuts
@@ -140,6 +146,17 @@ class PairSampler:
             fits = (end > candidate) & elsewhere & accepted & (chosen[:, 0] < 0)
             chosen = np.where(fits[:, None], np.stack([candidate, end], 1), chosen)
         return chosen
+
+    def _outside(self, drawn: np.ndarray, document: np.ndarray) -> np.ndarray:
+        """Spread the draws for a large document over the followers of all others.
+
+        Left to chance, most of them would fall into the document itself and be refused, so that few
+        of its pairs survived.
+        """
+        first, own = self.own[document], np.diff(self.own)[document]
+        among_others = drawn * (len(self.followers) - own) // len(self.followers)
+        outside = among_others + own * (among_others >= first)
+        return np.where(self.is_large[document], outside, drawn)
 
 
 def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) -> str:

@@ -271,3 +271,14 @@ def test_lengths_hardly_tell_nsp(text):
     # may stand out. We measured 0.53, and 0.56 when false segments are not thinned to the sentence
     # counts of true ones.
     assert accuracy(text[1:], text.tokenizer, "nsp", columns=8) < 0.55
+
+
+@pytest.mark.parametrize("long", [200, 5000])
+def test_a_large_document_begins_its_share_of_the_pairs_of_nsp(long):
+    corpus = corpus_of([[4] * long, [4] * 12])
+    pairs = draw(corpus, "nsp", 24, n=4000)
+    home = documents_of(corpus, pairs)
+    in_short = (home[:, 0] == 1).mean()
+    assert abs(in_short - 11 / (long + 10)) < 0.02, "as many as it has starts"
+    other = home[pairs.labels == 1]
+    assert (other[:, 0] != other[:, 1]).all()
