@@ -35,7 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     option = learning.add_argument
     option("--batch-size", type=int, default=32)
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
-    option("--overwrite", action="store_true", help="replace a finished model in --out")
+    option("--overwrite", action="store_true", help="write into --out although it holds files")
 
     sub = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning)
     option = sub.add_argument

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 from albert_edu.config import check_numbers
 from albert_edu.text.files import file_documents, hub_rows, row_documents
@@ -97,7 +98,9 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
 
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()  # they would fill a log or a notebook
-    rows = (row for row in map(_with_sentences, documents) if row["sentences"])
+    rows = (
+        row for row in map(_with_sentences, watched(documents, "splitting")) if row["sentences"]
+    )
     if (first := next(rows, None)) is None:
         raise CorpusError("the corpus is empty: no document has a sentence.")
     rows = chain([first], rows)
@@ -109,6 +112,15 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
         return datasets.Dataset.from_generator(lambda: rows, fingerprint=name, **options)
     except datasets.exceptions.DatasetGenerationError as error:
         raise error.__cause__ or error from None
+
+
+def watched(documents: Iterable[dict], work: str) -> Iterator[dict]:
+    """Yield the documents, and show how many are done once that takes longer than three seconds.
+
+    A log gets a line every ten seconds. TQDM_DISABLE silences it.
+    """
+    every = 0.5 if sys.stderr.isatty() else 10
+    yield from tqdm(documents, work, unit=" documents", mininterval=every, delay=3, leave=False)
 
 
 def _with_sentences(document: dict) -> dict:

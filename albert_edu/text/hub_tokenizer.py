@@ -34,9 +34,12 @@ class HubTokenizer:
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
         self.tokenizer, self.settings = tokenizer, settings or {}
         if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
+            chosen = self.settings
+            if str(chosen.get("tokenizer_class")).startswith("BertTokenizer"):
+                chosen = {"do_lower_case": True} | chosen  # what transformers takes for granted
             with blame(SETTINGS, TokenizerError):
-                for field in OF_NORMALIZER.keys() & self.settings.keys():
-                    setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
+                for field in OF_NORMALIZER.keys() & chosen.keys():
+                    setattr(tokenizer.normalizer, OF_NORMALIZER[field], chosen[field])
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         self.pad_id = self._id_of("[PAD]", "<pad>")

@@ -12,7 +12,7 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
-from albert_edu.text.corpora import NAMED, hold_out, load_corpus
+from albert_edu.text.corpora import NAMED, hold_out, load_corpus, watched
 from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.segments import PairSampler
 from albert_edu.text.sentences import CorpusError
@@ -110,7 +110,8 @@ def prepare(
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             whole = Path(scratch, "whole")
             for part, side in (("train", train), ("held_out", held)):
-                TokenizedCorpus.encode(chain.from_iterable(side), tokenizer, whole / part)
+                documents = watched(chain.from_iterable(side), "tokenising")
+                TokenizedCorpus.encode(documents, tokenizer, whole / part)
             tokenizer.save(whole)
             try:
                 whole.rename(folder)

@@ -106,10 +106,12 @@ def resume(
         return {}
     state = read_state(path)
     run = {"config": _shape(model), **run}
-    if changes := "; ".join(filter(None, (differing(state.get(part), run[part]) for part in run))):
+    # A seed stands in several parts, and is told once.
+    changes = dict.fromkeys(differing(state.get(part), run[part]) for part in run)
+    if told := "; ".join(filter(None, changes)):
         raise CheckpointError(
-            f"{path} belongs to another run: {changes}. Give the same settings to go on, or "
-            f"another folder."
+            f"{path} belongs to another run: {told}. Give the same settings to go on, another "
+            f"folder, or delete {folder} to begin anew."
         )
     return load_checkpoint(path, model, optimizer)
 
