@@ -6,6 +6,7 @@ text is read, because ``import albert_edu`` has to be quick. Notebook 01 shows w
 """
 
 import inspect
+import os
 import sys
 import uuid
 from collections.abc import Iterable, Iterator
@@ -119,8 +120,9 @@ def watched(documents: Iterable[dict], work: str) -> Iterator[dict]:
 
     A log gets a line every ten seconds. TQDM_DISABLE silences it.
     """
-    every = 0.5 if sys.stderr.isatty() else 10
-    yield from tqdm(documents, work, unit=" documents", mininterval=every, delay=3, leave=False)
+    every, silent = 0.5 if sys.stderr.isatty() else 10, bool(os.environ.get("TQDM_DISABLE"))
+    options = {"unit": " documents", "mininterval": every, "disable": silent}
+    yield from tqdm(documents, work, delay=3, leave=False, **options)
 
 
 def _with_sentences(document: dict) -> dict:

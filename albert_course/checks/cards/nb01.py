@@ -85,7 +85,7 @@ def _moved_rows_cases(draw: Draw) -> Cases:
         )
 
 
-check_moved_rows = card("notebook 01.6", moved_rows, _moved_rows_cases)
+check_moved_rows = card("notebook 01.3", moved_rows, _moved_rows_cases)
 
 
 def best_cut(word: str, log_p: Mapping[str, float]) -> list[str] | None:

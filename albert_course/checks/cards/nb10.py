@@ -1,10 +1,4 @@
-"""Cards of notebook 10: where a saving fades, devices; FLOPs; inputs found from outputs."""
-
-from collections.abc import Callable, Sequence
-
-import torch
-import torch.nn.functional as functional
-from torch import Tensor
+"""Cards of notebook 10: where a saving fades, a speedup, and FLOPs."""
 
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
@@ -28,37 +22,7 @@ def _smallest_batch_cases(draw: Draw) -> Cases:
     yield Case("wants less, not as much", (6 * 10**8, 2 * 10**8, 10**8, 0.25))
 
 
-check_smallest_batch = card("notebook 10.2", smallest_batch, _smallest_batch_cases)
-
-
-def split_feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor, n: int) -> Tensor:
-    """``split_feed_forward(x, W1, b1, W2, b2, n) -> parts[n,T,H]``: what n devices compute of
-    ``gelu(x @ W1 + b1) @ W2 + b2``, with the exact GELU, so that the parts add up to it.
-    x[T,H], W1[H,F], b1[F], W2[F,H], b2[H]; device i has the i-th of n equal groups of the F columns
-    of W1."""
-    columns = zip(W1.chunk(n, 1), b1.chunk(n), W2.chunk(n, 0), strict=True)
-    parts = [functional.gelu(x @ w1 + c1) @ w2 for w1, c1, w2 in columns]
-    parts[0] = parts[0] + b2
-    return torch.stack(parts)
-
-
-def _split_feed_forward_cases(draw: Draw) -> Cases:
-    x, W1, W2 = draw.randn(5, 4), draw.randn(4, 12), draw.randn(12, 4)
-
-    def block(answer, *inputs):
-        return sum(answer(*inputs))
-
-    for n in (3, 1):
-        inputs, devices = (
-            (x, W1, draw.randn(12), W2, draw.randn(4), n),
-            "devices" if n > 1 else "device",
-        )
-        yield Case(f"adds up to the block on {n} {devices}", inputs, 1.0, block, 1e-4)
-    bare = x, W1, draw.randn(12), W2, torch.zeros(4), 3
-    yield Case("gives each device its own columns of W1", bare, 1.0, atol=1e-4)
-
-
-check_split_feed_forward = card("notebook 10.6", split_feed_forward, _split_feed_forward_cases)
+check_smallest_batch = card("notebook 10.1", smallest_batch, _smallest_batch_cases)
 
 
 def training_speedup(
@@ -82,7 +46,7 @@ def _training_speedup_cases(draw: Draw) -> Cases:
         )
 
 
-check_training_speedup = card("notebook 10.7", training_speedup, _training_speedup_cases)
+check_training_speedup = card("notebook 10.2", training_speedup, _training_speedup_cases)
 
 
 def flops(config: AlbertConfig, S: int, training: bool) -> float:
@@ -136,50 +100,3 @@ def _flops_cases(draw: Draw) -> Cases:
 
 
 check_flops = card("assignment 10.3", flops, _flops_cases)
-
-
-def reversible(couplings: Sequence[tuple[Callable, Callable]], y1: Tensor, y2: Tensor) -> tuple:
-    """``inverse(couplings, y1, y2) -> (x1, x2)``: what went into a reversible stack, found from
-    what came out. ``couplings`` is a list of pairs of functions, the first applied first; each pair
-    (F, G) made ``y1 = x1 + F(x2)`` and then ``y2 = x2 + G(y1)``, which are the x1 and x2 of the
-    next pair. F and G cannot be inverted; each of them is called once."""
-    for F, G in reversed(couplings):
-        y2 = y2 - G(y1)
-        y1 = y1 - F(y2)
-    return y1, y2
-
-
-def _reversible_cases(draw: Draw) -> Cases:
-    L, shape = draw.integer(3, 6), (2, 3, 4)
-
-    def bend(weight):
-        return lambda x: torch.cos(x @ weight)
-
-    couplings = [(bend(draw.randn(4, 4)), bend(draw.randn(4, 4))) for _ in range(L)]
-    x1, x2 = draw.randn(*shape), draw.randn(*shape)
-
-    def through(couplings):
-        y1, y2 = x1, x2
-        for F, G in couplings:
-            y1 = y1 + F(y2)
-            y2 = y2 + G(y1)
-        return y1, y2
-
-    def calls(answer, couplings, y1, y2):
-        count = []
-
-        def counted(function):
-            return lambda x: count.append(1) or function(x)
-
-        answer([(counted(F), counted(G)) for F, G in couplings], y1, y2)
-        return len(count)
-
-    yield Case("goes back through one coupling", (couplings[:1], *through(couplings[:1])), 2.0)
-    yield Case(
-        "goes back through several couplings", (couplings, *through(couplings)), 3.0, atol=1e-3
-    )
-    yield Case("calls each function once", (couplings, *through(couplings)), 1.0, calls)
-    yield Case("leaves the halves as they are in an empty stack", ([], x1, x2))
-
-
-check_reversible = card("assignment 10.5", reversible, _reversible_cases)

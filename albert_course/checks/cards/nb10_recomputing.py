@@ -217,5 +217,5 @@ def _recompute_with_dropout_cases(draw: Draw) -> Cases:
 
 
 check_recompute_with_dropout = card(
-    "assignment 10.1", RecomputeWithDropout, _recompute_with_dropout_cases
+    "assignment 10.5", RecomputeWithDropout, _recompute_with_dropout_cases
 )

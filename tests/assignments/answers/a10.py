@@ -50,15 +50,4 @@ class RecomputeSame(torch.autograd.Function):
             loss = (ctx.run(leaf) * back).sum()
         torch.random.set_rng_state(now)
         return (None, *torch.autograd.grad(loss, [leaf] + list(ctx.run.parameters())))''',
-    "inverse": """
-def inverse(couplings, y1, y2, down_to=0):
-    L = len(couplings)
-    if down_to not in range(L + 1):
-        raise ValueError(f"{down_to} of {L}")
-    if down_to == L:
-        return [y1, y2]
-    F, G = couplings.pop()
-    y2 -= G(y1)
-    y1 -= F(y2)
-    return inverse(couplings, y1, y2, down_to)""",
 }
