@@ -42,7 +42,7 @@ def start(number: str, assignment: bool = False) -> Path:
     if assignment:
         source = course / "notebooks" / "assignments" / "release" / source.name
         if not source.exists():
-            raise ValueError(f"{source.stem} has no assignment; notebooks 01 to 11 have one each.")
+            raise ValueError(f"{source.stem} has no assignment; notebooks 01 to 12 have one each.")
     if target.exists():
         raise ValueError(f"{target} exists; rename or delete it first, it may hold your answers.")
     target.parent.mkdir(parents=True, exist_ok=True)
