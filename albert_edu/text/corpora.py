@@ -121,8 +121,7 @@ def watched(documents: Iterable[dict], work: str) -> Iterator[dict]:
     A log gets a line every ten seconds. TQDM_DISABLE silences it.
     """
     every, silent = 0.5 if sys.stderr.isatty() else 10, bool(os.environ.get("TQDM_DISABLE"))
-    options = {"unit": " documents", "mininterval": every, "disable": silent}
-    yield from tqdm(documents, work, delay=3, leave=False, **options)
+    yield from tqdm(documents, work, mininterval=every, delay=3, leave=False, disable=silent)
 
 
 def _with_sentences(document: dict) -> dict:

@@ -4,7 +4,6 @@ Each is a dict with an ``id`` and a ``text``, or with its ``sentences`` where ea
 Nothing is read as text in silence that is something else. ``datasets`` reads the rows.
 """
 
-import difflib
 import os
 import sys
 import warnings
@@ -138,9 +137,7 @@ def hub_rows(
     try:
         return load_dataset(path, subset or None, split=split)
     except Exception as error:  # datasets raises a dozen kinds when a set cannot be had
-        near = difflib.get_close_matches(name, ("sotu", "imdb", "stories"), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
         raise kind(
-            f"{name!r} is no corpus of ours, no file and no folder, and the Hub does not give "
-            f"it: {error}{hint}"
+            f"{name!r} is no corpus of ours (sotu, imdb, stories), no file and no folder, and the "
+            f"Hub does not give it: {error}"
         ) from error

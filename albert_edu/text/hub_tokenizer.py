@@ -34,9 +34,8 @@ class HubTokenizer:
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
         self.tokenizer, self.settings = tokenizer, settings or {}
         if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
-            chosen = self.settings
-            if str(chosen.get("tokenizer_class")).startswith("BertTokenizer"):
-                chosen = {"do_lower_case": True} | chosen  # what transformers takes for granted
+            is_bert = str(self.settings.get("tokenizer_class")).startswith("BertTokenizer")
+            chosen = ({"do_lower_case": True} if is_bert else {}) | self.settings  # its default
             with blame(SETTINGS, TokenizerError):
                 for field in OF_NORMALIZER.keys() & chosen.keys():
                     setattr(tokenizer.normalizer, OF_NORMALIZER[field], chosen[field])
@@ -106,10 +105,6 @@ class HubTokenizer:
         shown = [int(i) for i in ids if int(i) not in hidden]
         return self.tokenizer.decode(shown, skip_special_tokens=False)
 
-    def normalise(self, text: str) -> str:
-        """Return what is left of a text before it is cut into tokens."""
-        return self.tokenizer.normalizer.normalize_str(text) if self.tokenizer.normalizer else text
-
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with the tokenizer."""
@@ -133,7 +128,7 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
     elif file.name == "tokenizer.json":
         read = read_file(file, lambda path: tokenizers.Tokenizer.from_file(str(path)), FileError)
         tokenizer = HubTokenizer(read, settings)
-        left = tokenizer.normalise("É")
+        left = read.normalizer.normalize_str("É") if read.normalizer else "É"
     else:
         raise TokenizerError(
             f"{folder} has no tokenizer.json. Two lines of transformers write one from vocab.txt: "

@@ -19,7 +19,7 @@ from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
-from albert_edu.text.unknown import judge_unknown
+from albert_edu.text.unknown import judge_unknown, listed
 
 CACHE_VERSION = 8  # raise it when the way text is prepared changes, so that old caches are ignored
 SHIPPED = Path(str(files("albert_edu"))) / "pretrained" / "vocabularies"
@@ -86,10 +86,10 @@ def prepare(
     check_numbers(locals(), 0, 2**32, "seed")
     check_numbers(locals(), 0.0, 1.0, "held_out")
     tokenizer = tokenizer or shipped_vocabulary(name, vocab_size, held_out, seed)
-    learnt = f"{vocab_size}-sentencepiece-{sentencepiece.__version__}"
-    vocabulary = tokenizer.fingerprint if tokenizer else learnt
-    folder = f"{_key(name)}-V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
-    folder = cache_folder() / folder
+    release = f"sentencepiece-{sentencepiece.__version__}"  # each learns another vocabulary
+    vocabulary = tokenizer.fingerprint if tokenizer else f"{vocab_size}-{release}"
+    settings = f"V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
+    folder = cache_folder() / f"{_key(name)}-{settings}"
     if not folder.exists():
         with _scratch_in(folder.parent) as scratch:
             names = name.split("+") if _is_named(name) else [name]
@@ -120,7 +120,9 @@ def prepare(
                     raise
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
     text = PreparedText(AlbertTokenizer.load(folder), *parts)
-    judge_unknown(text.train.unknown_share, text.train.offenders, f"{name} (the training part)")
+    judge_unknown(
+        text.train.unknown_share, listed(text.train.unknown), f"{name} (the training part)"
+    )
     return text
 
 

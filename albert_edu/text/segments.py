@@ -62,12 +62,11 @@ class PairSampler:
         self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
         home = corpus.document_of[self.followers]  # in rising order
         self.own = np.searchsorted(home, np.arange(len(corpus.documents)))
-        sizes = np.diff(self.own)
-        self.is_large = (sizes > LARGE * len(home)) & (sizes < len(home)) & (not by_topic)
+        self.is_large = (np.diff(self.own) > LARGE * len(home)) & (not by_topic)
         groups = self.group_of[self.starts]
         if objective == "nsp" and (groups == groups[0]).all():
             raise CorpusError(
-                f"NSP draws its negatives from another {negatives}, and this corpus has only one."
+                f"NSP draws negatives from another {negatives}; only one has sentences that fit."
             )
 
     @property

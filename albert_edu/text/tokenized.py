@@ -20,7 +20,6 @@ from jaxtyping import Int, UInt16
 from albert_edu.errors import blame, read_file, read_text
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
-from albert_edu.text.unknown import listed
 
 PART_TOKENS = 1 << 21  # how many tokens are counted together
 
@@ -110,11 +109,6 @@ class TokenizedCorpus:
         """
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
         return sum(np.bincount(part, minlength=1 << 16) for part in parts)[:vocab_size]
-
-    @property
-    def offenders(self) -> str:
-        """The commonest unknown symbols with their counts, or "none"."""
-        return listed(self.unknown)
 
     @property
     def density(self) -> str:

@@ -169,10 +169,10 @@ def split() -> nbformat.NotebookNode:
 
 
 def without_imports() -> nbformat.NotebookNode:
-    """Return a solved notebook whose first cell of code was deleted."""
+    """Return a solved notebook whose cell of imports was deleted."""
     notebook = submission(SOLVED)
-    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    notebook.cells.remove(first)
+    imports = next(cell for cell in notebook.cells if "'imports'" in str(cell.metadata))
+    notebook.cells.remove(imports)
     return notebook
 
 

@@ -229,7 +229,10 @@ def test_a_cell_on_the_wrong_side_of_an_answer_is_put_back(moved, to, tmp_path):
     nbformat.write(notebook, tmp_path / f"{NAME}.ipynb")
     text, note = mend(tmp_path / f"{NAME}.ipynb", SOURCES / f"{NAME}.ipynb")
     names = names_in(text)
-    assert names[0] == "imports" and "encoder_hidden" not in names[: names.index("encoder")]
+    assert (
+        names[:2] == ["course", "imports"]
+        and "encoder_hidden" not in names[: names.index("encoder")]
+    )
     assert note == "imports was not in its place and is put back" * (moved == "imports")
 
 

@@ -254,7 +254,7 @@ def test_a_source_that_is_not_there_is_said_so(tmp_path):
         (tmp_path / "folder.csv", "is no regular file"),
         (
             "nyu-mll/no-such-set:x:train",
-            "'nyu-mll/no-such-set:x' is no corpus of ours, .* Hub does not give it",
+            "'nyu-mll/no-such-set:x' is no corpus of ours .* Hub does not give it",
         ),
         ("glue", "NAME:SUBSET:SPLIT"),
         ("", "NAME:SUBSET:SPLIT"),

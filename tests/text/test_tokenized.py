@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.text.unknown import listed
 
 WORDS = ("the", "Barn", "öld", "burning", "x9", "", "  ", "\u0301")
 
@@ -131,8 +132,8 @@ def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
 def test_the_eight_commonest_unknown_symbols_are_named(corpus):
     many = dataclasses.replace(corpus, unknown=tuple((letter, 1000) for letter in "abcdefghi"))
     assert (
-        many.offenders == ", ".join(f"'{letter}' 1,000" for letter in "abcdefgh")
-        and corpus.offenders == "none"
+        listed(many.unknown) == ", ".join(f"'{letter}' 1,000" for letter in "abcdefgh")
+        and listed(corpus.unknown) == "none"
     )
 
 
