@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 def saved_bytes(run: Callable[[], object], model: nn.Module) -> int:
-    """Return the bytes that autograd stores of ``run()`` for the backward pass.
+    """Return the bytes that autograd stores in ``run()`` for backward.
 
     The model's weights are not counted, since they are there in any case.
     """

@@ -149,7 +149,7 @@ def loss_sum(
 
 
 def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
-    """Return the cross-entropy in nats averaged over the labels that are not IGNORE.
+    """Return the mean cross-entropy, in nats, of the labels that are not IGNORE.
 
     Without any such label it is 0 and not NaN.
     """

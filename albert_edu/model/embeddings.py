@@ -7,7 +7,7 @@ from albert_edu.config import AlbertConfig
 
 
 class FactorizedEmbedding(nn.Module):
-    """Sum of word, segment and position rows of width E, projected to width H.
+    """Word, segment and position rows of width E, summed and projected to H.
 
     Norm and dropout come first, the projection (with bias) after them, as in the
     authors' code. When E == H there is nothing to factorise and no projection, which

@@ -29,7 +29,7 @@ class MaskedTokenHead(nn.Module):
 
 
 class SentenceOrderHead(nn.Linear):
-    """Two scores from the pooled vector of [CLS], [B,H] to [B,2]; notebook 06.
+    """Two scores from the pooled vector of [CLS], [B,H] to [B,2] (nb 06).
 
     Label 0 is in order, 1 is swapped (SOP) or from another document (NSP).
     """

@@ -35,7 +35,8 @@ class HubTokenizer:
         self.tokenizer, self.settings = tokenizer, settings or {}
         if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
             is_bert = str(self.settings.get("tokenizer_class")).startswith("BertTokenizer")
-            chosen = ({"do_lower_case": True} if is_bert else {}) | self.settings  # its default
+            # A BertTokenizer lower-cases where its settings are silent.
+            chosen = ({"do_lower_case": True} if is_bert else {}) | self.settings
             with blame(SETTINGS, TokenizerError):
                 for field in OF_NORMALIZER.keys() & chosen.keys():
                     setattr(tokenizer.normalizer, OF_NORMALIZER[field], chosen[field])

@@ -1,7 +1,9 @@
 """Text to token ids and back, as the authors do it: normalise, then SentencePiece unigram (nb 01).
 
 Known differences from the authors' code, each with a test: a piece ending in a digit and a comma
-is left as SentencePiece made it (the authors encode it again without the comma).
+is left as SentencePiece made it (the authors encode it again without the comma); our own
+vocabularies reserve no pieces for ( ) " - . and currency signs (the released one does, and
+transformers then splits the text around them differently from SentencePiece).
 From transformers' AlbertTokenizer: the control symbols [CLS], [SEP], [MASK] and <pad> in running
 text are text to us and ids to it; marks that are no accents (Indic vowel signs, enclosing
 circles) stay with us, as in the authors' code, and are dropped by it; the control separators

@@ -18,6 +18,7 @@ from transformers import AutoTokenizer
 
 from albert_edu.text.tokenizer import (
     CLS,
+    CONTROL_SYMBOLS,
     MASK,
     PAD,
     SEP,
@@ -182,6 +183,15 @@ def test_decoding_gives_back_the_normalised_text(text):
     assert text.tokenizer.decode([CLS, MASK, *war, MASK, SEP]) == "[MASK] war [MASK]"
 
 
+def test_decoding_never_gives_two_spaces(text):
+    ids = [
+        text.tokenizer.processor.piece_to_id(piece)
+        for piece in ("▁the", "▁", "[MASK]", "▁", "▁war")
+    ]
+    assert UNK not in ids
+    assert text.tokenizer.decode(ids) == "the [MASK] war"
+
+
 def test_ids_are_those_of_transformers_on_real_text(text, theirs):
     paragraphs = [
         p
@@ -249,6 +259,30 @@ def test_known_difference_a_digit_with_a_comma_stays_one_piece(text, theirs):
     ours, transformers_ = both(text.tokenizer, theirs, "On April 30, 1789")
     assert "▁30," in ours.split()  # the original would encode it again as ▁30 and a comma
     assert ours == transformers_  # and so does transformers leave it
+
+
+def test_known_difference_reserved_punctuation_is_split_differently(text, theirs, tmp_path):
+    lines = ['A well-known "story" (of 1990) cost 5.', "The well known cost-free story."]
+    reserved = AlbertTokenizer(
+        sentencepiece_model(
+            [normalise(line) for line in lines * 20],
+            33,
+            pad_id=PAD,
+            unk_id=UNK,
+            bos_id=-1,
+            eos_id=-1,
+            pad_piece="<pad>",
+            control_symbols=CONTROL_SYMBOLS,
+            user_defined_symbols=list('()"-.–£€'),  # as in the released one
+        )
+    )
+    ours, transformers_ = both(reserved, loaded_by_transformers(reserved, tmp_path), "free (story)")
+    assert ours == "▁ f r e e ▁ ( st o r y )" and transformers_ == "▁ f r e e ( ▁ st o r y )"
+    for line in ("(free)", 'a "b" - c.'):  # our own vocabularies reserve nothing
+        ours, transformers_ = both(text.tokenizer, theirs, line)
+        assert ours == transformers_
+    pieces = sentencepiece_model_pb2.ModelProto.FromString(text.tokenizer.model_proto).pieces
+    assert not [piece.piece for piece in pieces if piece.type == piece.USER_DEFINED]
 
 
 def test_known_difference_marks_that_are_not_accents_stay_with_us(tmp_path):
