@@ -20,7 +20,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import PretrainingBatch
-from albert_edu.training.settings import PretrainSettings, compile_blocks, make_optimizer
+from albert_edu.training.settings import PretrainSettings, compiled, make_optimizer
 from albert_edu.training.workers import pick_device
 from albert_paper.provenance import provenance, write_json
 
@@ -66,11 +66,8 @@ def step_of(library: str, name: str, sequences: int, device: torch.device) -> Ca
     model, inputs = AlbertForPretraining(AlbertConfig.named(name)), {"batch": batch}
     if library == "transformers":
         model, inputs = theirs(model, batch)
-    forward = model = model.train().to(device)
-    if card and library == "transformers":
-        forward = torch.compile(model)
-    elif card:
-        compile_blocks(model)
+    model = model.train().to(device)
+    forward = compiled(model) if card else model
     optimizer = make_optimizer(model, PretrainSettings(steps=1))
 
     def step() -> None:

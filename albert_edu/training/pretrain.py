@@ -24,7 +24,7 @@ from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import (
     PretrainSettings,
-    compile_blocks,
+    compiled,
     learning_rate,
     make_optimizer,
 )
@@ -85,11 +85,9 @@ def pretrain(
         metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None
         if metrics_file:
             history.rewrite(metrics_file)
-        if settings.compile:
-            compile_blocks(model)
         if settings.gradient_checkpointing:
             model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
-        wrapped = workers.wrap(model)
+        wrapped = workers.wrap(compiled(model) if settings.compile else model)
         shown = describe if workers.is_main else None
         with progress_bar(settings.steps, shown, start, leave=False) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):

@@ -26,7 +26,7 @@ class PretrainSettings:
     accumulate: int = 1  # micro-batches of a batch, at most one per row: the same step, less memory
     precision: Literal["float32", "bfloat16"] = "float32"
     gradient_checkpointing: bool = False  # less memory, a third more time, the same step
-    compile: bool = False  # torch.compile the blocks: pays on a GPU, seldom on a CPU
+    compile: bool = False  # torch.compile the model: pays on a GPU, seldom on a CPU
     checkpoint_every: int = 0  # steps; 0 here and below means only at the end
     log_every: int = 10
     evaluate_every: int = 0  # when there is a held-out stream
@@ -59,21 +59,24 @@ class PretrainSettings:
 def suited_to(device: torch.device) -> dict:
     """Return ``precision`` and ``compile`` for a device.
 
-    On a GPU the blocks are compiled, and the precision is bfloat16 if the GPU computes in it.
+    On a GPU the model is compiled, and the precision is bfloat16 if the GPU computes in it.
     """
     gpu = device.type == "cuda"
     bfloat16 = gpu and torch.cuda.is_bf16_supported(including_emulation=False)
     return {"precision": "bfloat16" if bfloat16 else "float32", "compile": gpu}
 
 
-def compile_blocks(model: nn.Module) -> None:
-    """Compile a model's blocks; without Triton or a C compiler torch warns and leaves them."""
+def compiled(model: nn.Module) -> nn.Module:
+    """Return the model with a compiled forward pass, over the same weights.
+
+    The whole model is one graph, because a call of each block for itself keeps a fast GPU waiting.
+    Without Triton or a C compiler torch warns, and the model runs as it is.
+    """
     import torch._dynamo.config as dynamo
 
     dynamo.suppress_errors = True
-    dynamo.recompile_limit = 64  # a sweep has many shapes; past the limit a block runs uncompiled
-    for block in (*model.albert.encoder.attention, *model.albert.encoder.ffn):
-        block.compile()
+    dynamo.recompile_limit = 64  # a sweep has many shapes; past the limit a model runs uncompiled
+    return torch.compile(model)
 
 
 def learning_rate(step: int, settings: PretrainSettings) -> float:

@@ -3,6 +3,8 @@
 import copy
 import json
 import math
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -152,6 +154,46 @@ def test_gradient_checkpointing_stores_less_and_changes_no_bit(stream, changes, 
         ends.append(weights(model))
         stored.append(saved_bytes(lambda model=model: model(stream.batch(0)), model))
     assert same_bits(*ends) and stored[1] < stored[0] / 2
+
+
+def test_the_training_step_alone_is_compiled(monkeypatch, stream):
+    calls = []
+
+    def compile_nothing(model):
+        wrapper = torch.nn.Sequential(model)
+        wrapper.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled()))
+        return wrapper
+
+    monkeypatch.setattr(torch, "compile", compile_nothing)
+    fast, plain = (
+        trained(stream, held_out=stream, evaluate_every=1, compile=way)[0] for way in (True, False)
+    )
+    assert calls == [True] * 4 and same_bits(fast, plain)
+
+
+ONE_GRAPH = """
+import torch
+from functools import partial
+from albert_edu.model.encoder import run_recomputing
+from albert_edu.text.batches import PretrainingBatch
+from albert_edu.training.settings import compiled
+from tests.support import tiny
+torch.compile = partial(torch.compile, backend="eager", fullgraph=True)
+ids = torch.randint(5, 190, (4, 16))
+labels = ids[:, :3], torch.tensor([0, 1, 0, 1])
+batch = PretrainingBatch(ids, ids % 2, torch.ones_like(ids), ids[:, :3] % 16, *labels)
+for recompute in (False, True):
+    model = tiny(share="attention")
+    if recompute:
+        model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
+    compiled(model)(batch).loss.backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+"""
+
+
+def test_the_model_compiles_to_one_graph():
+    # In a process of its own: the tests' checks of shapes would break the graph.
+    subprocess.run([sys.executable, "-c", ONE_GRAPH], check=True)
 
 
 def test_the_seed_decides_dropout_and_the_callers_random_state_neither_decides_nor_changes(stream):

@@ -6,7 +6,6 @@ import torch
 from albert_edu.training.lamb import Lamb
 from albert_edu.training.settings import (
     PretrainSettings,
-    compile_blocks,
     learning_rate,
     make_optimizer,
     suited_to,
@@ -50,17 +49,6 @@ def test_a_card_is_given_what_it_can_compute_in(monkeypatch):
             lambda including_emulation, yes=yes: yes and not including_emulation,
         )
         assert suited_to(torch.device("cuda")) == {"precision": precision, "compile": True}
-
-
-@pytest.mark.parametrize(("share", "blocks"), [("all", 2), ("none", 4), ("attention", 3)])
-def test_each_block_is_compiled_once_however_often_it_is_applied(monkeypatch, share, blocks):
-    compiled = []
-    monkeypatch.setattr(torch.nn.Module, "compile", lambda block: compiled.append(block))
-    compile_blocks(tiny(share=share))
-    assert len(compiled) == len(set(map(id, compiled))) == blocks
-    import torch._dynamo.config as dynamo
-
-    assert dynamo.suppress_errors and dynamo.recompile_limit >= 64
 
 
 def test_both_optimizers_decay_matrices_and_neither_decays_biases_and_norms():
