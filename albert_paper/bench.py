@@ -17,6 +17,7 @@ import torch
 
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import FileError, read_json
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import PretrainingBatch
@@ -33,7 +34,9 @@ LIBRARIES = ("albert_edu", "transformers")
 
 
 def bench(figures: Path, device: str = "auto") -> Path:
-    """Time every size with both libraries and write ``figures/results/bench_DEVICE.json``.
+    """Time every size with both libraries; write ``figures/results/bench.json``.
+
+    The record has a part for each kind of device, and another kind's part stays.
 
     A run has the median seconds of its steps, its share of the FLOPs a second that this machine
     reaches in a product of large matrices, and the peak of its memory in bytes. Both libraries do
@@ -54,9 +57,26 @@ def bench(figures: Path, device: str = "auto") -> Path:
                 run = {"row": f"{name}, {library}", "seed": seed, "seconds": round(seconds, 5)}
                 runs.append(run | measured)
     origin = provenance("bench", time.perf_counter() - began, list(range(ROUNDS)), device)
-    path = figures / "results" / f"bench_{device.type}.json"
-    write_json(path, {"matrix_peak": peak, "runs": runs, "provenance": origin})
+    path = figures / "results" / "bench.json"
+    parts = read_json(path, FileError) if path.exists() else {}
+    parts[device.type] = {"matrix_peak": peak, "runs": runs, "provenance": origin}
+    write_json(path, dict(sorted(parts.items())))
     return path
+
+
+def ratios(runs: list[dict]) -> dict[str, tuple[float, float, float]]:
+    """Return for each size: speed, memory and share of the peak.
+
+    Speed is their seconds over ours, the median of the rounds; memory is ours over theirs; the
+    share is our own.
+    """
+    found = {}
+    for name in dict.fromkeys(run["row"].split(", ")[0] for run in runs):
+        ours, other = ([run for run in runs if run["row"] == f"{name}, {x}"] for x in LIBRARIES)
+        speed = median(b["seconds"] / a["seconds"] for a, b in zip(ours, other, strict=True))
+        memory = ours[0]["peak_memory"] / other[0]["peak_memory"]
+        found[name] = speed, memory, median(run["peak_share"] for run in ours)
+    return found
 
 
 def step_of(library: str, name: str, sequences: int, device: torch.device) -> Callable[[], None]:

@@ -8,7 +8,6 @@ notebook 08.
 
 import dataclasses
 import os
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,11 +20,11 @@ from albert_edu.text.prepare import PreparedText
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_paper.experiments import provenance_of
 from albert_paper.measures import rounded
-from albert_paper.published import DATA
+from albert_paper.published import read_toml
 from albert_paper.sweep import Run, do_run, read_result, recorded_run
 from albert_paper.templates import render
 
-PLAN = tomllib.loads((DATA / "reproduce.toml").read_text(encoding="utf-8"))
+PLAN = read_toml("reproduce.toml")
 MEMBERS = PLAN["members"]  # name -> sharing
 PAIRS = {name: recorded_run({"row": name} | plan) for name, plan in PLAN["pairs"].items()}
 

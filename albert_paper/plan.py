@@ -4,14 +4,13 @@ A section is written down before its runs: rows, seeds, settings, learning rates
 the criterion, the control and the smallest difference that matters. Notebook 09 explains why.
 """
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from albert_paper import measures
-from albert_paper.published import DATA
+from albert_paper.published import read_toml
 from albert_paper.sweep import Run
 
 MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
@@ -119,9 +118,4 @@ def model_changes(
     return tuple(changes.items())
 
 
-PLAN = {
-    name: Experiment(**section)
-    for name, section in tomllib.loads(
-        (DATA / "experiments.toml").read_text(encoding="utf-8")
-    ).items()
-}
+PLAN = {name: Experiment(**section) for name, section in read_toml("experiments.toml").items()}

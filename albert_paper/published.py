@@ -48,13 +48,6 @@ class Table(NamedTuple):
     notes: tuple[str, ...] = ()
 
     @property
-    def name(self) -> str:
-        """The table's name: "Table 3", or "the early main table", which the final paper has not."""
-        if self.number.isdigit():
-            return f"Table {self.number}"
-        return "the " + self.number.replace("-", " ") + " table"
-
-    @property
     def keys(self) -> tuple[tuple, ...]:
         """What identifies each row, in printed order."""
         return tuple(row[: len(self.key)] for row in self.rows)
@@ -92,7 +85,12 @@ class Table(NamedTuple):
         return self.keys.index(key)
 
 
-def read_tables(file: Path) -> dict[str, Table]:
+def read_toml(name: str) -> dict[str, Any]:
+    """Return a file of ``data``: the tables, the recipe, the plan, or the pairs."""
+    return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+def read_tables(name: str) -> dict[str, Table]:
     """Return the tables of a TOML file by their numbers.
 
     A dash becomes None, a list of two numbers ``F1EM``, a list of three ``RaceTest``.
@@ -105,7 +103,7 @@ def read_tables(file: Path) -> dict[str, Table]:
         return None if value == "-" else value
 
     tables = {}
-    for entry in tomllib.loads(file.read_text(encoding="utf-8"))["table"]:
+    for entry in read_toml(name)["table"]:
         entry["rows"] = [tuple(map(cell, row)) for row in entry["rows"]]
         tables[entry["number"]] = Table(**{name: frozen(value) for name, value in entry.items()})
     return tables
@@ -116,7 +114,7 @@ def frozen(value: Any) -> Any:
     return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
-TABLES = read_tables(DATA / "tables.toml")
+TABLES = read_tables("tables.toml")
 
 
 def average(row: Mapping[str, Any]) -> float:
@@ -144,12 +142,7 @@ class Fact(NamedTuple):
 
 
 TRAINING: Mapping[str, Fact] = MappingProxyType(
-    {
-        name: Fact(frozen(fact["value"]), fact["source"])
-        for name, fact in tomllib.loads(
-            (DATA / "training.toml").read_text(encoding="utf-8")
-        ).items()
-    }
+    {n: Fact(frozen(f["value"]), f["source"]) for n, f in read_toml("training.toml").items()}
 )
 
 # Which model a printed parameter count is of: (table, *key of the row).

@@ -153,9 +153,7 @@ def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(t
 @pytest.mark.parametrize("command", ["albert_course doctor", "albert_edu inspect laptop"])
 def test_a_reader_such_as_head_that_has_read_enough_ends_a_command_without_a_word(command):
     with subprocess.Popen(
-        [sys.executable, "-m", *command.split()],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [sys.executable, "-m", *command.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as ended:
         ended.stdout.close()
         assert (ended.stderr.read(), ended.wait()) == (b"", 141)
@@ -249,15 +247,7 @@ def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypa
 
 @pytest.mark.slow
 def test_a_sweep_stops_after_its_minutes_and_says_that_it_goes_on(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "albert_paper",
-        "run",
-        "few_labels",
-        "--minutes",
-        "0.15",
-    ]
+    command = [sys.executable, "-m", "albert_paper", "run", "few_labels", "--minutes", "0.15"]
     in_background = [
         "sh",
         "-c",

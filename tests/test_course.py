@@ -36,9 +36,9 @@ def test_a_record_is_read_from_any_folder_and_an_unknown_one_names_those_that_th
 ):
     for folder in (tmp_path, "."):
         monkeypatch.chdir(folder)
-        assert record("copying_pair")
-    with pytest.raises(ValueError, match=r"no record 'copying'.*There are: .*copying_pair"):
-        record("copying")
+        assert record("figure1_gpu")
+    with pytest.raises(ValueError, match=r"no record 'figure1'.*There are: .*figure1_gpu"):
+        record("figure1")
 
 
 def test_a_gpu_is_hidden_unless_it_is_asked_for_and_one_that_is_not_there_is_named(monkeypatch):

@@ -8,11 +8,7 @@ from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from albert_edu.analysis.counting import (
-    count_parameters,
-    flops_per_token,
-    training_memory,
-)
+from albert_edu.analysis.counting import count_parameters, flops_per_token, training_memory
 from albert_edu.analysis.memory import saved_bytes
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining

@@ -321,31 +321,12 @@ def test_norms_called_gamma_and_beta_are_read_as_in_the_hub_s_oldest_bert(tmp_pa
 
 def test_a_config_with_whole_number_dropout_and_unknown_keys_is_read():
     """As in the Hub's albert-base-v2."""
-    settings = {
-        "model_type": "albert",
-        "hidden_dropout_prob": 0,
-        "attention_probs_dropout_prob": 0,
-        "embedding_size": 128,
-        "hidden_size": 768,
-        "num_hidden_layers": 12,
-        "num_attention_heads": 12,
-        "intermediate_size": 3072,
-        "vocab_size": 30000,
-        "hidden_act": "gelu_new",
-        "num_hidden_groups": 1,
-        "inner_group_num": 1,
-        "max_position_embeddings": 512,
-        "type_vocab_size": 2,
-        "layer_norm_eps": 1e-12,
-        "pad_token_id": 0,
-        "initializer_range": 0.02,
-        "position_embedding_type": "absolute",
-        "num_memory_blocks": 0,
-    }
-    assert from_transformers(settings) == AlbertConfig.named("albert-base-v2")
-    assert from_transformers(settings | {"hidden_act": "gelu_pytorch_tanh"}) == AlbertConfig.named(
-        "albert-base-v2"
-    )
+    base = AlbertConfig.named("albert-base-v2")
+    hub = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0, "inner_group_num": 1}
+    hub |= {"position_embedding_type": "absolute", "num_memory_blocks": 0}
+    for activation in ("gelu_new", "gelu_pytorch_tanh"):
+        settings = to_transformers(base) | hub | {"hidden_act": activation}
+        assert from_transformers(settings) == base
 
 
 @pytest.mark.parametrize("kind", ["albert", "bert"])

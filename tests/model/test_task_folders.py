@@ -13,11 +13,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.interchange import load_task_model, save_task_model
-from albert_edu.model.task_heads import (
-    AlbertForChoice,
-    AlbertForClassification,
-    AlbertForSpan,
-)
+from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
 from albert_edu.text.stories import stories
 from albert_edu.text.tasks import TaskData
 from albert_edu.text.tokenizer import AlbertTokenizer

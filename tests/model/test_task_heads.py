@@ -67,11 +67,7 @@ def test_padding_never_moves_a_prediction(pretrained):
         torch.testing.assert_close(model.eval()(batch), model(other))
 
 
-HEADS = [
-    (AlbertForClassification, (3,)),
-    (AlbertForChoice, ()),
-    (AlbertForSpan, ()),
-]
+HEADS = [(AlbertForClassification, (3,)), (AlbertForChoice, ()), (AlbertForSpan, ())]
 BATCHES = dict.fromkeys((AlbertForClassification, AlbertForSpan), (B,)) | {AlbertForChoice: (B, C)}
 
 

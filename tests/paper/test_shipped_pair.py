@@ -16,7 +16,7 @@ from albert_paper.pair import MEMBERS, model_card
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "albert_edu" / "pretrained" / "laptop"
 SHIPPED = {"albert": "laptop", "unshared": "laptop-unshared"}  # name in the record -> name to load
-RECORD = json.loads((ROOT / "figures" / "results" / "figure1_laptop.json").read_text())
+RECORD = json.loads((FOLDER / "record.json").read_text())
 
 
 def test_it_is_small_and_its_card_is_made_of_its_record():

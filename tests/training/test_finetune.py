@@ -30,12 +30,7 @@ from albert_edu.training.finetune import (
     majority,
     task_scores,
 )
-from albert_edu.training.metrics import (
-    f1,
-    label_scores,
-    majority_scores,
-    squad_scores,
-)
+from albert_edu.training.metrics import f1, label_scores, majority_scores, squad_scores
 from tests.support import main
 
 

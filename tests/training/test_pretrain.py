@@ -172,22 +172,16 @@ def test_the_training_step_alone_is_compiled(monkeypatch, stream):
 
 
 ONE_GRAPH = """
-import torch
-from functools import partial
+import functools, torch
+from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.model.encoder import run_recomputing
-from albert_edu.text.batches import PretrainingBatch
 from albert_edu.training.settings import compiled
-from tests.support import tiny
-torch.compile = partial(torch.compile, backend="eager", fullgraph=True)
-ids = torch.randint(5, 190, (4, 16))
-labels = ids[:, :3], torch.tensor([0, 1, 0, 1])
-batch = PretrainingBatch(ids, ids % 2, torch.ones_like(ids), ids[:, :3] % 16, *labels)
-for recompute in (False, True):
-    model = tiny(share="attention")
-    if recompute:
-        model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
-    compiled(model)(batch).loss.backward()
-    assert all(parameter.grad is not None for parameter in model.parameters())
+from albert_paper.bench import random_batch
+torch.compile = functools.partial(torch.compile, backend="eager", fullgraph=True)
+model = AlbertForPretraining(AlbertConfig.named("albert-tiny"))
+compiled(model)(random_batch("albert-tiny", 2)).loss.backward()
+model.albert.encoder.forward = functools.partial(run_recomputing, model.albert.encoder)
+compiled(model)(random_batch("albert-tiny", 2)).loss.backward()
 """
 
 

@@ -4,12 +4,7 @@ import pytest
 import torch
 
 from albert_edu.training.lamb import Lamb
-from albert_edu.training.settings import (
-    PretrainSettings,
-    learning_rate,
-    make_optimizer,
-    suited_to,
-)
+from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer, suited_to
 from tests.support import tiny
 
 

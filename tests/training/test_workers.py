@@ -132,11 +132,7 @@ def test_only_the_first_worker_writes(outcomes, run):
 @slow
 @pytest.mark.parametrize(
     "run, folder",
-    [
-        ("adamw", "of-worker-0"),
-        ("lamb in two parts", "of-worker-0"),
-        ("stopped", "shared"),
-    ],
+    [("adamw", "of-worker-0"), ("lamb in two parts", "of-worker-0"), ("stopped", "shared")],
 )
 def test_the_metrics_are_those_of_the_whole_batch_also_after_a_stop_between_two_records(
     outcomes, run, folder
