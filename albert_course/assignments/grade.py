@@ -123,18 +123,18 @@ def read_state(course: Path) -> dict[str, dict[str, dict]]:
     """Return what is known of each submission, by assignment and student.
 
     ``problem`` is why it has no grade, "" if it has one; ``note`` what was mended; ``content`` the
-    hash of what was graded, and by what source; ``marks`` what a person gave. FileError where the
-    gradebook has lost a grade: what is unchanged is passed over, so nothing else would tell.
+    hash of what was graded, and by what source; ``marks`` what a person gave. A grade without its
+    page was interrupted. FileError where the gradebook has lost a grade: what is unchanged is
+    passed over, so nothing else would tell.
     """
     place, book = course / "state.json", course.resolve() / "gradebook.db"
     state = read_json(place, FileError) if place.exists() else {}
     with blame(place, FileError):
-        graded = {
-            (assignment, student)
-            for assignment, students in state.items()
-            for student, one in students.items()
-            if not one["problem"] and _page(course, student, assignment).exists()
-        }
+        for assignment, students in state.items():
+            for student, one in students.items():
+                if not (one["problem"] or _page(course, student, assignment).exists()):
+                    one["problem"] = "it was being graded when that was interrupted: grade again"
+        graded = {(a, s) for a, one in state.items() for s in one if not one[s]["problem"]}
     if graded and book.exists() and book.stat().st_size:
         with blame(book, FileError, "Put a copy of it back."):
             with Gradebook(f"sqlite:///{book}") as gradebook:

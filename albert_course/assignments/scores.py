@@ -17,11 +17,13 @@ def exercise_of(grade: Grade) -> str:
 def write_scores(gradebook: Gradebook, state: dict, place: Path) -> None:
     """Write each student's points: of an assignment, late penalty taken off, and of its exercises.
 
-    What is not graded is left empty, it is not 0, and so is an exercise that waits for a person.
+    What is not graded is left empty, it is not 0, and so is an exercise that waits for a person. A
+    name that a spreadsheet would compute, such as "=1+1", gets an apostrophe before it.
     ``state`` says what is known of each submission, by assignment and student.
     """
     names = {student.id for student in gradebook.students}.union(*state.values())
-    rows = {name: {"Student": name, "SIS Login ID": name} for name in sorted(names)}
+    shown = {name: f"'{name}" if name.strip()[0] in "=+-@" else name for name in sorted(names)}
+    rows = {name: {"Student": text, "SIS Login ID": text} for name, text in shown.items()}
     columns = list(CANVAS)
     for assignment in gradebook.assignments:
         for submission in assignment.submissions:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -17,6 +18,7 @@ from albert_course.assignments import SEED_VARIABLE, SOURCES, commands, grade
 from albert_course.assignments.build import find_sources
 from albert_course.assignments.grade import grade_folder, open_course, read_state
 from albert_course.assignments.report import overview
+from albert_course.assignments.scores import write_scores
 from albert_course.assignments.submissions import Unreadable, mend
 from albert_course.assignments.wall import SAYS, find_wall
 from tests.assignments.__main__ import LIMITS, grade_class, points
@@ -270,6 +272,8 @@ def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is
     lines = sorted(map(str, grade_folder(folder, course, "plain", LIMITS)))
     assert "ann: FileNotFoundError" in lines[0] and lines[1] == f"{NAME}, bob: graded"
     assert ",,,ann," in (course / "scores.csv").read_text(), "a row without grades"
+    report = " ".join(overview(course).split())  # bob's page was never written
+    assert "bob not graded: it was being graded when that was interrupted" in report
     monkeypatch.setattr(commands, "find_wall", lambda: "plain")
     none = f"has none, it has {NAME}"
     for words, said in (("--assignment=77", none), ("--wall=bwrap", "bubblewrap does not work")):
@@ -282,3 +286,19 @@ def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is
             list(grade_folder(folder, course, "plain", LIMITS))
     with warnings.catch_warnings(action="ignore"):  # nbgrader leaves a damaged gradebook open
         gc.collect()
+
+
+def test_a_notebook_in_a_folder_of_its_own_is_named(tmp_path):
+    (tmp_path / "ann" / "hw").mkdir(parents=True)
+    nbformat.write(submission({}), tmp_path / "ann" / "hw" / f"{NAME}.ipynb")
+    expected = rf"is it hw/{NAME}\.ipynb\? It must be ann/{NAME}\.ipynb"
+    with pytest.raises(Unreadable, match=expected):
+        mend(tmp_path / "ann" / f"{NAME}.ipynb", SOURCES / f"{NAME}.ipynb")
+
+
+def test_a_spreadsheet_computes_no_name(tmp_path):
+    names = ("=cmd|x", "+1", "-1", "@sum", " =1+1", "O'Brien", "Ann-Marie")
+    nobody = SimpleNamespace(students=[], assignments=[])
+    write_scores(nobody, {NAME: dict.fromkeys(names)}, tmp_path / "scores.csv")
+    rows = (tmp_path / "scores.csv").read_text().splitlines()[1:]
+    assert [row[0] for row in sorted(rows)] == ["'"] * 5 + ["A", "O"]
