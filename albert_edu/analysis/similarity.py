@@ -5,7 +5,7 @@ tokens but padding and [CLS], which is measured apart, on held-out text without 
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import torch
 import torch.nn.functional as F
@@ -55,22 +55,21 @@ def layer_similarity(
     albert = model.albert if isinstance(model, AlbertForPretraining) else model
     batch = batch.to(next(albert.parameters()).device)
     attention_mask = batch.attention_mask.bool()
-    with evaluation_mode(albert):
-        hidden = [albert.embeddings(batch.unmasked_ids(), batch.segment_ids)]
-        hidden += albert.encoder.steps(hidden[0], attention_mask, beyond)
-
-    tokens = attention_mask.cpu()
+    tokens = attention_mask.cpu().clone()
     tokens[:, 0] = False  # [CLS] is measured apart.
     rows, turns, update = [], [], None
-    for before, after in pairwise(hidden):
-        # Small angles need more digits than float32 has.
-        before, after = before.cpu().double(), after.cpu().double()
-        last_update, update = update, after - before
-        l2 = update.norm(dim=-1)  # B S
-        cosine = F.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
-        angle = torch.rad2deg(torch.arccos(cosine))
-        rows.append(
-            [
+    with evaluation_mode(albert):
+        first = albert.embeddings(batch.unmasked_ids(), batch.segment_ids)
+        # One after the other: a thousand applications need no more memory than two.
+        states = chain([first], albert.encoder.steps(first, attention_mask, beyond))
+        for before, after in pairwise(states):
+            # Small angles need more digits than float32 has.
+            before, after = before.cpu().double(), after.cpu().double()
+            last_update, update = update, after - before
+            l2 = update.norm(dim=-1)  # B S
+            cosine = F.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
+            angle = torch.rad2deg(torch.arccos(cosine))
+            means = (
                 l2[tokens].mean(),
                 l2[tokens].std(),
                 angle[tokens].mean(),
@@ -78,9 +77,11 @@ def layer_similarity(
                 cosine[tokens].mean(),
                 l2[:, 0].mean(),
                 angle[:, 0].mean(),
-            ]
-        )
-        if last_update is not None:
-            turns.append(F.cosine_similarity(last_update, update, dim=-1)[tokens].mean())
-    columns = torch.tensor(rows).T
-    return LayerSimilarity(albert.config.num_layers, *columns, update_cosine=torch.tensor(turns))
+            )
+            rows.append(torch.stack(means).tolist())
+            if last_update is not None:
+                turn = F.cosine_similarity(last_update, update, dim=-1)
+                turns.append(turn[tokens].mean().item())
+    columns = torch.tensor(rows, dtype=torch.float64).T
+    turns = torch.tensor(turns, dtype=torch.float64)
+    return LayerSimilarity(albert.config.num_layers, *columns, update_cosine=turns)
