@@ -34,12 +34,15 @@ class HubTokenizer:
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
         self.tokenizer, self.settings = tokenizer, settings or {}
         if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
-            is_bert = str(self.settings.get("tokenizer_class")).startswith("BertTokenizer")
-            # A BertTokenizer lower-cases where its settings are silent.
-            chosen = ({"do_lower_case": True} if is_bert else {}) | self.settings
+            silent = "do_lower_case" not in self.settings and not tokenizer.normalizer.lowercase
+            if silent and str(self.settings.get("tokenizer_class")).startswith("BertTokenizer"):
+                raise TokenizerError(
+                    f"{SETTINGS} does not say do_lower_case, and tokenizer.json keeps capitals: "
+                    f"releases of transformers disagree on such a BertTokenizer. Write it there."
+                )
             with blame(SETTINGS, TokenizerError):
-                for field in OF_NORMALIZER.keys() & chosen.keys():
-                    setattr(tokenizer.normalizer, OF_NORMALIZER[field], chosen[field])
+                for field in OF_NORMALIZER.keys() & self.settings.keys():
+                    setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         self.pad_id = self._id_of("[PAD]", "<pad>")
@@ -90,11 +93,8 @@ class HubTokenizer:
     def unknown_in(self, text: str) -> list[str]:
         """Return the parts of a text that are the unknown token."""
         ids, offsets = self.encode_with_offsets(text)
-        return [
-            text[start:end]
-            for token_id, (start, end) in zip(ids, offsets, strict=True)
-            if token_id == self.unk_id
-        ]
+        unknown = [span for i, span in zip(ids, offsets, strict=True) if i == self.unk_id]
+        return [text[start:end] for start, end in unknown]
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""

@@ -189,17 +189,20 @@ def test_what_the_settings_of_a_wordpiece_say_goes_before_its_tokenizer_json(tmp
     )
 
 
-def test_a_wordpiece_whose_settings_leave_the_case_open_is_lower_cased_as_by_transformers(tmp_path):
+def test_a_bert_tokenizer_of_which_releases_of_transformers_disagree_is_refused(tmp_path):
     write_bert(tmp_path, [*WORDS, "Four"])
-    file = tmp_path / "tokenizer.json"
-    file.write_text(file.read_text().replace('"lowercase": true', '"lowercase": false'))
-    assert '"lowercase": false' in file.read_text()
-    file = tmp_path / "tokenizer_config.json"
-    known = json.loads(file.read_text())
-    file.write_text(json.dumps({name: known[name] for name in known if name != "do_lower_case"}))
-    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    file, config = tmp_path / "tokenizer.json", tmp_path / "tokenizer_config.json"
+    whole, known = file.read_text(), json.loads(config.read_text())
+    del known["do_lower_case"]
+    config.write_text(json.dumps(known))
     ids = load_pretrained(tmp_path)[1].encode("four FOUR")
-    assert ids == theirs.encode("four FOUR", add_special_tokens=False) and ids[0] == ids[1]
+    assert ids[0] == ids[1]  # both files say so
+    file.write_text(whole.replace('"lowercase": true', '"lowercase": false'))
+    with pytest.raises(TokenizerError, match=r"does not say do_lower_case.* Write it there"):
+        load_pretrained(tmp_path)
+    config.write_text(json.dumps(known | {"do_lower_case": False}))
+    ids = load_pretrained(tmp_path)[1].encode("four FOUR")
+    assert ids[0] != ids[1]
 
 
 @pytest.mark.parametrize(
