@@ -84,7 +84,7 @@ def check_course() -> str:
 
 
 def check_kernel() -> str:
-    """JupyterLab's kernel python3 runs the Python that has the course; returns its version too."""
+    """The kernel python3 runs the Python that has the course; returns JupyterLab's version, too."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     cure = f"Run: {sys.executable} -m ipykernel install --sys-prefix."
@@ -93,7 +93,8 @@ def check_kernel() -> str:
     program = Path(KernelSpecManager().get_kernel_spec("python3").argv[0])
     if program.is_absolute() and program.parent != Path(sys.executable).parent:
         raise Trouble(f"The kernel python3 runs {program}, and the course is not there. {cure}")
-    return f"python3; JupyterLab {importlib.metadata.version('jupyterlab')}"
+    lab = importlib.metadata.version("jupyterlab") if find_spec("jupyterlab") else "is not here"
+    return f"python3; JupyterLab {lab}"
 
 
 def check_extras() -> str:
