@@ -22,7 +22,7 @@ def write_scores(gradebook: Gradebook, state: dict, place: Path) -> None:
     ``state`` says what is known of each submission, by assignment and student.
     """
     names = {student.id for student in gradebook.students}.union(*state.values())
-    shown = {name: f"'{name}" if name.strip()[0] in "=+-@" else name for name in sorted(names)}
+    shown = {n: f"'{n}" if n.lstrip()[:1] in {*"=+-@"} else n for n in sorted(names)}
     rows = {name: {"Student": text, "SIS Login ID": text} for name, text in shown.items()}
     columns = list(CANVAS)
     for assignment in gradebook.assignments:

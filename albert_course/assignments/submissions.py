@@ -85,9 +85,9 @@ def _check_file(submitted: Path, source: Path) -> None:
     if set(name) & PATTERNS or name != name.strip() or "Cc" in map(unicodedata.category, name):
         raise Unreadable("rename the folder: a name has no * ? [ ] { } and no blank at its end")
     if not os.path.lexists(submitted):
-        inside = submitted.parent.rglob(f"*{source.name[:2]}*.ipynb")  # in a folder of its own, too
-        paths = (path.relative_to(submitted.parent) for path in inside)
-        near = [path.as_posix() for path in paths if "." not in {part[0] for part in path.parts}]
+        like = f"*{source.name[:2]}*.ipynb"
+        inside = [*submitted.parent.glob(like), *submitted.parent.glob(f"[!.]*/{like}")]
+        near = [path.relative_to(submitted.parent).as_posix() for path in inside]
         text = f"is it {', '.join(near)}? It must be {name}/{source.name}"
         raise Unreadable(text if near else "missing")
     if submitted.is_symlink() or not submitted.is_file() or submitted.stat().st_size > LARGEST:

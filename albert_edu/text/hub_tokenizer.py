@@ -37,8 +37,8 @@ class HubTokenizer:
             silent = "do_lower_case" not in self.settings and not tokenizer.normalizer.lowercase
             if silent and str(self.settings.get("tokenizer_class")).startswith("BertTokenizer"):
                 raise TokenizerError(
-                    f"{SETTINGS} does not say do_lower_case, and tokenizer.json keeps capitals: "
-                    f"releases of transformers disagree on such a BertTokenizer. Write it there."
+                    f"{SETTINGS} has no do_lower_case, and tokenizer.json keeps capitals: releases "
+                    f"of transformers read that differently. Add do_lower_case to {SETTINGS}."
                 )
             with blame(SETTINGS, TokenizerError):
                 for field in OF_NORMALIZER.keys() & self.settings.keys():

@@ -297,8 +297,8 @@ def test_a_notebook_in_a_folder_of_its_own_is_named(tmp_path):
 
 
 def test_a_spreadsheet_computes_no_name(tmp_path):
-    names = ("=cmd|x", "+1", "-1", "@sum", " =1+1", "O'Brien", "Ann-Marie")
+    names = ("=cmd|x", "+1", "-1", "@sum", " =1+1", "O'Brien", "Ann-Marie", " ")
     nobody = SimpleNamespace(students=[], assignments=[])
     write_scores(nobody, {NAME: dict.fromkeys(names)}, tmp_path / "scores.csv")
     rows = (tmp_path / "scores.csv").read_text().splitlines()[1:]
-    assert [row[0] for row in sorted(rows)] == ["'"] * 5 + ["A", "O"]
+    assert [row[0] for row in sorted(rows)] == [" ", *["'"] * 5, "A", "O"]

@@ -198,7 +198,7 @@ def test_a_bert_tokenizer_of_which_releases_of_transformers_disagree_is_refused(
     ids = load_pretrained(tmp_path)[1].encode("four FOUR")
     assert ids[0] == ids[1]  # both files say so
     file.write_text(whole.replace('"lowercase": true', '"lowercase": false'))
-    with pytest.raises(TokenizerError, match=r"does not say do_lower_case.* Write it there"):
+    with pytest.raises(TokenizerError, match=r"has no do_lower_case.* Add do_lower_case to"):
         load_pretrained(tmp_path)
     config.write_text(json.dumps(known | {"do_lower_case": False}))
     ids = load_pretrained(tmp_path)[1].encode("four FOUR")
