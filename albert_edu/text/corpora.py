@@ -96,6 +96,7 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
     Documents without a sentence are dropped. Raises CorpusError if none is left.
     """
     import datasets
+    from datasets.arrow_writer import ArrowWriter
 
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()  # they would fill a log or a notebook
@@ -107,12 +108,13 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
     rows = chain([first], rows)
     if scratch is None:
         return datasets.Dataset.from_list(list(rows))
-    options = {"cache_dir": str(scratch), "writer_batch_size": 64}  # documents held in memory
-    name = uuid.uuid4().hex  # else the generator is pickled to name the rows
-    try:
-        return datasets.Dataset.from_generator(lambda: rows, fingerprint=name, **options)
-    except datasets.exceptions.DatasetGenerationError as error:
-        raise error.__cause__ or error from None
+    # As Dataset.from_generator does, which would pickle the generator to name the rows.
+    file = str(scratch / f"{uuid.uuid4().hex}.arrow")
+    with ArrowWriter(path=file, writer_batch_size=64) as writer:  # documents held in memory
+        for row in rows:
+            writer.write(row)
+        writer.finalize()
+    return datasets.Dataset.from_file(file)
 
 
 def watched(documents: Iterable[dict], work: str) -> Iterator[dict]:
