@@ -150,10 +150,14 @@ def test_the_published_json_of_squad_is_flattened(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        pytest.param({"answers": {"text": ["cd"], "answer_start": [True]}}, "the answers are", marks=MIXED),
+        pytest.param(
+            {"answers": {"text": ["cd"], "answer_start": [True]}}, "the answers are", marks=MIXED
+        ),
         ({"answers": {"text": ["cd"], "answer_start": [3, 4]}}, "the answers are"),
         ({"answers": {"text": ["cd"]}}, "the answers are"),
-        pytest.param({"answers": {"text": "cd", "answer_start": [3, 4]}}, "the answers are", marks=MIXED),
+        pytest.param(
+            {"answers": {"text": "cd", "answer_start": [3, 4]}}, "the answers are", marks=MIXED
+        ),
         ({"answers": {"text": [""], "answer_start": [3]}}, "the answers are"),
         pytest.param({"answers": ["cd"]}, r"the answers are \[\'cd\'\]", marks=MIXED),
         ({"answers": None}, "the answers are None"),
