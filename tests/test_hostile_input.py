@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import warnings
 from functools import partial
 from math import inf, nan
 from pathlib import Path
@@ -38,7 +37,6 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.text.sentences import split_sentences
 from albert_edu.text.stories import stories
-from albert_edu.training.checkpoint import newest_checkpoint
 from albert_edu.training.metrics import label_scores
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
@@ -279,48 +277,31 @@ def test_a_folder_that_cannot_be_is_refused_by_name(written, tmp_path, kind, mes
 
 
 STATE, OPTIMIZER = "training_state.json", "optimizer.safetensors"
-DAMAGES = {  # files that cannot be read
-    "model.safetensors is damaged": lambda f: os.truncate(f / "model.safetensors", 50),
-    "has no model.safetensors": lambda f: (f / "model.safetensors").unlink(),
-    "model.safetensors is not a regular": pipe("model.safetensors"),
-    "optimizer.safetensors is dam": put(OPTIMIZER, "text"),
-    "optimizer.safetensors is damaged": lambda f: os.truncate(f / OPTIMIZER, 5_000),
-    "training_state.json is damaged": put(STATE, '{"a'),
-    r"holds \[\] and not": put(STATE, "[]"),
-}
-REFUSED = {  # files that can be read, and are of another run
-    "training state in .* is damaged": fields(STATE, records=3),
-    "shape '.8.'": fields(STATE, sums=[1.0]),
-    "another run: steps was None": fields(STATE, settings=3),
-    "another run: origin was None": fields(STATE, start={}),
-    "another run: vocab_size was None": fields(STATE, config=3),
-    "optimizer.safetensors is damaged, .*not enough": tensors(
-        lambda read: {name.partition(".")[2]: read[name] for name in read}, OPTIMIZER
-    ),
-    "has shape": pooler(lambda t: t[None]),
-    "NaN": pooler(lambda t: t.fill_(nan)),
-}
+CHECKPOINTS = [  # what the error says: what is done to the newest of two
+    ("SafetensorError", lambda f: os.truncate(f / "model.safetensors", 50)),
+    ("No such file", lambda f: (f / "model.safetensors").unlink()),
+    ("SafetensorError", put(OPTIMIZER, "text")),
+    ("SafetensorError", lambda f: os.truncate(f / OPTIMIZER, 5_000)),
+    ("Unterminated string", put(STATE, '{"a')),
+    ("TypeError", put(STATE, "[]")),
+    ("KeyError", put(STATE, "{}")),
+    ("int", fields(STATE, settings=3)),
+    ("not enough", tensors(lambda read: {n.partition(".")[2]: read[n] for n in read}, OPTIMIZER)),
+    ("size mismatch", pooler(lambda t: t[None])),
+    ("belongs to another run: steps was None, is 4", fields(STATE, settings={})),
+]
 
 
-@pytest.mark.parametrize("message", DAMAGES)
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_the_newest(
-    written, tmp_path, message
+@pytest.mark.parametrize(("message", "damage"), CHECKPOINTS)
+def test_a_checkpoint_that_is_damaged_or_of_another_run_is_named_and_nothing_is_lost(
+    written, tmp_path, message, damage, story_text
 ):
     folder = shutil.copytree(written / "run", tmp_path / "run")
-    DAMAGES[message](folder / "step-00000004")
-    with pytest.warns(UserWarning, match=rf"step-00000004 is damaged \(.*{message}"):
-        assert newest_checkpoint(folder).name == "step-00000002"
-
-
-@pytest.mark.parametrize("message", REFUSED)
-def test_a_checkpoint_of_another_run_is_refused_and_nothing_is_lost(
-    written, tmp_path, message, story_text
-):
-    folder = shutil.copytree(written / "run", tmp_path / "run")
-    REFUSED[message](folder / "step-00000004")
+    damage(folder / "step-00000004")
     put(".lock", "")(folder)
     model = AlbertForPretraining(AlbertConfig(vocab_size=len(story_text.tokenizer), **SHAPE))
     stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 4, 32)
+    message = f"step-00000004 .*{message}"
     assert_refused(tmp_path, message, lambda: pretrain(model, stream, RUN, folder, "cpu"))
 
 
@@ -411,20 +392,6 @@ def test_an_error_that_nobody_expects_is_called_a_bug_and_its_trace_is_kept(monk
     trace.unlink()
 
 
-@pytest.mark.parametrize(
-    "weights", ["model.safetensors", "pytorch_model.bin", "model.safetensors.index.json"]
-)
-def test_a_finished_model_is_kept_although_its_checkpoints_are_damaged(tmp_path, weights, capsys):
-    (tmp_path / "checkpoints" / "step-00000002").mkdir(parents=True)
-    put(weights, "precious")(tmp_path)
-    before = snapshot(tmp_path)
-    with pytest.warns(UserWarning, match="is damaged"):
-        assert (
-            main(["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]) == 2
-        )
-    assert "no checkpoint to go on from" in capsys.readouterr().err and snapshot(tmp_path) == before
-
-
 @pytest.mark.parametrize("ids", [[[0, 190]], [[-1]]])
 def test_ids_that_the_tables_do_not_have_are_refused_with_their_sizes(ids):
     model = unchecked("model/albert").Albert(AlbertConfig(vocab_size=190, **SHAPE))
@@ -457,16 +424,22 @@ def test_a_submission_that_is_no_notebook_is_named(tmp_path, message, content):
 
 
 @pytest.mark.parametrize(
-    "name", ["metrics.jsonl", "config.json", "thesis.txt", "checkpoints/step-00000001/notes.txt"]
+    "names",
+    [
+        ["metrics.jsonl"],
+        ["thesis.txt"],
+        ["checkpoints/notes.txt"],
+        ["model.safetensors", "checkpoints/.lock"],
+        ["model.safetensors.index.json", "checkpoints/.lock"],
+    ],
 )
-def test_pretrain_writes_into_no_folder_that_holds_something_else(tmp_path, name, capsys):
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    put(name, "precious")(tmp_path)
+def test_pretrain_writes_into_no_folder_that_holds_something_else(tmp_path, names, capsys):
+    (tmp_path / "checkpoints").mkdir()
+    for name in names:
+        put(name, "precious")(tmp_path)
     before = snapshot(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # notes are no checkpoint, and that is said
-        command = ["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]
-        assert main(command) == 2
+    command = ["pretrain", "--corpus", "stories", "--steps", "2", "--out", str(tmp_path)]
+    assert main(command) == 2
     assert "no checkpoint to go on from" in capsys.readouterr().err and snapshot(tmp_path) == before
 
 

@@ -2,7 +2,7 @@
 
 ``pretrain`` adds each step's sums (``evaluate.tally``) to a Meter, reads means and speed from it
 every ``log_every`` steps, and appends them to a History, whose records are the lines of
-metrics.jsonl. The Meter's state goes into each checkpoint, so that a resumed run writes the same
+metrics.jsonl. The Meter's sums go into each checkpoint, so that a resumed run writes the same
 losses as an undisturbed one.
 """
 
@@ -22,14 +22,12 @@ from albert_edu.training.workers import Workers
 class Meter:
     """What has been measured since the last record: sums over the steps, tokens, and seconds."""
 
-    def __init__(self, device: torch.device, workers: Workers, state: dict):
-        """Start at 0, or at a checkpoint's ``state``: the main worker goes on with all sums."""
+    def __init__(self, device: torch.device, workers: Workers, sums: list | None):
+        """Start at 0, or at the sums of a checkpoint: the main worker goes on with all of them."""
         self.sums = nothing_yet(device)
-        if state and workers.is_main:
-            kept = torch.tensor(state["sums"], dtype=self.sums.dtype, device=device)
-            self.sums += kept.view_as(self.sums)
-        self.workers, self.tokens = workers, int(state.get("tokens", 0))
-        self.began = time.perf_counter() - state.get("elapsed", 0.0)
+        if sums and workers.is_main:
+            self.sums += torch.tensor(sums, dtype=self.sums.dtype, device=device)
+        self.workers, self.tokens, self.began = workers, 0, time.perf_counter()
 
     def read(self) -> dict[str, float]:
         """Return speed and scores since the last record, over all workers, and begin at 0 again."""
@@ -47,15 +45,11 @@ class Meter:
         yield
         self.began += time.perf_counter() - pause
 
-    def state(self) -> dict:
-        """Return what a checkpoint needs in order to go on, as plain values.
-
-        The sums of all workers move to the main worker, so that nothing counts twice later.
-        """
+    def to_main(self) -> list[float]:
+        """Move the sums of all workers to the main one, so that nothing counts twice later."""
         self.workers.all_reduce(self.sums)
         self.sums *= self.workers.is_main
-        elapsed = time.perf_counter() - self.began
-        return {"sums": self.sums.tolist(), "tokens": self.tokens, "elapsed": elapsed}
+        return self.sums.tolist()
 
 
 @dataclass

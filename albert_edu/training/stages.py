@@ -1,8 +1,7 @@
 """The driver of training in stages: shallow models before deep ones, short sequences before long.
 
-A run from scratch at one depth has one stage, a warm start has one stage and a model to start from,
-and progressive stacking (the paper's footnote 5) has several. They all read batch t of the text at
-step t of the whole run.
+A run from scratch at one depth has one stage, and progressive stacking (the paper's footnote 5) has
+several. They all read batch t of the text at step t of the whole run.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +13,6 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.training.checkpoint import fingerprint, newest_checkpoint, read_state
 from albert_edu.training.history import History, training_seconds
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
@@ -44,7 +42,6 @@ def train_stages(
     settings: Callable[[Stage], PretrainSettings],
     folder: str | Path | None = None,
     device: str | torch.device | None = None,
-    held_out: Callable[[Stage], PretrainingStream] | None = None,
     warm_start: AlbertForPretraining | None = None,
     skip: int = 0,
     describe: str | None = None,
@@ -52,15 +49,13 @@ def train_stages(
     """Train the first stage from scratch or ``warm_start``, and each other from the one before it.
 
     ``stream(stage, skip)`` gives a stage's batches without the first ``skip``, which earlier stages
-    have read; ``settings(stage)`` says how to train on them, and ``held_out(stage)`` what to
-    evaluate on. With a ``folder`` the same call again goes on where it stopped: checkpoints/ and
-    metrics.jsonl lie in it, or, if there are several stages, in a subfolder for each of them.
-    Raises what ``pretrain`` and ``stack_layers`` raise.
+    have read; ``settings(stage)`` says how to train on them. With a ``folder`` the same call again
+    goes on where it stopped: checkpoints/ and metrics.jsonl lie in it, or, if there are several
+    stages, in a subfolder for each of them. Raises what ``pretrain`` and ``stack_layers`` raise.
     """
     torch.manual_seed(settings(stages[0]).seed)
     model, history, seconds, steps = warm_start, None, 0.0, 0
     for number, stage in enumerate(stages, 1):
-        origin = fingerprint(model.state_dict()) if model else "scratch"
         deep = config.replace(num_layers=stage.num_layers)
         model = stack_layers(model, stage.num_layers) if model else AlbertForPretraining(deep)
         place = Path(folder) if folder else None
@@ -74,10 +69,8 @@ def train_stages(
             settings(stage),
             place and place / "checkpoints",
             device,
-            held_out and held_out(stage),
-            place and place / "metrics.jsonl",
-            describe and f"{describe}, {stage.num_layers} layers",
-            origin,
+            metrics_file=place and place / "metrics.jsonl",
+            describe=describe and f"{describe}, {stage.num_layers} layers",
         )
         seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
         history = history or History(measured.baselines)
@@ -129,15 +122,3 @@ def _with_layers_of(model: AlbertForPretraining, config: AlbertConfig) -> Albert
             number = block if len(blocks) == len(sources) else source
             blocks[block].load_state_dict(sources[number].state_dict())
     return deep
-
-
-def batches_read(folder: str | Path) -> int:
-    """Return how many batches the run that wrote ``folder`` has read, with those before its start.
-
-    A warm start skips that many. The number is 0 for a folder without checkpoints of its training.
-    """
-    newest = newest_checkpoint(Path(folder) / "checkpoints")
-    if newest is None:
-        return 0
-    state = read_state(newest)
-    return state["step"] + state["stream"].get("skip", 0)
