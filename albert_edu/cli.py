@@ -29,10 +29,9 @@ def build_parser() -> argparse.ArgumentParser:
         "python -m albert_edu", description="Train ALBERT models and look at them."
     )
     verb = verbs_of(parser)
-    device = argparse.ArgumentParser(add_help=False)
-    device.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
-    learning = argparse.ArgumentParser(add_help=False, parents=[device])
+    learning = argparse.ArgumentParser(add_help=False)
     option = learning.add_argument
+    option("--device", default="auto", help="auto, cpu, cuda or mps")
     option("--batch-size", type=int, default=32)
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
     option("--overwrite", action="store_true", help="write into --out although it holds files")
@@ -73,7 +72,6 @@ def build_parser() -> argparse.ArgumentParser:
         FinetuneSettings,
         steps="of one batch each",
         learning_rate="the paper's are in Table 14",
-        frozen="train the head alone",
         seed="of the head, the batches and dropout",
     )
     sub.set_defaults(steps=300)
@@ -152,7 +150,6 @@ def run_finetune(options) -> None:
 
     from albert_edu.model.formats import why_not_expressible
     from albert_edu.model.interchange import load_with_tokenizer, save_task_model
-    from albert_edu.model.task_heads import TASKS
     from albert_edu.text.task_rows import TaskRows, read_rows
     from albert_edu.text.tasks import sentiment
     from albert_edu.training.finetune import finetune, majority, make_ready
@@ -170,6 +167,8 @@ def run_finetune(options) -> None:
     else:
         raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
     model, tokenizer = load_with_tokenizer(options.model)
+    if out and (reason := why_not_expressible(model.config)):
+        raise ValueError(f"--out is a folder of transformers, which has no such model: {reason}")
     parts = (train, test, options.sequence_length)
     task, learn, unseen = make_ready(model, tokenizer, *parts)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
@@ -181,16 +180,13 @@ def run_finetune(options) -> None:
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        save_task_model(task, tokenizer, out, names)
+        kind = save_task_model(task, tokenizer, out, names)
         record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
-        kind = next(kind for kind, head in TASKS.items() if isinstance(task, head))
         ask = f'AutoModel{kind}.from_pretrained("{out}")'
         if kind == "ForSequenceClassification":
             ask = f'pipeline("text-classification", "{out}")'
-        known = why_not_expressible(task.albert.config) is None
-        ask = f"{ask} of transformers" if known else f'load_task_model("{out}") of albert_edu'
-        print(f"model: {out}; ask it with {ask}")
+        print(f"model: {out}; ask it with {ask} of transformers")
 
 
 def run_fill(options) -> None:

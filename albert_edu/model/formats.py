@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import blame
+from albert_edu.model.albert import AlbertForPretraining
 
 OURS = "albert_edu"  # model_type of the format of our own
 FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
@@ -151,8 +152,8 @@ def our_weights(
     folder: Path,
     tensors: dict[str, Tensor],
     kind: str,
-    model: nn.Module,
-    optional: tuple[str, ...] = (),
+    model: AlbertForPretraining,
+    optional: tuple[str, ...],
 ) -> dict[str, Tensor]:
     """Return our name -> tensor for the parameters of ``model``; the model is left as it is.
 
@@ -167,20 +168,18 @@ def our_weights(
         tensors = {name.replace(f"Norm.{old}", f"Norm.{new}"): tensors[name] for name in tensors}
     if "embeddings.word_embeddings.weight" in tensors:
         tensors = {f"{kind}.{name}": tensor for name, tensor in tensors.items()}
-    names = tensor_names(model, kind)
+    names, missing = tensor_names(model, kind), []
     for name, theirs in names.items():
         if theirs in tensors:
             _check_tensor(theirs, tensors[theirs], tuple(model.get_parameter(name).shape))
-        elif not name.startswith(optional):
-            part = "encoder" if name.startswith("albert.") else name.split(".")[0]
-            raise InterchangeError(
-                f"{folder} lacks tensors of the {part}, for example {theirs}. Is it another kind "
-                f"of model?"
-            )
-    _check_unused(model.albert.config, tensors, set(names.values()))
-    if missing := [name for name in names if names[name] not in tensors]:
+        elif name.startswith(optional):
+            missing.append(name)
+        else:
+            raise InterchangeError(f"{folder} lacks {theirs}. Is it another kind of model?")
+    _check_unused(model.config, tensors, set(names.values()))
+    if missing:
         message = f"{folder} has no {', '.join(sorted(missing))}: these start untrained."
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(message, stacklevel=3)
     return {name: tensors[theirs] for name, theirs in names.items() if theirs in tensors}
 
 
@@ -209,7 +208,7 @@ def _check_unused(config: AlbertConfig, tensors: dict[str, Tensor], used: set[st
             raise InterchangeError(f"the file has {name}, which config.json does not describe.")
     if unused:
         message = f"{len(unused)} tensors are not used, for example {unused[0]}."
-        warnings.warn(message, stacklevel=5)
+        warnings.warn(message, stacklevel=4)
 
 
 def identity_projection(config: AlbertConfig) -> dict[str, Tensor]:

@@ -60,7 +60,7 @@ def model() -> AlbertForClassification:
 
 @pytest.mark.slow
 def test_it_learns_the_topic_of_a_sentence(model, topics):
-    before = task_scores(model, topics[1])["accuracy"]
+    before = task_scores(model, answers_to(model, topics[1]), topics[1])["accuracy"]
     after = finetune(
         model, *topics, FinetuneSettings(steps=120, learning_rate=2e-3, warmup_steps=12)
     )
@@ -79,17 +79,6 @@ def test_the_same_seed_gives_the_same_bits_and_the_callers_random_state_stays(mo
         torch.equal(a, b) for a, b in zip(model.parameters(), twin.parameters(), strict=True)
     )
     assert not torch.equal(model.head.weight, other.head.weight)
-
-
-def test_frozen_trains_the_head_and_nothing_else(model, topics):
-    before = copy.deepcopy(model.state_dict())
-    finetune(model, *topics, FinetuneSettings(steps=3, frozen=True))
-    changed = {
-        name for name, tensor in model.state_dict().items() if not torch.equal(tensor, before[name])
-    }
-    assert changed == {"head.weight", "head.bias"} and all(
-        p.requires_grad for p in model.parameters()
-    )
 
 
 def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
@@ -135,11 +124,11 @@ def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_tes
     two = {"accuracy", "f1", "matthews"}
     for classes, names in ((2, two), (3, {"accuracy"})):
         model = AlbertForClassification(albert, classes)
-        assert set(task_scores(model, test)) == set(majority(model, test, test)) == names
+        assert set(majority(model, test, test)) == names
     lacking = TaskData(blank, blank, blank, torch.tensor([0, 0]))
-    assert set(task_scores(AlbertForClassification(albert, 2), lacking)) == two
+    assert set(majority(AlbertForClassification(albert, 2), lacking, lacking)) == two
     choices = TaskData(*[blank[:, None].expand(2, 2, 4)] * 3, torch.tensor([0, 1]))
-    assert set(task_scores(AlbertForChoice(albert), choices)) == {"accuracy"}
+    assert set(majority(AlbertForChoice(albert), choices, choices)) == {"accuracy"}
 
 
 def test_the_majority_baseline_is_the_commonest_answer_of_training():
@@ -201,7 +190,7 @@ def test_the_best_span_over_all_windows_answers_a_question(story_text):
     scores = torch.stack([torch.arange(len(places)), 0.5 - holds_it[:, 0].int()], 1)
     model.predict = lambda batch: torch.cat([places, scores], 1)
     assert len(places) > 6 and answers_to(model, spans) == ["oven", "cake", ""]
-    assert task_scores(model, spans) == {"exact_match": 1, "f1": 1}
+    assert task_scores(model, ["oven", "cake", ""], spans) == {"exact_match": 1, "f1": 1}
     start, end = spans.characters[-1][
         0
     ]  # where every question has an answer, the scores alone decide
@@ -310,9 +299,11 @@ def test_what_does_not_fit_is_one_sentence(model_folder, tmp_path, capsys):
 
 def test_flags_have_the_types_and_the_defaults_of_the_settings():
     common = ["finetune", "--model", "m", "--data", "x"]
-    options = cli.build_parser().parse_args([*common, "--frozen", "--learning-rate", "1e-3"])
-    assert options.frozen is True and options.learning_rate == 1e-3 and options.steps == 300
-    options = cli.build_parser().parse_args(["pretrain", "--out", "x"])
+    options = cli.build_parser().parse_args([*common, "--learning-rate", "1e-3"])
+    assert options.learning_rate == 1e-3 and options.steps == 300
+    recompute = ["pretrain", "--out", "x", "--gradient-checkpointing"]
+    options = cli.build_parser().parse_args(recompute)
+    assert options.gradient_checkpointing is True
     assert (options.optimizer, options.accumulate, options.steps) == ("adamw", 1, 1000)
     with pytest.raises(SystemExit):
         cli.build_parser().parse_args(["pretrain", "--out", "x", "--optimizer", "sgd"])
