@@ -41,7 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
     option("--preset", default="albert-tiny", help=f"one of {', '.join(PRESETS)}")
     option("--layers", dest="num_layers", type=int, help="instead of the preset's")
-    option("--share", choices=["all", "attention", "ffn", "none"], help="instead of the preset's")
+    option("--share", choices=["all", "none"], help="instead of the preset's")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
     option("--objective", default="sop", choices=["sop", "nsp", "none"])
     option("--sequence-length", type=int, default=128)
@@ -134,10 +134,11 @@ def run_pretrain(options) -> None:
     held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
     torch.manual_seed(options.seed)
     model = AlbertForPretraining(config)
-    files = (options.out / "checkpoints", options.out / "metrics.jsonl")
-    history = pretrain(model, stream, settings, files[0], device, held_out, files[1])
+    history = pretrain(model, stream, settings, options.out / "checkpoints", device, held_out)
     if workers.is_main_worker():
-        save_pretrained(model, text.tokenizer, options.out, native=True)
+        save_pretrained(model, text.tokenizer, options.out)
+        lines = [json.dumps(record) + "\n" for record in history.records]
+        (options.out / "metrics.jsonl").write_text("".join(lines))
         print(f"model: {options.out}\n{history.verdict()}")
         if options.objective != "none" and options.steps:
             accuracy = history.last("held_out_sentence_order_accuracy")
@@ -148,7 +149,6 @@ def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
     import torch
 
-    from albert_edu.model.formats import why_not_expressible
     from albert_edu.model.interchange import load_with_tokenizer, save_task_model
     from albert_edu.text.task_rows import TaskRows, read_rows
     from albert_edu.text.tasks import sentiment
@@ -167,8 +167,6 @@ def run_finetune(options) -> None:
     else:
         raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
     model, tokenizer = load_with_tokenizer(options.model)
-    if out and (reason := why_not_expressible(model.config)):
-        raise ValueError(f"--out is a folder of transformers, which has no such model: {reason}")
     parts = (train, test, options.sequence_length)
     task, learn, unseen = make_ready(model, tokenizer, *parts)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")

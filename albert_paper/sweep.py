@@ -222,7 +222,7 @@ def do_run(
         ) from error
     trained, start = seconds if resumed else clock() - start, clock()
     if keep:
-        save_pretrained(model, text.tokenizer, keep, native=True)
+        save_pretrained(model, text.tokenizer, keep)
     measured = measure(model, text, run)
     write_json(
         result,

@@ -77,11 +77,6 @@ def test_another_setting_in_the_same_folder_is_refused_by_name(tmp_path, capsys)
     assert "learning_rate was 0.001, is 0.5" in capsys.readouterr().err
 
 
-def test_sharing_that_transformers_cannot_express_is_trained_and_saved_all_the_same(tmp_path):
-    assert pretrain(tmp_path, "--share", "ffn") == 0
-    assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "albert_edu"
-
-
 def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(tmp_path):
     shutil.copytree(model_folder("laptop"), tmp_path, dirs_exist_ok=True)
     tensors = load_file(tmp_path / "model.safetensors")

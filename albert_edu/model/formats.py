@@ -16,7 +16,6 @@ from albert_edu.config import AlbertConfig
 from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 
-OURS = "albert_edu"  # model_type of the format of our own
 FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
     "vocab_size": "vocab_size",
     "hidden_size": "hidden_size",
@@ -110,13 +109,13 @@ def from_transformers(settings: dict) -> AlbertConfig:
             raise InterchangeError(f"{field} {settings[field]!r} is not supported, {value!r} is.")
     fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
     activation = str(settings["hidden_act"])
-    fields |= {"activation": ACTIVATIONS.get(activation, activation)}
-    fields |= {"pad_id": fields.get("pad_id") or 0}
+    fields["activation"] = ACTIVATIONS.get(activation, activation)
+    fields["pad_id"] = fields.get("pad_id") or 0
     if kind == "bert":
         fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
     else:
-        E, G = settings["embedding_size"], settings["num_hidden_groups"]
-        fields |= {"embedding_size": E, "num_groups": G}
+        fields["embedding_size"] = settings["embedding_size"]
+        fields["num_groups"] = settings["num_hidden_groups"]
     with blame("config.json", InterchangeError, "It describes no model."):
         config = AlbertConfig(**fields)
     if reason := why_not_expressible(config):
@@ -131,11 +130,9 @@ def from_transformers(settings: dict) -> AlbertConfig:
 def tensor_names(model: nn.Module, column: str) -> dict[str, str]:
     """Return our name -> its name in another format, for each parameter of a model.
 
-    ``column`` is "albert", "bert" or OURS. A tied parameter appears once.
+    ``column`` is "albert" or "bert". A tied parameter appears once.
     """
     names = {name: name for name, _ in model.named_parameters()}
-    if column == OURS:
-        return names
     lines = (files("albert_edu.model") / "tensor_names.txt").read_text().splitlines()
     header, layer, *rows = (line.split() for line in lines if not line.startswith("#"))
     place = header.index(column)

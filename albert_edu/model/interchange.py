@@ -1,11 +1,9 @@
 """Read and write model folders in the format of ``transformers``, for ALBERT and BERT.
 
 A folder holds ``config.json``, ``model.safetensors`` and the tokenizer's files, as the released
-ones do. Where transformers has no such model, the same files have our own names. ``formats``
-translates them.
+ones do. ``formats`` translates names and fields.
 """
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from importlib.resources import files
@@ -14,11 +12,10 @@ from pathlib import Path
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from albert_edu.config import AlbertConfig
 from albert_edu.errors import blame, read_file, read_json
 from albert_edu.model import formats
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.formats import OURS, InterchangeError, why_not_expressible
+from albert_edu.model.formats import InterchangeError, why_not_expressible
 from albert_edu.model.task_heads import TASKS, AlbertForClassification, TaskModel
 from albert_edu.text.hub_tokenizer import HubTokenizer, load_tokenizer
 from albert_edu.text.tokenizer import AlbertTokenizer
@@ -36,19 +33,13 @@ HUB_FILES = ["*.json", "*.safetensors", "spiece.model", "vocab.txt"]
 
 
 def save_pretrained(
-    model: AlbertForPretraining,
-    tokenizer: Tokenizer | None,
-    folder: str | Path,
-    native: bool = False,
+    model: AlbertForPretraining, tokenizer: Tokenizer | None, folder: str | Path
 ) -> None:
     """Write a folder that ``transformers`` loads as AlbertForPreTraining or BertForPreTraining.
 
-    Where transformers has no such model an InterchangeError says why; ``native=True`` then writes
-    our own layout instead: the same files, with our field and tensor names.
+    Where transformers has no such model an InterchangeError says why.
     """
-    if (reason := why_not_expressible(model.config)) and not native:
-        raise InterchangeError(f"transformers cannot express this model: {reason} Use native=True.")
-    _write(model, tokenizer, Path(folder), "ForPreTraining", {}, native=bool(reason))
+    _write(model, tokenizer, Path(folder), "ForPreTraining", {})
 
 
 def load_pretrained(
@@ -63,11 +54,7 @@ def load_pretrained(
     """
     folder = model_folder(folder)
     settings = read_json(folder / "config.json", InterchangeError)
-    if settings.get("model_type") == OURS:
-        with blame(folder / "config.json", InterchangeError):
-            config = AlbertConfig(**settings["shape"])
-    else:
-        config = formats.from_transformers(settings)
+    config = formats.from_transformers(settings)
     tensors = _read_tensors(folder)
     model = AlbertForPretraining(config)
     weights = formats.our_weights(folder, tensors, settings["model_type"], model, optional)
@@ -99,8 +86,6 @@ def save_task_model(
     ``no_answer`` and the pooler below it as unexpected, because its class has neither. Raises
     InterchangeError where transformers has no such encoder.
     """
-    if reason := why_not_expressible(model.albert.config):
-        raise InterchangeError(f"transformers cannot express this model: {reason}")
     kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
     if isinstance(model, AlbertForClassification):
@@ -155,23 +140,18 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def _write(
-    model: nn.Module,
-    tokenizer: Tokenizer | None,
-    folder: Path,
-    kind: str,
-    fields: dict,
-    native: bool = False,
+    model: nn.Module, tokenizer: Tokenizer | None, folder: Path, kind: str, fields: dict
 ) -> None:
     """Write the files of a folder for transformers' class, such as BertForPreTraining.
 
     ``kind`` is the class's name after the family's, here "ForPreTraining". ``fields`` go
-    into its config. ``native`` writes our own names, which can say every model.
+    into its config.
     """
     config = model.albert.config
+    if reason := why_not_expressible(config):
+        raise InterchangeError(f"transformers cannot express this model: {reason}")
     settings = formats.to_transformers(config)
     family = "Bert" if settings["model_type"] == "bert" else "Albert"
-    if native:
-        settings = {"model_type": OURS, "shape": dataclasses.asdict(config)}
     names, state = formats.tensor_names(model, settings["model_type"]), model.state_dict()
     tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}
     if settings["model_type"] == "albert" and not config.factorised:

@@ -126,14 +126,13 @@ def check_free(folder: Path, overwrite: bool) -> None:
 
     Training goes on in a folder with checkpoints, and begins anew in one that only its lock marks.
     """
-    if overwrite or newest_checkpoint(folder / "checkpoints"):
+    checkpoints = folder / "checkpoints"
+    if overwrite or newest_checkpoint(checkpoints):
         return
-    begun = (folder / "checkpoints" / ".lock").exists()
-    held = {file.name for file in folder.glob("*.safetensors*" if begun else "*")}
-    if held:
+    if held := {*folder.glob("[!.]*"), *checkpoints.glob("[!.]*")} - {checkpoints}:
         raise CheckpointError(
-            f"{folder} holds {min(held - {'checkpoints'} or held)} and no checkpoint to go on "
-            f"from, and training would replace files there. Give another --out, or --overwrite."
+            f"{folder} holds {min(held).name} and no checkpoint to go on from, and training would "
+            f"replace files there. Give another --out, or --overwrite."
         )
 
 

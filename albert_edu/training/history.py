@@ -1,17 +1,15 @@
 """What training measured: a Meter adds up between two records, a History keeps the records.
 
 ``pretrain`` adds each step's sums (``evaluate.tally``) to a Meter, reads means and speed from it
-every ``log_every`` steps, and appends them to a History, whose records are the lines of
-metrics.jsonl. The Meter's sums go into each checkpoint, so that a resumed run writes the same
-losses as an undisturbed one.
+every ``log_every`` steps, and appends them to a History, whose records become the lines of
+metrics.jsonl. Records and sums go into each checkpoint, so that a resumed run has the same losses
+as an undisturbed one.
 """
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 
@@ -77,23 +75,6 @@ class History:
             if self.column(name)[1]:
                 return self.baselines.verdict(self.last(name))
         return "not trained: the run has no step and therefore no loss"
-
-    def add(self, record: dict, file: Path | None = None) -> None:
-        """Append a record, to the file too if one is given."""
-        self.records.append(record)
-        if file:
-            with file.open("a") as lines:
-                lines.write(json.dumps(record) + "\n")
-
-    def rewrite(self, file: Path) -> None:
-        """Write all records anew, without the lines of steps that a killed run has lost.
-
-        A run that starts from step 0 moves the lines of another one aside.
-        """
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.exists() and not self.records:
-            file.replace(file.with_suffix(".old.jsonl"))
-        file.write_text("".join(json.dumps(record) + "\n" for record in self.records))
 
 
 def training_seconds(records: list[dict], tokens_per_step: int) -> float:

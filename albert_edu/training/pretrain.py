@@ -38,15 +38,14 @@ def pretrain(
     checkpoint_dir: str | Path | None = None,
     device: str | torch.device | None = None,
     held_out: PretrainingStream | None = None,
-    metrics_file: str | Path | None = None,
     describe: str | None = "pretrain",
 ) -> History:
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir``.
 
-    Writes one JSON line per record to ``metrics_file``, and shows a progress bar titled
-    ``describe`` unless that is None. Under torchrun every worker takes its share of each batch, and
-    the main worker writes. Raises NonFiniteLoss (the last good checkpoint stays) and
-    CheckpointError (it belongs to another run, or another process, or the disk is full).
+    Shows a progress bar titled ``describe`` unless that is None. Under torchrun every worker takes
+    its share of each batch, and the main worker writes. Raises NonFiniteLoss (the last good
+    checkpoint stays) and CheckpointError (it belongs to another run, or another process, or the
+    disk is full).
     """
     tokens, rows = len(stream.tokenizer), model.config.vocab_size
     if tokens > rows:
@@ -77,9 +76,6 @@ def pretrain(
         history = History(baselines(stream.corpus, unseen, tokens))
         history.records += state.get("records", [])
         meter = Meter(device, workers, state.get("sums"))
-        metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None
-        if metrics_file:
-            history.rewrite(metrics_file)
         if settings.gradient_checkpointing:
             model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
@@ -107,7 +103,7 @@ def pretrain(
                         named = {f"held_out_{name}": value for name, value in values.items()}
                         record |= {"step": done} | named
                     if record:
-                        history.add(record, metrics_file)
+                        history.records.append(record)
                     if settings.due(done, settings.checkpoint_every):
                         stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
                         state = run | {"records": history.records, "sums": meter.to_main()}

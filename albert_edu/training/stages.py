@@ -50,8 +50,8 @@ def train_stages(
 
     ``stream(stage, skip)`` gives a stage's batches without the first ``skip``, which earlier stages
     have read; ``settings(stage)`` says how to train on them. With a ``folder`` the same call again
-    goes on where it stopped: checkpoints/ and metrics.jsonl lie in it, or, if there are several
-    stages, in a subfolder for each of them. Raises what ``pretrain`` and ``stack_layers`` raise.
+    goes on where it stopped: checkpoints/ lies in it, or, if there are several stages, in a
+    subfolder for each of them. Raises what ``pretrain`` and ``stack_layers`` raise.
     """
     torch.manual_seed(settings(stages[0]).seed)
     model, history, seconds, steps = warm_start, None, 0.0, 0
@@ -69,13 +69,12 @@ def train_stages(
             settings(stage),
             place and place / "checkpoints",
             device,
-            metrics_file=place and place / "metrics.jsonl",
             describe=describe and f"{describe}, {stage.num_layers} layers",
         )
         seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
         history = history or History(measured.baselines)
         for record in measured.records:
-            history.add(record | {"step": steps + record["step"]})
+            history.records.append(record | {"step": steps + record["step"]})
         steps += stage.steps
     return TrainedStages(model, history, seconds)
 
@@ -110,15 +109,13 @@ def _with_layers_of(model: AlbertForPretraining, config: AlbertConfig) -> Albert
     old_depth, num_layers = model.config.num_layers, config.num_layers
     deep.vocabulary = model.vocabulary
     old, new = model.albert.encoder, deep.albert.encoder
-    outside = {key: value for key, value in model.state_dict().items() if ".encoder." not in key}
-    deep.load_state_dict(outside, strict=False)
+    # This is all, where there are as many blocks as before: shared by all or within groups.
+    deep.load_state_dict(model.state_dict(), strict=False)
     for kind in ("attention", "ffn"):
         blocks, sources = getattr(new, kind), getattr(old, kind)
-        for i, application in enumerate(new.plan):
-            block = getattr(application, kind)
-            source = getattr(old.plan[i * old_depth // num_layers], kind)
-            # With as many blocks as before there are groups: each keeps its own blocks, wherever
-            # the borders of the groups lie in the deeper stack.
-            number = block if len(blocks) == len(sources) else source
-            blocks[block].load_state_dict(sources[number].state_dict())
+        if len(blocks) > len(sources):
+            for i, application in enumerate(new.plan):
+                source = old.plan[i * old_depth // num_layers]
+                block, copied = getattr(application, kind), getattr(source, kind)
+                blocks[block].load_state_dict(sources[copied].state_dict())
     return deep

@@ -41,12 +41,12 @@ def stopping(stream: PretrainingStream, at: int | None, how=PulledPlug) -> Pretr
     return short
 
 
-def train(stream, folder=None, model=None, stop_at=None, metrics_file=None, **changes):
+def train(stream, folder=None, model=None, stop_at=None, **changes):
     """The trained model, or None if the run was stopped."""
     model = model or tiny()
     run = PretrainSettings(**(RUN | changes))
     try:
-        pretrain(model, stopping(stream, stop_at), run, folder, "cpu", metrics_file=metrics_file)
+        pretrain(model, stopping(stream, stop_at), run, folder, "cpu")
     except PulledPlug:
         return None
     return model
@@ -95,15 +95,16 @@ def test_a_run_stopped_three_times_ends_with_the_bits_and_metrics_of_one_that_wa
 ):
     dropout = options.pop("dropout", 0.0)
     shape = dict(hidden_dropout=dropout, attention_dropout=dropout)
-    whole = train(stream, None, tiny(**shape), metrics_file=tmp_path / "whole.jsonl", **options)
-    folder, file = tmp_path / "run", tmp_path / "metrics.jsonl"
+    whole = train(stream, tmp_path / "whole", tiny(**shape), **options)
+    folder = tmp_path / "run"
     for stop_at in (1, 7, 11):  # before the first checkpoint, between two records, on the last step
         # After the first stop the weights come from the checkpoint: the model starts elsewhere.
         model = tiny(0 if stop_at <= 7 else 5, **shape)
-        assert train(stream, folder, model, stop_at, file, **options) is None
-    after = train(stream, folder, tiny(6, **shape), None, file, **options)
-    assert same_bits(after, whole) and metrics(file) == metrics(tmp_path / "whole.jsonl")
-    assert [record["step"] for record in metrics(file)] == [2, 4, 6, 8, 10, 12]
+        assert train(stream, folder, model, stop_at, **options) is None
+    after = train(stream, folder, tiny(6, **shape), **options)
+    records, expected = (metrics(tmp_path / run / "step-00000012") for run in ("run", "whole"))
+    assert same_bits(after, whole) and records == expected
+    assert [record["step"] for record in records] == [2, 4, 6, 8, 10, 12]
 
 
 def test_a_finished_run_is_not_trained_again_and_hands_back_its_history(stream, tmp_path):

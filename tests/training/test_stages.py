@@ -1,7 +1,5 @@
 """The driver of staged training: which batches it reads, what it starts from, how it goes on."""
 
-import json
-
 import pytest
 import torch
 
@@ -62,7 +60,7 @@ def test_one_stage_is_plain_pretraining_to_the_last_bit(train, tmp_path):
     assert same_bits(plain, trained.model)
     steps, losses = history.column("masked_token_loss")
     assert trained.history.column("masked_token_loss") == (steps, losses) == ([2, 4], losses)
-    assert (tmp_path / "checkpoints").is_dir() and (tmp_path / "metrics.jsonl").is_file()
+    assert (tmp_path / "checkpoints").is_dir()
 
 
 def test_step_t_of_the_whole_run_reads_batch_t_whatever_the_depth(train):
@@ -103,10 +101,9 @@ def test_a_run_that_was_interrupted_in_any_stage_ends_with_the_same_bits_and_rec
     assert same_bits(whole.model, again.model)
     assert timeless(again.history.records) == timeless(whole.history.records)
     assert len(train.batches) == 9 - calls, "finished steps are not repeated"
-    folders = [
-        f"stage-{i}-layers-{s.num_layers:02d}-length-{s.sequence_length or 32:03d}"
-        for i, s in enumerate(STAGES, 1)
-    ]
-    for folder, stage in zip(folders, STAGES, strict=True):
-        last = (tmp_path / folder / "metrics.jsonl").read_text().splitlines()[-1]
-        assert json.loads(last)["step"] == stage.steps
+    folders = {path.parent.parent.name for path in tmp_path.glob("*/checkpoints/step-*")}
+    assert folders == {
+        "stage-1-layers-01-length-024",
+        "stage-2-layers-01-length-032",
+        "stage-3-layers-02-length-032",
+    }
