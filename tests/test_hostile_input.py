@@ -334,7 +334,7 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "more than this text supports: at most": "pretrain --corpus stories --out OUT --vocab-size 5000",
     "batch_size must be a whole number from 2": "pretrain --corpus stories --out OUT --batch-size 1000000000",
     "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1",
-    "no CUDA card": "reproduce --device cuda",
+    "no device 'cuda' of auto": "reproduce --device cuda",
     "is empty: give a name": "pretrain --corpus stories --out EMPTY",
     "minutes must be": "reproduce --minutes nan",
     "is no folder, no shipped model": "inspect nowhere",

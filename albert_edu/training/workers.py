@@ -26,15 +26,14 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """
     if isinstance(name, torch.device):
         return name
+    usable = {"cpu": True, "cuda": torch.cuda.is_available()}
+    usable["mps"] = torch.backends.mps.is_available()
     if name in (None, "auto"):
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    cards = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-    if (kind := name.split(":")[0]) not in ("cpu", *cards):
-        raise ValueError(f"there is no device {name!r}; there are auto, cpu, cuda and mps.")
-    if kind in cards and not cards[kind]():
+        name = "cuda" if usable["cuda"] else "cpu"
+    if not usable.get(name.split(":")[0]):
         raise ValueError(
-            f"there is no {kind.upper()} card that torch {torch.__version__} can use here; leave "
-            f"--device out for the CPU."
+            f"there is no device {name!r} of auto, cpu, cuda and mps that torch "
+            f"{torch.__version__} can use here; leave --device out for the CPU."
         )
     rank = int(os.environ.get("LOCAL_RANK", 0))
     if name == "cuda" and rank >= (gpus := torch.cuda.device_count()):

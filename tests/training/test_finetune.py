@@ -11,7 +11,6 @@ import pytest
 import torch
 import transformers
 
-from albert_edu import cli
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
@@ -295,15 +294,3 @@ def test_what_does_not_fit_is_one_sentence(model_folder, tmp_path, capsys):
         (["--data", data, data, "--steps", "0"], "steps must be"),
     ):
         assert main([*command, *wrong]) == 2 and message in capsys.readouterr().err
-
-
-def test_flags_have_the_types_and_the_defaults_of_the_settings():
-    common = ["finetune", "--model", "m", "--data", "x"]
-    options = cli.build_parser().parse_args([*common, "--learning-rate", "1e-3"])
-    assert options.learning_rate == 1e-3 and options.steps == 300
-    recompute = ["pretrain", "--out", "x", "--gradient-checkpointing"]
-    options = cli.build_parser().parse_args(recompute)
-    assert options.gradient_checkpointing is True
-    assert (options.optimizer, options.accumulate, options.steps) == ("adamw", 1, 1000)
-    with pytest.raises(SystemExit):
-        cli.build_parser().parse_args(["pretrain", "--out", "x", "--optimizer", "sgd"])
