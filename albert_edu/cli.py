@@ -33,7 +33,6 @@ def build_parser() -> argparse.ArgumentParser:
     option("--batch-size", type=int, default=32)
     option("--seed", type=int, default=0, help="of the weights, the batches and dropout")
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
-    option("--overwrite", action="store_true", help="write into --out although it holds files")
 
     option = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning).add_argument
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
@@ -87,7 +86,7 @@ def run_pretrain(options) -> None:
 
     device = workers.pick_device(options.device)
     settings = _settings(PretrainSettings, options, **suited_to(device))
-    checkpoint.check_free(options.out, options.overwrite)
+    checkpoint.check_free(options.out)
     if workers.is_main_worker():
         print(f"reading {options.corpus}; once, 10 MB take about half a minute", flush=True)
     text = prepare(options.corpus, options.vocab_size, seed=0)
@@ -123,8 +122,8 @@ def run_finetune(options) -> None:
     from albert_edu.training.workers import pick_device
 
     out, settings = options.out, _settings(FinetuneSettings, options)
-    if out and not options.overwrite and out.exists() and any(out.iterdir()):
-        raise ValueError(f"{out} is not empty. Give another --out, or --overwrite.")
+    if out and out.exists() and any(out.iterdir()):
+        raise ValueError(f"{out} is not empty. Give another --out.")
     torch.manual_seed(options.seed)
     if options.data == ["sentiment-review"]:
         train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())

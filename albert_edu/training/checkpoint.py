@@ -121,18 +121,18 @@ def only_process(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def check_free(folder: Path, overwrite: bool) -> None:
+def check_free(folder: Path) -> None:
     """Raise CheckpointError if a folder holds what training would replace.
 
     Training goes on in a folder with checkpoints, and begins anew in one that only its lock marks.
     """
     checkpoints = folder / "checkpoints"
-    if overwrite or newest_checkpoint(checkpoints):
+    if newest_checkpoint(checkpoints):
         return
     if held := {*folder.glob("[!.]*"), *checkpoints.glob("[!.]*")} - {checkpoints}:
         raise CheckpointError(
             f"{folder} holds {min(held).name} and no checkpoint to go on from, and training would "
-            f"replace files there. Give another --out, or --overwrite."
+            f"replace files there. Give another --out."
         )
 
 

@@ -1,6 +1,6 @@
 """What training measured: a Meter adds up between two records, a History keeps the records.
 
-``pretrain`` adds each step's sums (``evaluate.tally``) to a Meter, reads means and speed from it
+``pretrain`` adds each step's sums (``evaluate.tally``) to a Meter, reads means and seconds from it
 every ``log_every`` steps, and appends them to a History, whose records become the lines of
 metrics.jsonl. Records and sums go into each checkpoint, so that a resumed run has the same losses
 as an undisturbed one.
@@ -18,22 +18,21 @@ from albert_edu.training.workers import Workers
 
 
 class Meter:
-    """What has been measured since the last record: sums over the steps, tokens, and seconds."""
+    """What has been measured since the last record: sums over the steps, and seconds."""
 
     def __init__(self, device: torch.device, workers: Workers, sums: list | None):
         """Start at 0, or at the sums of a checkpoint: the main worker goes on with all of them."""
         self.sums = nothing_yet(device)
         if sums and workers.is_main:
             self.sums += torch.tensor(sums, dtype=self.sums.dtype, device=device)
-        self.workers, self.tokens, self.began = workers, 0, time.perf_counter()
+        self.workers, self.began = workers, time.perf_counter()
 
     def read(self) -> dict[str, float]:
-        """Return speed and scores since the last record, over all workers, and begin at 0 again."""
+        """Return time and scores since the last record, over all workers, and begin at 0 again."""
         self.workers.all_reduce(self.sums)
-        speed = self.tokens / (time.perf_counter() - self.began)
-        record = {"tokens_per_second": speed} | scores(self.sums)
+        record = {"seconds": time.perf_counter() - self.began} | scores(self.sums)
         self.sums.zero_()
-        self.tokens, self.began = 0, time.perf_counter()
+        self.began = time.perf_counter()
         return record
 
     @contextmanager
@@ -75,13 +74,3 @@ class History:
             if self.column(name)[1]:
                 return self.baselines.verdict(self.last(name))
         return "not trained: the run has no step and therefore no loss"
-
-
-def training_seconds(records: list[dict], tokens_per_step: int) -> float:
-    """Return the seconds spent on training, over all sittings: tokens over speed, by record."""
-    timed = [record for record in records if "tokens_per_second" in record]
-    starts = [0, *(record["step"] for record in timed)]
-    return sum(
-        (record["step"] - start) * tokens_per_step / record["tokens_per_second"]
-        for start, record in zip(starts, timed, strict=False)
-    )

@@ -86,7 +86,6 @@ def pretrain(
                 for group in optimizer.param_groups:
                     group["lr"] = rate
                 meter.sums += forward_backward(wrapped, batch, settings, step, workers)
-                meter.tokens += batch.token_ids.numel()
                 norm = clip_gradient(model, stream.objective, settings, step)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)

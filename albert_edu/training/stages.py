@@ -13,7 +13,7 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.training.history import History, training_seconds
+from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
 
@@ -62,16 +62,15 @@ def train_stages(
         if place and len(stages) > 1:
             length = stage.sequence_length or config.max_positions
             place /= f"stage-{number}-layers-{stage.num_layers:02d}-length-{length:03d}"
-        batches = stream(stage, skip + steps)
         measured = pretrain(
             model,
-            batches,
+            stream(stage, skip + steps),
             settings(stage),
             place and place / "checkpoints",
             device,
             describe=describe and f"{describe}, {stage.num_layers} layers",
         )
-        seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
+        seconds += sum(measured.column("seconds")[1])
         history = history or History(measured.baselines)
         for record in measured.records:
             history.records.append(record | {"step": steps + record["step"]})

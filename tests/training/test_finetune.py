@@ -271,7 +271,7 @@ def test_a_fine_tuned_folder_is_one_of_transformers(kind, model_folder, tmp_path
         assert f'AutoModelFor{kind}.from_pretrained("{out}")' in printed
 
 
-def test_nothing_of_the_users_is_replaced_unless_asked_for(model_folder, tmp_path, capsys):
+def test_nothing_of_the_users_is_replaced(model_folder, tmp_path, capsys):
     data = rows(tmp_path / "rows.jsonl", KINDS["SequenceClassification"])
     command = ["finetune", "--model", model_folder, "--data", data, data, *QUICK]
     (tmp_path / "mine").mkdir()
@@ -279,9 +279,8 @@ def test_nothing_of_the_users_is_replaced_unless_asked_for(model_folder, tmp_pat
     for folder in ("model", "mine"):
         before = {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
         assert main([*command, "--out", str(tmp_path / folder)]) == 2
-        assert "is not empty. Give another --out, or --overwrite" in capsys.readouterr().err
+        assert "is not empty. Give another --out" in capsys.readouterr().err
         assert before == {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
-    assert main([*command, "--out", str(tmp_path / "mine"), "--overwrite"]) == 0
 
 
 def test_what_does_not_fit_is_one_sentence(model_folder, tmp_path, capsys):

@@ -248,7 +248,7 @@ def test_a_record_has_the_rate_of_its_step_and_the_scores_of_its_weights(stream,
     after = evaluate(model, held_out, 2)
     last = history.records[-1]  # measured on the weights that it returns
     assert {name: last[f"held_out_{name}"] for name in after} == after
-    assert min(history.column("tokens_per_second")[1]) > 0 and model.training
+    assert min(history.column("seconds")[1]) > 0 and model.training
 
 
 def test_the_verdict_reads_the_held_out_loss_if_there_is_one():
