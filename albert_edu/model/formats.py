@@ -84,9 +84,6 @@ def to_transformers(config: AlbertConfig) -> dict:
         **settings,
         "embedding_size": config.embedding_size,
         "num_hidden_groups": config.num_layers if config.share == "none" else config.num_groups,
-        "inner_group_num": 1,
-        "bos_token_id": 2,
-        "eos_token_id": 3,
     }
 
 

@@ -7,8 +7,6 @@ as an undisturbed one.
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
@@ -34,13 +32,6 @@ class Meter:
         self.sums.zero_()
         self.began = time.perf_counter()
         return record
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Stop the clock during a block: evaluation and checkpoints are not training."""
-        pause = time.perf_counter()
-        yield
-        self.began += time.perf_counter() - pause
 
     def to_main(self) -> list[float]:
         """Move the sums of all workers to the main one, so that nothing counts twice later."""

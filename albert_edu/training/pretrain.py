@@ -96,18 +96,17 @@ def pretrain(
                     record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
                     record |= meter.read()
                     progress.set_postfix({"MLM loss": record["masked_token_loss"]}, refresh=False)
-                with meter.paused():
-                    if held_out and settings.due(done, settings.evaluate_every):
-                        values = evaluate(model, held_out, settings.evaluate_batches, device)
-                        named = {f"held_out_{name}": value for name, value in values.items()}
-                        record |= {"step": done} | named
-                    if record:
-                        history.records.append(record)
-                    if settings.due(done, settings.checkpoint_every):
-                        stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
-                        state = run | {"records": history.records, "sums": meter.to_main()}
-                        if folder and workers.is_main:
-                            checkpoint.save_checkpoint(folder, done, model, optimizer, state)
+                if held_out and settings.due(done, settings.evaluate_every):
+                    values = evaluate(model, held_out, settings.evaluate_batches, device)
+                    named = {f"held_out_{name}": value for name, value in values.items()}
+                    record |= {"step": done} | named
+                if record:
+                    history.records.append(record)
+                if settings.due(done, settings.checkpoint_every):
+                    stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
+                    state = run | {"records": history.records, "sums": meter.to_main()}
+                    if folder and workers.is_main:
+                        checkpoint.save_checkpoint(folder, done, model, optimizer, state)
         workers.barrier()
     return history
 

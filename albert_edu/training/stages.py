@@ -32,7 +32,7 @@ class TrainedStages(NamedTuple):
 
     model: AlbertForPretraining
     history: History  # its steps count over all stages
-    seconds: float  # over all sittings, without evaluation and checkpoints
+    seconds: float  # over all sittings
 
 
 def train_stages(

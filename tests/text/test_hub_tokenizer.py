@@ -15,7 +15,6 @@ from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.spans import encode_spans
 from albert_edu.text.tasks import Example, SpanExample, encode_pairs
 from albert_edu.text.tokenizer import TokenizerError
-from tests.support import main
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] four score and seven year ##s ago .".split()
 
