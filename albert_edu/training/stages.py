@@ -27,14 +27,6 @@ class Stage(NamedTuple):
     sequence_length: int = 0  # 0 means as long as the model allows
 
 
-class TrainedStages(NamedTuple):
-    """The model at full depth, what was measured on the way, and the training time."""
-
-    model: AlbertForPretraining
-    history: History  # its steps count over all stages
-    seconds: float  # over all sittings
-
-
 def train_stages(
     config: AlbertConfig,
     stages: Sequence[Stage],
@@ -45,37 +37,31 @@ def train_stages(
     warm_start: AlbertForPretraining | None = None,
     skip: int = 0,
     describe: str | None = None,
-) -> TrainedStages:
+) -> tuple[AlbertForPretraining, History]:
     """Train the first stage from scratch or ``warm_start``, and each other from the one before it.
 
+    Returns the model at full depth, and its history, whose steps count over all stages.
     ``stream(stage, skip)`` gives a stage's batches without the first ``skip``, which earlier stages
-    have read; ``settings(stage)`` says how to train on them. With a ``folder`` the same call again
-    goes on where it stopped: checkpoints/ lies in it, or, if there are several stages, in a
-    subfolder for each of them. Raises what ``pretrain`` and ``stack_layers`` raise.
+    have read; ``settings(stage)`` says how to train on them. With a ``folder`` for the checkpoints
+    the same call again goes on where it stopped. Raises what ``pretrain`` and ``stack_layers``
+    raise.
     """
     torch.manual_seed(settings(stages[0]).seed)
-    model, history, seconds, steps = warm_start, None, 0.0, 0
+    model, records, steps = warm_start, [], 0
     for number, stage in enumerate(stages, 1):
         deep = config.replace(num_layers=stage.num_layers)
         model = stack_layers(model, stage.num_layers) if model else AlbertForPretraining(deep)
-        place = Path(folder) if folder else None
-        if place and len(stages) > 1:
-            length = stage.sequence_length or config.max_positions
-            place /= f"stage-{number}-layers-{stage.num_layers:02d}-length-{length:03d}"
-        measured = pretrain(
+        history = pretrain(
             model,
             stream(stage, skip + steps),
             settings(stage),
-            place and place / "checkpoints",
+            folder and Path(folder) / f"stage-{number}",
             device,
             describe=describe and f"{describe}, {stage.num_layers} layers",
         )
-        seconds += sum(measured.column("seconds")[1])
-        history = history or History(measured.baselines)
-        for record in measured.records:
-            history.records.append(record | {"step": steps + record["step"]})
+        records += [record | {"step": steps + record["step"]} for record in history.records]
         steps += stage.steps
-    return TrainedStages(model, history, seconds)
+    return model, History(history.baselines, records)
 
 
 def stack_layers(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
