@@ -4,10 +4,22 @@ import argparse
 import json
 from pathlib import Path
 
+import torch
+
+from albert_edu.analysis.inspect import SAMPLE, fill, inspect
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
-from albert_edu.training.finetune import FinetuneSettings
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.model import interchange
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
+from albert_edu.text.files import file_documents
+from albert_edu.text.prepare import describe_text, prepare
+from albert_edu.text.task_rows import TaskRows, read_rows
+from albert_edu.text.tasks import sentiment
+from albert_edu.training import checkpoint, workers
+from albert_edu.training.finetune import FinetuneSettings, finetune, majority, make_ready
+from albert_edu.training.pretrain import pretrain
+from albert_edu.training.settings import PretrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
 DATA = (
@@ -74,16 +86,6 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run_pretrain(options) -> None:
     """Pre-train a model, or go on with it."""
-    import torch
-
-    from albert_edu.model.albert import AlbertForPretraining
-    from albert_edu.model.interchange import save_pretrained
-    from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-    from albert_edu.text.prepare import describe_text, prepare
-    from albert_edu.training import checkpoint, workers
-    from albert_edu.training.pretrain import pretrain
-    from albert_edu.training.settings import suited_to
-
     device = workers.pick_device(options.device)
     settings = _settings(PretrainSettings, options, **suited_to(device))
     checkpoint.check_free(options.out)
@@ -102,7 +104,7 @@ def run_pretrain(options) -> None:
     model = AlbertForPretraining(config)
     history = pretrain(model, stream, settings, options.out / "checkpoints", device, held_out)
     if workers.is_main_worker():
-        save_pretrained(model, text.tokenizer, options.out)
+        interchange.save_pretrained(model, text.tokenizer, options.out)
         lines = [json.dumps(record) + "\n" for record in history.records]
         (options.out / "metrics.jsonl").write_text("".join(lines))
         print(f"model: {options.out}\n{history.verdict()}")
@@ -113,14 +115,6 @@ def run_pretrain(options) -> None:
 
 def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
-    import torch
-
-    from albert_edu.model.interchange import load_with_tokenizer, save_task_model
-    from albert_edu.text.task_rows import TaskRows, read_rows
-    from albert_edu.text.tasks import sentiment
-    from albert_edu.training.finetune import finetune, majority, make_ready
-    from albert_edu.training.workers import pick_device
-
     out, settings = options.out, _settings(FinetuneSettings, options)
     if out and out.exists() and any(out.iterdir()):
         raise ValueError(f"{out} is not empty. Give another --out.")
@@ -132,19 +126,19 @@ def run_finetune(options) -> None:
         test = read_rows(options.data[1], like=train)
     else:
         raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
-    model, tokenizer = load_with_tokenizer(options.model)
+    model, tokenizer = interchange.load_with_tokenizer(options.model)
     parts = (train, test, options.sequence_length)
     task, learn, unseen = make_ready(model, tokenizer, *parts)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
     if names := train.class_names:
         print(f"classes: {', '.join(names)}", flush=True)
-    task.to(pick_device(options.device))
+    task.to(workers.pick_device(options.device))
     scores = finetune(task, learn, unseen, settings, describe="finetune")
     guess = majority(task, learn, unseen)
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        kind = save_task_model(task, tokenizer, out, names)
+        kind = interchange.save_task_model(task, tokenizer, out, names)
         record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
         ask = f'AutoModel{kind}.from_pretrained("{out}")'
@@ -155,28 +149,20 @@ def run_finetune(options) -> None:
 
 def run_fill(options) -> None:
     """Print the guesses for each [MASK], one line per mask."""
-    from albert_edu.analysis.inspect import fill
-    from albert_edu.model.interchange import HEADS, load_with_tokenizer
-
     # The first head guesses tokens, and all guesses of a new one would be noise.
-    model, tokenizer = load_with_tokenizer(options.model, optional=HEADS[1:])
+    heads = interchange.HEADS[1:]
+    model, tokenizer = interchange.load_with_tokenizer(options.model, optional=heads)
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
 
 def run_inspect(options) -> None:
     """Print what ``analysis.inspect`` says."""
-    from albert_edu.analysis.inspect import SAMPLE, inspect
-    from albert_edu.model.interchange import load_pretrained
-    from albert_edu.text.files import file_documents
-
     text = SAMPLE
     if options.text:
-        parts = (
-            part.get("text") or " ".join(part["sentences"]) for part in file_documents(options.text)
-        )
-        text = "\n\n".join(parts)
-    print(inspect(*load_pretrained(options.model), text))
+        documents = file_documents(options.text)
+        text = "\n\n".join(row.get("text") or " ".join(row["sentences"]) for row in documents)
+    print(inspect(*interchange.load_pretrained(options.model), text))
 
 
 def _settings(kind: type, options, **defaults):

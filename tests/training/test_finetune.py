@@ -1,4 +1,4 @@
-"""Fine-tuning: repeatable, frozen where it says so, able to learn, and scored as the benchmarks score."""
+"""Fine-tuning: repeatable, able to learn, and scored as the benchmarks score."""
 
 import collections
 import copy
