@@ -29,10 +29,8 @@ HEADS = {
 
 
 def encoder(**changes) -> Albert:
-    shape = dict(
-        vocab_size=V, hidden_size=16, num_layers=4, num_heads=2, max_positions=16, init_std=0.3
-    )
-    return Albert(AlbertConfig(**(shape | changes)))
+    sizes = dict(hidden_size=16, num_layers=4, num_heads=2, max_positions=16, init_std=0.3)
+    return Albert(AlbertConfig(V, **(sizes | changes)))
 
 
 def batch_of(*shape: int) -> TaskData:
@@ -49,28 +47,18 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
 ):
     ours = HEADS[kind](encoder(**changes)).eval().double()
     save_task_model(ours, None, tmp_path)
-    kwargs = dict(dtype=torch.float64, output_loading_info=True)
-    theirs, report = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(
-        tmp_path, **kwargs
-    )
-    in_ours_alone = (
-        r"no_answer\.|\w+\.pooler\." if kind == "QuestionAnswering" else "-"
-    )  # the score of "no answer"
-    assert all(re.match(in_ours_alone, name) for name in report.pop("unexpected_keys")) and not any(
-        report.values()
-    )
+    load = getattr(transformers, f"AutoModelFor{kind}").from_pretrained
+    theirs, report = load(tmp_path, dtype=torch.float64, output_loading_info=True)
+    spans = kind == "QuestionAnswering"
+    in_ours_alone = r"no_answer\.|\w+\.pooler\." if spans else "-"  # the score of "no answer"
+    assert all(re.match(in_ours_alone, name) for name in report.pop("unexpected_keys"))
+    assert not any(report.values())
     batch = batch_of(2, 3) if kind == "MultipleChoice" else batch_of(2)
-    labels = torch.tensor([0, 2])
-    batch = dataclasses.replace(batch, labels=labels)
-    arguments = dict(
-        input_ids=batch.token_ids,
-        token_type_ids=batch.segment_ids,
-        attention_mask=batch.attention_mask,
-    )
-    output = theirs.eval()(
-        **arguments, **({} if kind == "QuestionAnswering" else {"labels": labels})
-    )
-    if kind != "QuestionAnswering":
+    batch = dataclasses.replace(batch, labels=torch.tensor([0, 2]))
+    inputs = dict(token_type_ids=batch.segment_ids, attention_mask=batch.attention_mask)
+    inputs |= {} if spans else {"labels": batch.labels}
+    output = theirs.eval()(batch.token_ids, **inputs)
+    if not spans:
         loss = ours.loss(batch.rows(slice(None)))  # rows() cuts the padding
         torch.testing.assert_close(loss.double(), output.loss, atol=1e-6, rtol=1e-6)
         return torch.testing.assert_close(output.logits, ours(batch), atol=1e-10, rtol=1e-10)
