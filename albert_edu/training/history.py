@@ -21,7 +21,7 @@ class Meter:
     def __init__(self, device: torch.device, workers: Workers, sums: list | None):
         """Start at 0, or at the sums of a checkpoint: the main worker goes on with all of them."""
         self.sums = nothing_yet(device)
-        if sums and workers.is_main:
+        if sums and workers.rank == 0:
             self.sums += torch.tensor(sums, dtype=self.sums.dtype, device=device)
         self.workers, self.began = workers, time.perf_counter()
 
@@ -36,7 +36,7 @@ class Meter:
     def to_main(self) -> list[float]:
         """Move the sums of all workers to the main one, so that nothing counts twice later."""
         self.workers.all_reduce(self.sums)
-        self.sums *= self.workers.is_main
+        self.sums *= self.workers.rank == 0
         return self.sums.tolist()
 
 

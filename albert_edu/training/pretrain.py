@@ -67,7 +67,7 @@ def pretrain(
     held_out_text = {"held_out": held_out and held_out.corpus.fingerprint}
     run = {"settings": settings.trajectory(), "stream": stream.settings, "held_out": held_out_text}
     folder = Path(checkpoint_dir) if checkpoint_dir else None
-    alone = checkpoint.only_process(folder) if folder and workers.is_main else nullcontext()
+    alone = checkpoint.only_process(folder) if folder and workers.rank == 0 else nullcontext()
     cuda = [device] if device.type == "cuda" else []
     # The caller's random state comes back at the end: dropout reseeds the global generator.
     with alone, workers.together(), torch.random.fork_rng(devices=cuda):
@@ -79,7 +79,7 @@ def pretrain(
         if settings.gradient_checkpointing:
             model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
-        shown = describe if workers.is_main else None
+        shown = describe if workers.rank == 0 else None
         with progress_bar(settings.steps, shown, start, leave=False) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = learning_rate(step, settings)
@@ -105,7 +105,7 @@ def pretrain(
                 if settings.due(done, settings.checkpoint_every):
                     stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
                     state = run | {"records": history.records, "sums": meter.to_main()}
-                    if folder and workers.is_main:
+                    if folder and workers.rank == 0:
                         checkpoint.save_checkpoint(folder, done, model, optimizer, state)
         workers.barrier()
     return history

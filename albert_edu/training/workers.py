@@ -45,7 +45,10 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
 
 
 class Workers(NamedTuple):
-    """Which of how many workers this process is; a run without torchrun has one."""
+    """Which of how many workers this process is; a run without torchrun has one.
+
+    The one of rank 0, the main worker, writes files and shows progress.
+    """
 
     rank: int = 0
     world_size: int = 1
@@ -85,11 +88,6 @@ class Workers(NamedTuple):
                 f"give the same command again, which goes on from the newest checkpoint."
             ) from error
 
-    @property
-    def is_main(self) -> bool:
-        """Whether this worker writes files and shows progress."""
-        return self.rank == 0
-
     def wrap(self, model: nn.Module) -> nn.Module:
         """Return the model with its gradients averaged over workers at each backward pass."""
         return nn.parallel.DistributedDataParallel(model) if self.world_size > 1 else model
@@ -119,13 +117,11 @@ def is_main_worker() -> bool:
 
 
 def device_name(device: torch.device | str) -> str:
-    """Return the name of a GPU, or the number of cores and the make of the CPU."""
+    """Return the name of a CUDA GPU, or the number of cores and the make of the CPU."""
     kind = torch.device(device).type
     if kind == "cuda":
         return torch.cuda.get_device_name(device)
-    if kind != "cpu":
-        return f"{kind}, {platform.machine()}"
     cpuinfo = Path("/proc/cpuinfo")
     model = re.search(r"model name\s*:(.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
     make = model[1].strip() if model else platform.machine()
-    return f"CPU, {os.cpu_count()} cores, {make}"
+    return f"{kind.upper()}, {os.cpu_count()} cores, {make}"
