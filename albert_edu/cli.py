@@ -1,15 +1,25 @@
 """The library's command line, ``python -m albert_edu VERB``: a few lines over its functions."""
 
 import argparse
-import dataclasses
 import json
 from pathlib import Path
-from typing import get_args
 
+import torch
+
+from albert_edu.analysis.inspect import SAMPLE, fill, inspect
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
-from albert_edu.training.finetune import FinetuneSettings
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.model import interchange
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
+from albert_edu.text.files import file_documents
+from albert_edu.text.prepare import describe_text, prepare
+from albert_edu.text.task_rows import TaskRows, read_rows
+from albert_edu.text.tasks import sentiment
+from albert_edu.training import checkpoint, workers
+from albert_edu.training.finetune import FinetuneSettings, finetune, majority, make_ready
+from albert_edu.training.pretrain import pretrain
+from albert_edu.training.settings import PretrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
 DATA = (
@@ -29,55 +39,38 @@ def build_parser() -> argparse.ArgumentParser:
         "python -m albert_edu", description="Train ALBERT models and look at them."
     )
     verb = verbs_of(parser)
-    device = argparse.ArgumentParser(add_help=False)
-    device.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
-    learning = argparse.ArgumentParser(add_help=False, parents=[device])
+    learning = argparse.ArgumentParser(add_help=False)
     option = learning.add_argument
+    option("--device", default="auto", help="auto, cpu, cuda or mps")
     option("--batch-size", type=int, default=32)
+    option("--seed", type=int, default=0, help="of the weights, the batches and dropout")
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
-    option("--overwrite", action="store_true", help="write into --out although it holds files")
 
-    sub = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning)
-    option = sub.add_argument
+    option = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning).add_argument
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
-    option("--preset", help=f"albert-tiny when left out; there are {', '.join(PRESETS)}")
+    option("--preset", default="albert-tiny", help=f"one of {', '.join(PRESETS)}")
     option("--layers", dest="num_layers", type=int, help="instead of the preset's")
-    option("--share", choices=["all", "attention", "ffn", "none"], help="instead of the preset's")
+    option("--share", choices=["all", "none"], help="instead of the preset's")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
     option("--objective", default="sop", choices=["sop", "nsp", "none"])
     option("--sequence-length", type=int, default=128)
     option("--precision", choices=["float32", "bfloat16"], help="else bfloat16 on a CUDA card only")
-    option("--warm-start", type=Path, help="a model folder of at most as many layers")
     option("--out", type=Path, required=True, help="for the model, checkpoints and metrics.jsonl")
-    flags(
-        sub,
-        PretrainSettings,
-        steps="of one batch each",
-        optimizer="lamb is the paper's",
-        learning_rate="at the end of the warm-up",
-        accumulate="parts of a batch, to save memory",
-        gradient_checkpointing="less memory, a third more time",
-        checkpoint_every="steps",
-        evaluate_every="steps",
-        seed="of the weights, the batches and dropout",
-    )
-    sub.set_defaults(steps=1000, checkpoint_every=100, evaluate_every=100)
+    option("--steps", type=int, default=1000, help="of one batch each")
+    option("--optimizer", default="adamw", choices=["lamb", "adamw"], help="lamb is the paper's")
+    option("--learning-rate", type=float, default=1e-3, help="at the end of the warm-up")
+    option("--accumulate", type=int, default=1, help="parts of a batch, to save memory")
+    option("--gradient-checkpointing", action="store_true", help="a third more time, less memory")
+    option("--checkpoint-every", type=int, default=100, help="steps")
+    option("--evaluate-every", type=int, default=100, help="steps")
 
-    sub = verb("finetune", run_finetune, "fine-tune on labelled rows", learning)
-    option = sub.add_argument
+    option = verb("finetune", run_finetune, "fine-tune on labelled rows", learning).add_argument
     option("--model", required=True, help=MODEL)
     option("--data", nargs="+", required=True, metavar="DATA", help=DATA)
     option("--sequence-length", type=int, help="the longest the model has, when left out")
     option("--out", type=Path, help="a new folder for the model and its scores")
-    flags(
-        sub,
-        FinetuneSettings,
-        steps="of one batch each",
-        learning_rate="the paper's are in Table 14",
-        frozen="train the head alone",
-        seed="of the head, the batches and dropout",
-    )
-    sub.set_defaults(steps=300)
+    option("--steps", type=int, default=300, help="of one batch each")
+    option("--learning-rate", type=float, default=5e-4, help="the paper's are in Table 14")
 
     option = verb("fill", run_fill, "guess the tokens behind each [MASK] of a text").add_argument
     option("text", help="for example 'the united [MASK] of america'")
@@ -88,74 +81,32 @@ def build_parser() -> argparse.ArgumentParser:
     option = verb("inspect", run_inspect, text).add_argument
     option("model", help=MODEL)
     option("--text", type=Path, help="a file to measure Figure 1 on")
-    option("--out", type=Path, help="a folder that gets Figure 1 as a picture, too")
     return parser
 
 
-def flags(parser: argparse.ArgumentParser, settings: type, **texts: str) -> None:
-    """Add a flag for each of those fields of a settings class, with its type and its default."""
-    for field in dataclasses.fields(settings):
-        if field.name not in texts:
-            continue
-        if field.type is bool:
-            kind = {"action": "store_true"}
-        elif choices := get_args(field.type):
-            kind = {"choices": choices}
-        else:
-            kind = {"type": field.type}
-        if field.default is not dataclasses.MISSING:
-            kind["default"] = field.default
-        name = f"--{field.name.replace('_', '-')}"
-        parser.add_argument(name, help=texts[field.name], **kind)
-
-
 def run_pretrain(options) -> None:
-    """Pre-train a model, or go on with it; with a warm start from another one's weights."""
-    from albert_edu.model.interchange import load_with_tokenizer, save_pretrained
-    from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-    from albert_edu.text.prepare import describe_text, prepare
-    from albert_edu.text.tokenizer import AlbertTokenizer
-    from albert_edu.training import checkpoint, workers
-    from albert_edu.training.settings import suited_to
-    from albert_edu.training.stages import Stage, batches_read, train_stages
-
-    suited = suited_to(workers.pick_device(options.device))
-    settings = _settings(PretrainSettings, options, **suited)
-    checkpoint.check_free(options.out, options.overwrite)
-    warm, tokenizer, skip = None, None, 0
-    if options.warm_start:
-        warm, tokenizer = load_with_tokenizer(options.warm_start)
-        skip = batches_read(options.warm_start)
-        if refused := _given(options, ("share", "vocab_size", "preset")):
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in refused)
-            raise ValueError(f"--warm-start decides what {flags} would: leave that out.")
-        if not isinstance(tokenizer, AlbertTokenizer):
-            raise ValueError(f"{options.warm_start}: pre-training needs a tokenizer of ALBERT's.")
+    """Pre-train a model, or go on with it."""
+    device = workers.pick_device(options.device)
+    settings = _settings(PretrainSettings, options, **suited_to(device))
+    checkpoint.check_free(options.out)
     if workers.is_main_worker():
         print(f"reading {options.corpus}; once, 10 MB take about half a minute", flush=True)
-    text = prepare(options.corpus, options.vocab_size, seed=0, tokenizer=tokenizer)
+    text = prepare(options.corpus, options.vocab_size, seed=0)
     if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     sizes |= _given(options, ("num_layers", "share"))
-    config = warm.config if warm else AlbertConfig.named(options.preset or "albert-tiny", **sizes)
+    config = AlbertConfig.named(options.preset, **sizes)
     shape = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
-    stream = PretrainingStream(text.train, *shape, seed=options.seed, skip=skip)
+    stream = PretrainingStream(text.train, *shape, seed=options.seed)
     held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
-    stage = Stage(options.num_layers or config.num_layers, options.steps, options.learning_rate)
-    model, history, _ = train_stages(
-        config,
-        [stage],
-        lambda *_: stream,
-        lambda _: settings,
-        options.out,
-        options.device,
-        lambda _: held_out,
-        warm,
-        describe="pretrain",
-    )
+    torch.manual_seed(options.seed)
+    model = AlbertForPretraining(config)
+    history = pretrain(model, stream, settings, options.out / "checkpoints", device, held_out)
     if workers.is_main_worker():
-        save_pretrained(model, text.tokenizer, options.out, native=True)
+        interchange.save_pretrained(model, text.tokenizer, options.out)
+        lines = [json.dumps(record) + "\n" for record in history.records]
+        (options.out / "metrics.jsonl").write_text("".join(lines))
         print(f"model: {options.out}\n{history.verdict()}")
         if options.objective != "none" and options.steps:
             accuracy = history.last("held_out_sentence_order_accuracy")
@@ -164,19 +115,9 @@ def run_pretrain(options) -> None:
 
 def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
-    import torch
-
-    from albert_edu.model.formats import why_not_expressible
-    from albert_edu.model.interchange import load_with_tokenizer, save_task_model
-    from albert_edu.model.task_heads import TASKS
-    from albert_edu.text.task_rows import TaskRows, read_rows
-    from albert_edu.text.tasks import sentiment
-    from albert_edu.training.finetune import finetune, majority, make_ready
-    from albert_edu.training.workers import pick_device
-
     out, settings = options.out, _settings(FinetuneSettings, options)
-    if out and not options.overwrite and out.exists() and any(out.iterdir()):
-        raise ValueError(f"{out} is not empty. Give another --out, or --overwrite.")
+    if out and out.exists() and any(out.iterdir()):
+        raise ValueError(f"{out} is not empty. Give another --out.")
     torch.manual_seed(options.seed)
     if options.data == ["sentiment-review"]:
         train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())
@@ -185,54 +126,43 @@ def run_finetune(options) -> None:
         test = read_rows(options.data[1], like=train)
     else:
         raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
-    model, tokenizer = load_with_tokenizer(options.model)
+    model, tokenizer = interchange.load_with_tokenizer(options.model)
     parts = (train, test, options.sequence_length)
     task, learn, unseen = make_ready(model, tokenizer, *parts)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
     if names := train.class_names:
         print(f"classes: {', '.join(names)}", flush=True)
-    task.to(pick_device(options.device))
+    task.to(workers.pick_device(options.device))
     scores = finetune(task, learn, unseen, settings, describe="finetune")
     guess = majority(task, learn, unseen)
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        save_task_model(task, tokenizer, out, names)
+        kind = interchange.save_task_model(task, tokenizer, out, names)
         record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
-        kind = next(kind for kind, head in TASKS.items() if isinstance(task, head))
         ask = f'AutoModel{kind}.from_pretrained("{out}")'
         if kind == "ForSequenceClassification":
             ask = f'pipeline("text-classification", "{out}")'
-        known = why_not_expressible(task.albert.config) is None
-        ask = f"{ask} of transformers" if known else f'load_task_model("{out}") of albert_edu'
-        print(f"model: {out}; ask it with {ask}")
+        print(f"model: {out}; ask it with {ask} of transformers")
 
 
 def run_fill(options) -> None:
     """Print the guesses for each [MASK], one line per mask."""
-    from albert_edu.analysis.inspect import fill
-    from albert_edu.model.interchange import HEADS, load_with_tokenizer
-
     # The first head guesses tokens, and all guesses of a new one would be noise.
-    model, tokenizer = load_with_tokenizer(options.model, optional=HEADS[1:])
+    heads = interchange.HEADS[1:]
+    model, tokenizer = interchange.load_with_tokenizer(options.model, optional=heads)
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
 
 def run_inspect(options) -> None:
-    """Print what ``analysis.inspect`` says, and draw Figure 1 where ``--out`` says."""
-    from albert_edu.analysis.inspect import SAMPLE, inspect
-    from albert_edu.model.interchange import load_pretrained
-    from albert_edu.text.files import file_documents
-
+    """Print what ``analysis.inspect`` says."""
     text = SAMPLE
     if options.text:
-        parts = (
-            part.get("text") or " ".join(part["sentences"]) for part in file_documents(options.text)
-        )
-        text = "\n\n".join(parts)
-    print(inspect(*load_pretrained(options.model), text, options.out))
+        documents = file_documents(options.text)
+        text = "\n\n".join(row.get("text") or " ".join(row["sentences"]) for row in documents)
+    print(inspect(*interchange.load_pretrained(options.model), text))
 
 
 def _settings(kind: type, options, **defaults):

@@ -117,13 +117,8 @@ class AlbertConfig:
 
 
 def _albert(hidden: int, layers: int, heads: int, dropout: float) -> dict:
-    return dict(
-        hidden_size=hidden,
-        num_layers=layers,
-        num_heads=heads,
-        hidden_dropout=dropout,
-        attention_dropout=dropout,
-    )
+    sizes = dict(hidden_size=hidden, num_layers=layers, num_heads=heads)
+    return dict(sizes, hidden_dropout=dropout, attention_dropout=dropout)
 
 
 def _bert(hidden: int, layers: int, heads: int) -> dict:

@@ -131,7 +131,7 @@ class Run:
             if model:  # the same weights in a model with the other dropout
                 weights, model = model.state_dict(), AlbertForPretraining(config)
                 model.load_state_dict(weights)
-            model, history, elapsed = train_stages(
+            model, history = train_stages(
                 config,
                 stages,
                 lambda stage, skip: self.stream(text, skip=skip, **self._shape(stage)),
@@ -144,7 +144,7 @@ class Run:
             )
             losses = zip(*history.column("masked_token_loss"), strict=True)
             curve += [(done + step, round(loss, 4)) for step, loss in losses]
-            seconds += elapsed
+            seconds += sum(history.column("seconds")[1])
             done += sum(stage.steps for stage in stages)
         return Trained(model.eval(), text, curve, seconds)
 
@@ -222,7 +222,7 @@ def do_run(
         ) from error
     trained, start = seconds if resumed else clock() - start, clock()
     if keep:
-        save_pretrained(model, text.tokenizer, keep, native=True)
+        save_pretrained(model, text.tokenizer, keep)
     measured = measure(model, text, run)
     write_json(
         result,

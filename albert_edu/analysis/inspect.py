@@ -3,13 +3,10 @@
 The command line's ``inspect`` and ``fill`` are these functions.
 """
 
-from pathlib import Path
-
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from albert_edu.analysis.counting import count_parameters
-from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.interchange import Tokenizer
@@ -70,15 +67,10 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
     )
 
 
-def inspect(
-    model: AlbertForPretraining,
-    tokenizer: Tokenizer | None,
-    text: str = SAMPLE,
-    out: Path | None = None,
-) -> str:
+def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE) -> str:
     """Describe a model in lines of text: its sizes, parameters, sharing, and Figure 1 on a text.
 
-    A folder ``out`` gets Figure 1 as figure1.png. Without a tokenizer there is no Figure 1.
+    Without a tokenizer there is no Figure 1.
     """
     config, count = model.config, count_parameters(model.config)
     lines = [
@@ -100,9 +92,4 @@ def inspect(
     lines.append("Figure 1: L2 distance and angle between a layer's input and its output")
     for line, l2, angle in zip(plan, measured.l2, measured.angle_degrees, strict=True):
         lines.append(f"{line:34}{l2:8.2f} {angle:6.1f} degrees")
-    if out:
-        curve, title = [f"sharing: {config.share}"], "How far each layer moves its input"
-        figure, alt = figure1(measured.as_lists(), {}, curve, title)
-        save(figure, out / "figure1.png", alt)
-        lines.append(f"drawn: {out / 'figure1.png'}")
     return "\n".join(lines)

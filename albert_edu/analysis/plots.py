@@ -54,15 +54,14 @@ def figure1(
 ) -> tuple[Figure, str]:
     """Draw L2 distance and angle between the input and the output of each layer (Figure 1).
 
-    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``; with one name there is only the
-    first. ``untrained`` may hold two random stacks of their shapes, drawn dotted. The step
-    from the embedding is drawn hollow and unconnected, since the embedding is not normed at width
-    H. The bands are one standard deviation over tokens. Notebook 08.
+    ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``. ``untrained`` may hold two
+    random stacks of their shapes, drawn dotted. The step from the embedding is drawn hollow and
+    unconnected, since the embedding is not normed at width H. The bands are one standard deviation
+    over tokens. Notebook 08.
     """
     style()
     figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.5))
-    looks = [(shared, names[0], SHARED, "-", "o"), (separate, names[-1], SEPARATE, "--", "s")]
-    looks = looks[: len(names)]
+    looks = [(shared, names[0], SHARED, "-", "o"), (separate, names[1], SEPARATE, "--", "s")]
     measures = [
         ("l2", "l2_std", "L2 distance", ""),
         ("angle_degrees", "angle_std", "angle", " (degrees)"),

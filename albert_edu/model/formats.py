@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import blame
+from albert_edu.model.albert import AlbertForPretraining
 
-OURS = "albert_edu"  # model_type of the format of our own
 FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
     "vocab_size": "vocab_size",
     "hidden_size": "hidden_size",
@@ -84,9 +84,6 @@ def to_transformers(config: AlbertConfig) -> dict:
         **settings,
         "embedding_size": config.embedding_size,
         "num_hidden_groups": config.num_layers if config.share == "none" else config.num_groups,
-        "inner_group_num": 1,
-        "bos_token_id": 2,
-        "eos_token_id": 3,
     }
 
 
@@ -109,13 +106,13 @@ def from_transformers(settings: dict) -> AlbertConfig:
             raise InterchangeError(f"{field} {settings[field]!r} is not supported, {value!r} is.")
     fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
     activation = str(settings["hidden_act"])
-    fields |= {"activation": ACTIVATIONS.get(activation, activation)}
-    fields |= {"pad_id": fields.get("pad_id") or 0}
+    fields["activation"] = ACTIVATIONS.get(activation, activation)
+    fields["pad_id"] = fields.get("pad_id") or 0
     if kind == "bert":
         fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
     else:
-        E, G = settings["embedding_size"], settings["num_hidden_groups"]
-        fields |= {"embedding_size": E, "num_groups": G}
+        fields["embedding_size"] = settings["embedding_size"]
+        fields["num_groups"] = settings["num_hidden_groups"]
     with blame("config.json", InterchangeError, "It describes no model."):
         config = AlbertConfig(**fields)
     if reason := why_not_expressible(config):
@@ -130,11 +127,9 @@ def from_transformers(settings: dict) -> AlbertConfig:
 def tensor_names(model: nn.Module, column: str) -> dict[str, str]:
     """Return our name -> its name in another format, for each parameter of a model.
 
-    ``column`` is "albert", "bert" or OURS. A tied parameter appears once.
+    ``column`` is "albert" or "bert". A tied parameter appears once.
     """
     names = {name: name for name, _ in model.named_parameters()}
-    if column == OURS:
-        return names
     lines = (files("albert_edu.model") / "tensor_names.txt").read_text().splitlines()
     header, layer, *rows = (line.split() for line in lines if not line.startswith("#"))
     place = header.index(column)
@@ -151,8 +146,8 @@ def our_weights(
     folder: Path,
     tensors: dict[str, Tensor],
     kind: str,
-    model: nn.Module,
-    optional: tuple[str, ...] = (),
+    model: AlbertForPretraining,
+    optional: tuple[str, ...],
 ) -> dict[str, Tensor]:
     """Return our name -> tensor for the parameters of ``model``; the model is left as it is.
 
@@ -167,20 +162,18 @@ def our_weights(
         tensors = {name.replace(f"Norm.{old}", f"Norm.{new}"): tensors[name] for name in tensors}
     if "embeddings.word_embeddings.weight" in tensors:
         tensors = {f"{kind}.{name}": tensor for name, tensor in tensors.items()}
-    names = tensor_names(model, kind)
+    names, missing = tensor_names(model, kind), []
     for name, theirs in names.items():
         if theirs in tensors:
             _check_tensor(theirs, tensors[theirs], tuple(model.get_parameter(name).shape))
-        elif not name.startswith(optional):
-            part = "encoder" if name.startswith("albert.") else name.split(".")[0]
-            raise InterchangeError(
-                f"{folder} lacks tensors of the {part}, for example {theirs}. Is it another kind "
-                f"of model?"
-            )
-    _check_unused(model.albert.config, tensors, set(names.values()))
-    if missing := [name for name in names if names[name] not in tensors]:
+        elif name.startswith(optional):
+            missing.append(name)
+        else:
+            raise InterchangeError(f"{folder} lacks {theirs}. Is it another kind of model?")
+    _check_unused(model.config, tensors, set(names.values()))
+    if missing:
         message = f"{folder} has no {', '.join(sorted(missing))}: these start untrained."
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(message, stacklevel=3)
     return {name: tensors[theirs] for name, theirs in names.items() if theirs in tensors}
 
 
@@ -209,7 +202,7 @@ def _check_unused(config: AlbertConfig, tensors: dict[str, Tensor], used: set[st
             raise InterchangeError(f"the file has {name}, which config.json does not describe.")
     if unused:
         message = f"{len(unused)} tensors are not used, for example {unused[0]}."
-        warnings.warn(message, stacklevel=5)
+        warnings.warn(message, stacklevel=4)
 
 
 def identity_projection(config: AlbertConfig) -> dict[str, Tensor]:

@@ -1,26 +1,21 @@
 """Read and write model folders in the format of ``transformers``, for ALBERT and BERT.
 
 A folder holds ``config.json``, ``model.safetensors`` and the tokenizer's files, as the released
-ones do. Where transformers has no such model, and in checkpoints of training, the same files have
-our own names. ``formats`` translates them.
+ones do. ``formats`` translates names and fields.
 """
 
-import dataclasses
 import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from albert_edu.config import AlbertConfig
 from albert_edu.errors import blame, read_file, read_json
 from albert_edu.model import formats
-from albert_edu.model.albert import Albert, AlbertForPretraining
-from albert_edu.model.formats import OURS, InterchangeError, why_not_expressible
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.formats import InterchangeError, why_not_expressible
 from albert_edu.model.task_heads import TASKS, AlbertForClassification, TaskModel
 from albert_edu.text.hub_tokenizer import HubTokenizer, load_tokenizer
 from albert_edu.text.tokenizer import AlbertTokenizer
@@ -28,7 +23,6 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 Tokenizer = AlbertTokenizer | HubTokenizer
 HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
 SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
-PROBLEM = "single_label_classification"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 CONVERT = (  # what transformers reads and we do not: pickles
     "Two lines of transformers write one: model = AutoModelForPreTraining.from_pretrained(FOLDER), "
@@ -39,19 +33,13 @@ HUB_FILES = ["*.json", "*.safetensors", "spiece.model", "vocab.txt"]
 
 
 def save_pretrained(
-    model: AlbertForPretraining,
-    tokenizer: Tokenizer | None,
-    folder: str | Path,
-    native: bool = False,
+    model: AlbertForPretraining, tokenizer: Tokenizer | None, folder: str | Path
 ) -> None:
     """Write a folder that ``transformers`` loads as AlbertForPreTraining or BertForPreTraining.
 
-    Where transformers has no such model an InterchangeError says why; ``native=True`` then writes
-    our own layout instead: the same files, with our field and tensor names.
+    Where transformers has no such model an InterchangeError says why.
     """
-    if (reason := why_not_expressible(model.config)) and not native:
-        raise InterchangeError(f"transformers cannot express this model: {reason} Use native=True.")
-    write_folder(model, tokenizer, Path(folder), "ForPreTraining", native=bool(reason))
+    _write(model, tokenizer, Path(folder), "ForPreTraining", {})
 
 
 def load_pretrained(
@@ -64,22 +52,26 @@ def load_pretrained(
     untrained; a warning names them, and another one the tensors that are not used. Raises
     InterchangeError where the folder cannot be used, and says why.
     """
-    folder, settings, config = _open(folder)
-    model = _read(folder, settings, lambda: AlbertForPretraining(config), optional)
+    folder = model_folder(folder)
+    settings = read_json(folder / "config.json", InterchangeError)
+    config = formats.from_transformers(settings)
+    tensors = _read_tensors(folder)
+    model = AlbertForPretraining(config)
+    weights = formats.our_weights(folder, tensors, settings["model_type"], model, optional)
+    model.load_state_dict(weights, strict=False)
     tokenizer = load_tokenizer(folder, config.vocab_size)
     model.vocabulary = tokenizer and tokenizer.fingerprint
     return model, tokenizer
 
 
-def load_with_tokenizer(folder: str | Path, load: Callable = load_pretrained, **options) -> tuple:
-    """Return what ``load`` returns: a model, its tokenizer, and for ``load_task_model`` its labels.
-
-    ``options`` are further arguments of ``load``. Raises ValueError for a folder without tokenizer.
-    """
-    loaded = load(folder, **options)
-    if loaded[1] is None:
+def load_with_tokenizer(
+    folder: str | Path, optional: tuple[str, ...] = HEADS
+) -> tuple[AlbertForPretraining, Tokenizer]:
+    """Return what ``load_pretrained`` does. Raises ValueError for a folder without tokenizer."""
+    model, tokenizer = load_pretrained(folder, optional)
+    if tokenizer is None:
         raise ValueError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
-    return loaded
+    return model, tokenizer
 
 
 def save_task_model(
@@ -87,12 +79,12 @@ def save_task_model(
     tokenizer: Tokenizer | None,
     folder: str | Path,
     label_names: Sequence[str] | None = None,
-) -> None:
-    """Write a fine-tuned model for transformers' class with the same head (``TASKS``).
+) -> str:
+    """Write a fine-tuned model; return which of transformers' classes reads it (``TASKS``).
 
-    Where transformers has no such encoder the layout is our own. ``label_names`` are the classes in
-    the order of the logits. Of a span model transformers reports ``no_answer`` and the pooler below
-    it as unexpected, because its class has neither.
+    ``label_names`` are the classes in the order of the logits. Of a span model transformers reports
+    ``no_answer`` and the pooler below it as unexpected, because its class has neither. Raises
+    InterchangeError where transformers has no such encoder.
     """
     kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
@@ -101,46 +93,11 @@ def save_task_model(
         names = list(label_names or (f"LABEL_{i}" for i in range(outputs)))
         if len(names) != outputs:
             raise ValueError(f"{len(names)} label names for a head with {outputs} outputs.")
-        fields["problem_type"] = PROBLEM
+        fields["problem_type"] = "single_label_classification"
         fields["id2label"] = {str(i): name for i, name in enumerate(names)}
         fields["label2id"] = {name: i for i, name in enumerate(names)}
-    native = bool(why_not_expressible(model.albert.config))
-    write_folder(model, tokenizer, Path(folder), kind, fields, native)
-
-
-def load_task_model(folder: str | Path) -> tuple[TaskModel, Tokenizer | None, list[str] | None]:
-    """Return a fine-tuned model, its tokenizer, and its classes' names (None without classes).
-
-    Reads the folders of ``save_task_model``, and those of transformers with the same kinds of head.
-    Raises InterchangeError for a folder without such a head, or with another loss.
-    """
-    folder, settings, config = _open(folder)
-    architecture = str(settings.get("architectures"))
-    task = next((task for kind, task in TASKS.items() if kind in architecture), None)
-    if task is None:
-        raise InterchangeError(f"{folder} holds {architecture}, and none of {', '.join(TASKS)}.")
-    told = (settings.get("classifier_dropout_prob"), settings.get("classifier_dropout"))
-    usual = 0.1 if settings["model_type"] == "albert" else config.hidden_dropout
-    dropout = next((rate for rate in told if rate is not None), usual)  # as transformers
-    config.replace(hidden_dropout=dropout)  # The head's has the same limits.
-    names = _label_names(folder, settings) if task is AlbertForClassification else None
-    sizes, optional = [len(names)] if names else [], ("head.none.", "albert.pooler.")
-    model = _read(folder, settings, lambda: task(Albert(config), *sizes, dropout=dropout), optional)
-    return model, load_tokenizer(folder, config.vocab_size), names
-
-
-def _label_names(folder: Path, settings: dict) -> list[str]:
-    """Return the names of the classes in the order of the logits, as transformers counts them."""
-    with blame(f"id2label or num_labels in {folder / 'config.json'}", InterchangeError):
-        labels = settings.get("id2label")
-        labels = labels or {str(i): f"LABEL_{i}" for i in range(settings.get("num_labels", 2))}
-        names = [str(labels[str(number)]) for number in range(len(labels))]
-    if settings.get("problem_type") not in (None, PROBLEM) or len(names) < 2:
-        raise InterchangeError(
-            f"problem_type {settings.get('problem_type')!r} with {len(names)} labels is not "
-            f"supported, {PROBLEM!r} with two or more is."
-        )
-    return names
+    _write(model, tokenizer, Path(folder), kind, fields)
+    return kind
 
 
 def model_folder(name: str | Path) -> Path:
@@ -154,9 +111,6 @@ def model_folder(name: str | Path) -> Path:
         return folder
     if name in SHIPPED:
         return Path(str(files("albert_edu"))) / "pretrained" / SHIPPED[name]
-    is_path = len(folder.parts) > 1 and folder.parent.exists()
-    if is_path or not re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name):
-        raise InterchangeError(f"{name} is not a folder (found: no such folder).")
     from huggingface_hub import errors, snapshot_download
 
     try:
@@ -170,13 +124,8 @@ def model_folder(name: str | Path) -> Path:
         ) from error
 
 
-def read_weights(
-    folder: Path, settings: dict, model: nn.Module, optional: tuple[str, ...] = ()
-) -> dict[str, Tensor]:
-    """Return our name -> tensor for the parameters of ``model``, as ``formats.our_weights`` does.
-
-    ``settings`` are the fields of the folder's config. The weights are in one file, or in shards.
-    """
+def _read_tensors(folder: Path) -> dict[str, Tensor]:
+    """Return the tensors of a folder, which are in one file or in shards."""
     shards = [WEIGHTS]
     if (folder / INDEX).exists() and not (folder / WEIGHTS).exists():
         with blame(folder / INDEX, InterchangeError):
@@ -185,36 +134,29 @@ def read_weights(
         found = ", ".join(sorted(path.name for path in folder.iterdir()))
         raise InterchangeError(f"{folder} has no {WEIGHTS} (found: {found}). {CONVERT}")
     tensors = {}
-    for shard in map(str, shards):
-        if Path(shard).name != shard or not shard.strip("."):
-            raise InterchangeError(f"{INDEX} names {shard!r}, which is not a file of {folder}.")
+    for shard in shards:
         tensors |= read_file(folder / shard, load_file, InterchangeError, largest=None)
-    return formats.our_weights(folder, tensors, settings["model_type"], model, optional)
+    return tensors
 
 
-def write_folder(
-    model: nn.Module,
-    tokenizer: Tokenizer | None,
-    folder: Path,
-    kind: str,
-    fields: dict | None = None,
-    native: bool = False,
+def _write(
+    model: nn.Module, tokenizer: Tokenizer | None, folder: Path, kind: str, fields: dict
 ) -> None:
     """Write the files of a folder for transformers' class, such as BertForPreTraining.
 
     ``kind`` is the class's name after the family's, here "ForPreTraining". ``fields`` go
-    into its config. ``native`` writes our own names, which can say every model.
+    into its config.
     """
     config = model.albert.config
+    if reason := why_not_expressible(config):
+        raise InterchangeError(f"transformers cannot express this model: {reason}")
     settings = formats.to_transformers(config)
     family = "Bert" if settings["model_type"] == "bert" else "Albert"
-    if native:
-        settings = {"model_type": OURS, "shape": dataclasses.asdict(config)}
     names, state = formats.tensor_names(model, settings["model_type"]), model.state_dict()
     tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}
     if settings["model_type"] == "albert" and not config.factorised:
         tensors |= formats.identity_projection(config)
-    settings = {"architectures": [family + kind], **settings, **(fields or {})}
+    settings = {"architectures": [family + kind], **settings, **fields}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
@@ -226,25 +168,3 @@ def write_folder(
             "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
         }
         path.write_text(json.dumps(json.loads(path.read_text()) | limits, indent=2) + "\n")
-
-
-def _open(name: str | Path) -> tuple[Path, dict, AlbertConfig]:
-    """Return the folder of that name, the fields of its ``config.json``, and our config."""
-    folder = model_folder(name)
-    settings = read_json(folder / "config.json", InterchangeError)
-    if settings.get("model_type") != OURS:
-        return folder, settings, formats.from_transformers(settings)
-    with blame(folder / "config.json", InterchangeError):
-        return folder, settings, AlbertConfig(**settings["shape"])
-
-
-def _read(
-    folder: Path, settings: dict, build: Callable[[], nn.Module], optional: tuple[str, ...]
-) -> nn.Module:
-    """Return ``build()`` with the weights of a folder whose config has the fields ``settings``."""
-    with torch.device("meta"):  # Shapes without memory, so that nothing is built that does not fit.
-        blueprint = build()
-    weights = read_weights(folder, settings, blueprint, optional)
-    model = build()
-    model.load_state_dict(weights, strict=False)
-    return model

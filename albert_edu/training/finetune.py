@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from albert_edu.config import check_choices, check_numbers
+from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import (
     AlbertForChoice,
@@ -43,11 +43,9 @@ class FinetuneSettings:
     batch_size: int = 32
     warmup_steps: int = 0  # linear, then linear decay to 0
     seed: int = 0
-    frozen: bool = False  # train the head alone
 
     def __post_init__(self):
         check_numbers(self, 1, 1_000_000, "steps", "batch_size")
-        check_choices(self, frozen=(False, True))
         self.schedule()  # checks the rest
 
     def schedule(self) -> PretrainSettings:
@@ -91,45 +89,38 @@ def finetune(
     """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
 
     Step t sees rows and dropout that depend on (seed, t) only; the encoder's dropout is that of its
-    config. ``frozen`` leaves every tensor of
-    ``model.albert`` as it is. ``describe`` is the title of a progress bar. Raises RuntimeError when
-    the loss is no longer finite, and under torchrun with more than one worker.
+    config. ``describe`` is the title of a progress bar. Raises RuntimeError when the loss is no
+    longer finite, and under torchrun with more than one worker.
     """
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
         raise RuntimeError("fine-tuning is the work of one process: start it without torchrun.")
     rows = train.data if isinstance(train, SpanData) else train
     schedule, device = settings.schedule(), next(model.parameters()).device
-    part = model.head if settings.frozen else model
-    optimizer = make_optimizer(part, schedule)
+    optimizer = make_optimizer(model, schedule)
     cuda = [device] if device.type == "cuda" else []
-    model.albert.requires_grad_(not settings.frozen)
     model.train()
-    model.albert.train(not settings.frozen)
-    try:
-        with (
-            torch.random.fork_rng(devices=cuda),
-            progress_bar(settings.steps, describe, leave=False) as bar,
-        ):
-            for step in range(settings.steps):
-                torch.manual_seed(settings.seed * 1_000_003 + step)
-                for group in optimizer.param_groups:
-                    group["lr"] = learning_rate(step, schedule)
-                chosen = batch_rows(len(rows), settings.batch_size, settings.seed, step)
-                loss = model.loss(rows.rows(chosen).to(device))
-                if not loss.isfinite():
-                    raise RuntimeError(
-                        f"the loss at step {step} is not finite; lower the learning rate."
-                    )
-                optimizer.zero_grad(set_to_none=True)
-                loss.backward()
-                nn.utils.clip_grad_norm_(part.parameters(), schedule.clip_norm)
-                optimizer.step()
-                bar.set_postfix_str(f"loss {loss.item():.2f}", refresh=False)
-                bar.update()
-    finally:
-        model.albert.requires_grad_(True)
-        model.eval()
-    return task_scores(model, test) if test else {}
+    with (
+        torch.random.fork_rng(devices=cuda),
+        progress_bar(settings.steps, describe, leave=False) as bar,
+    ):
+        for step in range(settings.steps):
+            torch.manual_seed(settings.seed * 1_000_003 + step)
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate(step, schedule)
+            chosen = batch_rows(len(rows), settings.batch_size, settings.seed, step)
+            loss = model.loss(rows.rows(chosen).to(device))
+            if not loss.isfinite():
+                raise RuntimeError(
+                    f"the loss at step {step} is not finite; lower the learning rate."
+                )
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), schedule.clip_norm)
+            optimizer.step()
+            bar.set_postfix({"loss": loss.item()}, refresh=False)
+            bar.update()
+    model.eval()
+    return task_scores(model, answers_to(model, test), test) if test else {}
 
 
 def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor, "B"]:
@@ -178,12 +169,10 @@ def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: s
     return answers_to(model, data._replace(unanswerable=False))[0]
 
 
-def task_scores(model: TaskModel, data: TaskData | SpanData) -> dict[str, float]:
-    """Return the scores of the model's answers: ``label_scores``, or those of SQuAD's script."""
-    return _scores(model, answers_to(model, data), data)
-
-
-def _scores(model: TaskModel, answers: Tensor | list[str], data: TaskData | SpanData) -> dict:
+def task_scores(
+    model: TaskModel, answers: Tensor | list[str], data: TaskData | SpanData
+) -> dict[str, float]:
+    """Return the scores of answers to a task: ``label_scores``, or those of SQuAD's script."""
     if isinstance(data, SpanData):
         return squad_scores(answers, [example.answers for example in data.examples])
     classes = model.head.out_features if isinstance(model, AlbertForClassification) else 0
@@ -195,5 +184,5 @@ def majority(
 ) -> dict[str, float]:
     """Return the scores of the commonest answer in training, for questions of the empty one."""
     if isinstance(test, SpanData):
-        return _scores(model, [""] * len(test.examples), test)
-    return _scores(model, train.labels.mode().values.expand(test.labels.shape), test)
+        return task_scores(model, [""] * len(test.examples), test)
+    return task_scores(model, train.labels.mode().values.expand(test.labels.shape), test)

@@ -1,17 +1,13 @@
 """What training measured: a Meter adds up between two records, a History keeps the records.
 
-``pretrain`` adds each step's sums (``evaluate.tally``) to a Meter, reads means and speed from it
-every ``log_every`` steps, and appends them to a History, whose records are the lines of
-metrics.jsonl. The Meter's state goes into each checkpoint, so that a resumed run writes the same
-losses as an undisturbed one.
+``pretrain`` adds each step's sums (``evaluate.tally``) to a Meter, reads means and seconds from it
+every ``log_every`` steps, and appends them to a History, whose records become the lines of
+metrics.jsonl. Records and sums go into each checkpoint, so that a resumed run has the same losses
+as an undisturbed one.
 """
 
-import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 
@@ -20,42 +16,28 @@ from albert_edu.training.workers import Workers
 
 
 class Meter:
-    """What has been measured since the last record: sums over the steps, tokens, and seconds."""
+    """What has been measured since the last record: sums over the steps, and seconds."""
 
-    def __init__(self, device: torch.device, workers: Workers, state: dict):
-        """Start at 0, or at a checkpoint's ``state``: the main worker goes on with all sums."""
+    def __init__(self, device: torch.device, workers: Workers, sums: list | None):
+        """Start at 0, or at the sums of a checkpoint: the main worker goes on with all of them."""
         self.sums = nothing_yet(device)
-        if state and workers.is_main:
-            kept = torch.tensor(state["sums"], dtype=self.sums.dtype, device=device)
-            self.sums += kept.view_as(self.sums)
-        self.workers, self.tokens = workers, int(state.get("tokens", 0))
-        self.began = time.perf_counter() - state.get("elapsed", 0.0)
+        if sums and workers.rank == 0:
+            self.sums += torch.tensor(sums, dtype=self.sums.dtype, device=device)
+        self.workers, self.began = workers, time.perf_counter()
 
     def read(self) -> dict[str, float]:
-        """Return speed and scores since the last record, over all workers, and begin at 0 again."""
+        """Return time and scores since the last record, over all workers, and begin at 0 again."""
         self.workers.all_reduce(self.sums)
-        speed = self.tokens / (time.perf_counter() - self.began)
-        record = {"tokens_per_second": speed} | scores(self.sums)
+        record = {"seconds": time.perf_counter() - self.began} | scores(self.sums)
         self.sums.zero_()
-        self.tokens, self.began = 0, time.perf_counter()
+        self.began = time.perf_counter()
         return record
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Stop the clock during a block: evaluation and checkpoints are not training."""
-        pause = time.perf_counter()
-        yield
-        self.began += time.perf_counter() - pause
-
-    def state(self) -> dict:
-        """Return what a checkpoint needs in order to go on, as plain values.
-
-        The sums of all workers move to the main worker, so that nothing counts twice later.
-        """
+    def to_main(self) -> list[float]:
+        """Move the sums of all workers to the main one, so that nothing counts twice later."""
         self.workers.all_reduce(self.sums)
-        self.sums *= self.workers.is_main
-        elapsed = time.perf_counter() - self.began
-        return {"sums": self.sums.tolist(), "tokens": self.tokens, "elapsed": elapsed}
+        self.sums *= self.workers.rank == 0
+        return self.sums.tolist()
 
 
 @dataclass
@@ -83,30 +65,3 @@ class History:
             if self.column(name)[1]:
                 return self.baselines.verdict(self.last(name))
         return "not trained: the run has no step and therefore no loss"
-
-    def add(self, record: dict, file: Path | None = None) -> None:
-        """Append a record, to the file too if one is given."""
-        self.records.append(record)
-        if file:
-            with file.open("a") as lines:
-                lines.write(json.dumps(record) + "\n")
-
-    def rewrite(self, file: Path) -> None:
-        """Write all records anew, without the lines of steps that a killed run has lost.
-
-        A run that starts from step 0 moves the lines of another one aside.
-        """
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.exists() and not self.records:
-            file.replace(file.with_suffix(".old.jsonl"))
-        file.write_text("".join(json.dumps(record) + "\n" for record in self.records))
-
-
-def training_seconds(records: list[dict], tokens_per_step: int) -> float:
-    """Return the seconds spent on training, over all sittings: tokens over speed, by record."""
-    timed = [record for record in records if "tokens_per_second" in record]
-    starts = [0, *(record["step"] for record in timed)]
-    return sum(
-        (record["step"] - start) * tokens_per_step / record["tokens_per_second"]
-        for start, record in zip(starts, timed, strict=False)
-    )

@@ -25,14 +25,10 @@ def f1(predictions: np.ndarray, labels: np.ndarray) -> float:
     return float(2 * hits / max(total + (labels == 1).sum(), 1))
 
 
-def label_scores(
-    predictions: Tensor, labels: Tensor, classes: int | None = None
-) -> dict[str, float]:
-    """Return the scores of predictions in the form of the labels, one per name.
+def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[str, float]:
+    """Return the accuracy of predicted classes, and of two ``classes`` also f1 and matthews.
 
-    Accuracy (of spans, both ends right), and of two ``classes`` also f1 of class 1 and matthews.
-    ``classes`` is the number that the model knows, because a test may lack some of them; left out,
-    it is taken from the labels.
+    ``classes`` is the number that the model knows, because a test may lack some of them.
     """
     p, y = predictions.numpy(), labels.numpy()
     if p.shape != y.shape or p.dtype.kind == "f":
@@ -40,15 +36,13 @@ def label_scores(
             f"the predictions are {p.dtype} of shape {p.shape}, and the labels {y.dtype} of "
             f"{y.shape}: a head's predict must give labels."
         )
-    scores = {"accuracy": float((p == y).reshape(len(y), -1).all(1).mean())}
-    if (classes == 2) if classes is not None else (y.ndim == 1 and y.max() <= 1):
+    scores = {"accuracy": float((p == y).mean())}
+    if classes == 2:
         scores |= {"f1": f1(p, y), "matthews": matthews(p, y)}
     return scores
 
 
-def majority_scores(
-    train_labels: Tensor, labels: Tensor, classes: int | None = None
-) -> dict[str, float]:
+def majority_scores(train_labels: Tensor, labels: Tensor, classes: int = 2) -> dict[str, float]:
     """Return the same scores for the answer that is most frequent in training."""
     return label_scores(train_labels.mode().values.expand(labels.shape), labels, classes)
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.encoder import run_recomputing
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
@@ -39,17 +38,14 @@ def pretrain(
     checkpoint_dir: str | Path | None = None,
     device: str | torch.device | None = None,
     held_out: PretrainingStream | None = None,
-    metrics_file: str | Path | None = None,
     describe: str | None = "pretrain",
-    origin: str = "",
 ) -> History:
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir``.
 
-    Writes one JSON line per record to ``metrics_file``, and shows a progress bar titled
-    ``describe`` unless that is None. ``origin`` names the weights that training started from; a
-    checkpoint with another origin is refused. Under torchrun every worker takes its share of each
-    batch, and the main worker writes. Raises NonFiniteLoss (the last good checkpoint stays) and
-    CheckpointError (it belongs to another run, or another process, or the disk is full).
+    Shows a progress bar titled ``describe`` unless that is None. Under torchrun every worker takes
+    its share of each batch, and the main worker writes. Raises NonFiniteLoss (the last good
+    checkpoint stays) and CheckpointError (it belongs to another run, or another process, or the
+    disk is full).
     """
     tokens, rows = len(stream.tokenizer), model.config.vocab_size
     if tokens > rows:
@@ -68,34 +64,28 @@ def pretrain(
     workers = Workers.join(device)
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
-    run = {"start": {"origin": origin}, "settings": settings.trajectory()}
-    held_out_text = held_out and held_out.corpus.fingerprint
-    run |= {"stream": stream.settings, "held_out": {"held_out": held_out_text}}
+    held_out_text = {"held_out": held_out and held_out.corpus.fingerprint}
+    run = {"settings": settings.trajectory(), "stream": stream.settings, "held_out": held_out_text}
     folder = Path(checkpoint_dir) if checkpoint_dir else None
-    alone = checkpoint.only_process(folder) if folder and workers.is_main else nullcontext()
+    alone = checkpoint.only_process(folder) if folder and workers.rank == 0 else nullcontext()
     cuda = [device] if device.type == "cuda" else []
     # The caller's random state comes back at the end: dropout reseeds the global generator.
     with alone, workers.together(), torch.random.fork_rng(devices=cuda):
         state = checkpoint.resume(folder, model, optimizer, run)
         unseen, start = (held_out or stream).corpus, state.get("step", 0)
         history = History(baselines(stream.corpus, unseen, tokens))
-        with blame(f"the training state in {folder}", checkpoint.CheckpointError):
-            meter = Meter(device, workers, state)
-            history.records += map(dict, state.get("records", []))
-        metrics_file = Path(metrics_file) if metrics_file and workers.is_main else None
-        if metrics_file:
-            history.rewrite(metrics_file)
+        history.records += state.get("records", [])
+        meter = Meter(device, workers, state.get("sums"))
         if settings.gradient_checkpointing:
             model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
-        shown = describe if workers.is_main else None
+        shown = describe if workers.rank == 0 else None
         with progress_bar(settings.steps, shown, start, leave=False) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = learning_rate(step, settings)
                 for group in optimizer.param_groups:
                     group["lr"] = rate
                 meter.sums += forward_backward(wrapped, batch, settings, step, workers)
-                meter.tokens += batch.token_ids.numel()
                 norm = clip_gradient(model, stream.objective, settings, step)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
@@ -105,21 +95,18 @@ def pretrain(
                 if settings.due(done, settings.log_every):
                     record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
                     record |= meter.read()
-                    progress.set_postfix_str(_short(record), refresh=False)
-                with meter.paused():
-                    if held_out and settings.due(done, settings.evaluate_every):
-                        values = evaluate(model, held_out, settings.evaluate_batches, device)
-                        named = {f"held_out_{name}": value for name, value in values.items()}
-                        record |= {"step": done} | named
-                    if record:
-                        history.add(record, metrics_file)
-                    if settings.due(done, settings.checkpoint_every):
-                        stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
-                        state = run | {"records": history.records} | meter.state()
-                        if folder and workers.is_main:
-                            checkpoint.save_checkpoint(
-                                folder, done, model, stream.tokenizer, optimizer, state
-                            )
+                    progress.set_postfix({"MLM loss": record["masked_token_loss"]}, refresh=False)
+                if held_out and settings.due(done, settings.evaluate_every):
+                    values = evaluate(model, held_out, settings.evaluate_batches, device)
+                    named = {f"held_out_{name}": value for name, value in values.items()}
+                    record |= {"step": done} | named
+                if record:
+                    history.records.append(record)
+                if settings.due(done, settings.checkpoint_every):
+                    stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
+                    state = run | {"records": history.records, "sums": meter.to_main()}
+                    if folder and workers.rank == 0:
+                        checkpoint.save_checkpoint(folder, done, model, optimizer, state)
         workers.barrier()
     return history
 
@@ -144,13 +131,3 @@ def _batches(
             if step + 8 in steps:
                 futures.append(pool.submit(build, step + 8))
             yield step, batch.to(device)
-
-
-def _short(record: dict) -> str:
-    """Return the part of a record that fits a progress bar."""
-    mlm, right = record["masked_token_loss"], record["masked_token_accuracy"]
-    parts = [f"MLM loss {mlm:.2f} ({right:.0%})"]
-    if "sentence_order_accuracy" in record:
-        order, right = record["sentence_order_loss"], record["sentence_order_accuracy"]
-        parts.append(f"order loss {order:.2f} ({right:.0%})")
-    return ", ".join([*parts, f"{record['tokens_per_second']:,.0f} tokens/s"])

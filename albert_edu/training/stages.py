@@ -1,8 +1,7 @@
 """The driver of training in stages: shallow models before deep ones, short sequences before long.
 
-A run from scratch at one depth has one stage, a warm start has one stage and a model to start from,
-and progressive stacking (the paper's footnote 5) has several. They all read batch t of the text at
-step t of the whole run.
+A run from scratch at one depth has one stage, and progressive stacking (the paper's footnote 5) has
+several. They all read batch t of the text at step t of the whole run.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +13,7 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.training.checkpoint import fingerprint, newest_checkpoint, read_state
-from albert_edu.training.history import History, training_seconds
+from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
 
@@ -29,14 +27,6 @@ class Stage(NamedTuple):
     sequence_length: int = 0  # 0 means as long as the model allows
 
 
-class TrainedStages(NamedTuple):
-    """The model at full depth, what was measured on the way, and the training time."""
-
-    model: AlbertForPretraining
-    history: History  # its steps count over all stages
-    seconds: float  # over all sittings, without evaluation and checkpoints
-
-
 def train_stages(
     config: AlbertConfig,
     stages: Sequence[Stage],
@@ -44,47 +34,34 @@ def train_stages(
     settings: Callable[[Stage], PretrainSettings],
     folder: str | Path | None = None,
     device: str | torch.device | None = None,
-    held_out: Callable[[Stage], PretrainingStream] | None = None,
     warm_start: AlbertForPretraining | None = None,
     skip: int = 0,
     describe: str | None = None,
-) -> TrainedStages:
+) -> tuple[AlbertForPretraining, History]:
     """Train the first stage from scratch or ``warm_start``, and each other from the one before it.
 
+    Returns the model at full depth, and its history, whose steps count over all stages.
     ``stream(stage, skip)`` gives a stage's batches without the first ``skip``, which earlier stages
-    have read; ``settings(stage)`` says how to train on them, and ``held_out(stage)`` what to
-    evaluate on. With a ``folder`` the same call again goes on where it stopped: checkpoints/ and
-    metrics.jsonl lie in it, or, if there are several stages, in a subfolder for each of them.
-    Raises what ``pretrain`` and ``stack_layers`` raise.
+    have read; ``settings(stage)`` says how to train on them. With a ``folder`` for the checkpoints
+    the same call again goes on where it stopped. Raises what ``pretrain`` and ``stack_layers``
+    raise.
     """
     torch.manual_seed(settings(stages[0]).seed)
-    model, history, seconds, steps = warm_start, None, 0.0, 0
+    model, records, steps = warm_start, [], 0
     for number, stage in enumerate(stages, 1):
-        origin = fingerprint(model.state_dict()) if model else "scratch"
         deep = config.replace(num_layers=stage.num_layers)
         model = stack_layers(model, stage.num_layers) if model else AlbertForPretraining(deep)
-        place = Path(folder) if folder else None
-        if place and len(stages) > 1:
-            length = stage.sequence_length or config.max_positions
-            place /= f"stage-{number}-layers-{stage.num_layers:02d}-length-{length:03d}"
-        batches = stream(stage, skip + steps)
-        measured = pretrain(
+        history = pretrain(
             model,
-            batches,
+            stream(stage, skip + steps),
             settings(stage),
-            place and place / "checkpoints",
+            folder and Path(folder) / f"stage-{number}",
             device,
-            held_out and held_out(stage),
-            place and place / "metrics.jsonl",
-            describe and f"{describe}, {stage.num_layers} layers",
-            origin,
+            describe=describe and f"{describe}, {stage.num_layers} layers",
         )
-        seconds += training_seconds(measured.records, batches.batch_size * batches.sequence_length)
-        history = history or History(measured.baselines)
-        for record in measured.records:
-            history.add(record | {"step": steps + record["step"]})
+        records += [record | {"step": steps + record["step"]} for record in history.records]
         steps += stage.steps
-    return TrainedStages(model, history, seconds)
+    return model, History(history.baselines, records)
 
 
 def stack_layers(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
@@ -117,27 +94,13 @@ def _with_layers_of(model: AlbertForPretraining, config: AlbertConfig) -> Albert
     old_depth, num_layers = model.config.num_layers, config.num_layers
     deep.vocabulary = model.vocabulary
     old, new = model.albert.encoder, deep.albert.encoder
-    outside = {key: value for key, value in model.state_dict().items() if ".encoder." not in key}
-    deep.load_state_dict(outside, strict=False)
+    # This is all, where there are as many blocks as before: shared by all or within groups.
+    deep.load_state_dict(model.state_dict(), strict=False)
     for kind in ("attention", "ffn"):
         blocks, sources = getattr(new, kind), getattr(old, kind)
-        for i, application in enumerate(new.plan):
-            block = getattr(application, kind)
-            source = getattr(old.plan[i * old_depth // num_layers], kind)
-            # With as many blocks as before there are groups: each keeps its own blocks, wherever
-            # the borders of the groups lie in the deeper stack.
-            number = block if len(blocks) == len(sources) else source
-            blocks[block].load_state_dict(sources[number].state_dict())
+        if len(blocks) > len(sources):
+            for i, application in enumerate(new.plan):
+                source = old.plan[i * old_depth // num_layers]
+                block, copied = getattr(application, kind), getattr(source, kind)
+                blocks[block].load_state_dict(sources[copied].state_dict())
     return deep
-
-
-def batches_read(folder: str | Path) -> int:
-    """Return how many batches the run that wrote ``folder`` has read, with those before its start.
-
-    A warm start skips that many. The number is 0 for a folder without checkpoints of its training.
-    """
-    newest = newest_checkpoint(Path(folder) / "checkpoints")
-    if newest is None:
-        return 0
-    state = read_state(newest)
-    return state["step"] + state["stream"].get("skip", 0)

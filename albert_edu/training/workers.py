@@ -26,15 +26,14 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """
     if isinstance(name, torch.device):
         return name
+    usable = {"cpu": True, "cuda": torch.cuda.is_available()}
+    usable["mps"] = torch.backends.mps.is_available()
     if name in (None, "auto"):
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    cards = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-    if (kind := name.split(":")[0]) not in ("cpu", *cards):
-        raise ValueError(f"there is no device {name!r}; there are auto, cpu, cuda and mps.")
-    if kind in cards and not cards[kind]():
+        name = "cuda" if usable["cuda"] else "cpu"
+    if not usable.get(name.split(":")[0]):
         raise ValueError(
-            f"there is no {kind.upper()} card that torch {torch.__version__} can use here; leave "
-            f"--device out for the CPU."
+            f"there is no device {name!r} of auto, cpu, cuda and mps that torch "
+            f"{torch.__version__} can use here; leave --device out for the CPU."
         )
     rank = int(os.environ.get("LOCAL_RANK", 0))
     if name == "cuda" and rank >= (gpus := torch.cuda.device_count()):
@@ -46,7 +45,10 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
 
 
 class Workers(NamedTuple):
-    """Which of how many workers this process is; a run without torchrun has one."""
+    """Which of how many workers this process is; a run without torchrun has one.
+
+    The one of rank 0, the main worker, writes files and shows progress.
+    """
 
     rank: int = 0
     world_size: int = 1
@@ -86,11 +88,6 @@ class Workers(NamedTuple):
                 f"give the same command again, which goes on from the newest checkpoint."
             ) from error
 
-    @property
-    def is_main(self) -> bool:
-        """Whether this worker writes files and shows progress."""
-        return self.rank == 0
-
     def wrap(self, model: nn.Module) -> nn.Module:
         """Return the model with its gradients averaged over workers at each backward pass."""
         return nn.parallel.DistributedDataParallel(model) if self.world_size > 1 else model
@@ -120,13 +117,11 @@ def is_main_worker() -> bool:
 
 
 def device_name(device: torch.device | str) -> str:
-    """Return the name of a GPU, or the number of cores and the make of the CPU."""
+    """Return the name of a CUDA GPU, or the number of cores and the make of the CPU."""
     kind = torch.device(device).type
     if kind == "cuda":
         return torch.cuda.get_device_name(device)
-    if kind != "cpu":
-        return f"{kind}, {platform.machine()}"
     cpuinfo = Path("/proc/cpuinfo")
     model = re.search(r"model name\s*:(.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
     make = model[1].strip() if model else platform.machine()
-    return f"CPU, {os.cpu_count()} cores, {make}"
+    return f"{kind.upper()}, {os.cpu_count()} cores, {make}"

@@ -1,6 +1,5 @@
 """What ``fill`` and ``inspect`` say about a model."""
 
-import PIL.Image
 import pytest
 import transformers
 
@@ -45,7 +44,7 @@ def test_fill_refuses_a_bare_encoder_whose_guesses_would_be_noise(laptop, tmp_pa
     assert main(["fill", "the united [MASK]", "--model", str(tmp_path)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(
-        f"InterchangeError: {tmp_path} lacks tensors of the masked_token_head"
+        f"InterchangeError: {tmp_path} lacks predictions.dense.weight. Is it another kind of model"
     )
 
 
@@ -74,12 +73,11 @@ def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
     assert "Figure 1: " not in inspect(model, None)
 
 
-def test_the_command_line_fills_inspects_and_draws(tmp_path, capsys):
+def test_the_command_line_fills_and_inspects(capsys):
     assert main(["fill", "the united [MASK] of america", "--model", "laptop", "--top", "2"]) == 0
     assert "states" in capsys.readouterr().out
-    assert main(["inspect", "laptop-unshared", "--out", str(tmp_path / "new")]) == 0
+    assert main(["inspect", "laptop-unshared"]) == 0
     assert "layer 12: attention 11, ffn 11" in capsys.readouterr().out
-    assert "1 to 12" in PIL.Image.open(tmp_path / "new" / "figure1.png").text["Description"]
 
 
 @pytest.mark.parametrize("text", ("президент [MASK] здесь", "大統領は [MASK] です"))

@@ -11,15 +11,12 @@ from albert_edu.model.encoder import SharedEncoder
 
 
 def encoder(num_layers: int = 3, share: str = "all") -> SharedEncoder:
-    return SharedEncoder(
-        AlbertConfig(hidden_size=16, num_heads=2, num_layers=num_layers, share=share)
-    ).double()
+    config = AlbertConfig(hidden_size=16, num_heads=2, num_layers=num_layers, share=share)
+    return SharedEncoder(config).double()
 
 
 def layers(stack: SharedEncoder) -> list[nn.Module]:
-    return [
-        nn.Sequential(stack.attention[slot.attention], stack.ffn[slot.ffn]) for slot in stack.plan
-    ]
+    return [nn.Sequential(stack.attention[s.attention], stack.ffn[s.ffn]) for s in stack.plan]
 
 
 def recomputed(stack: SharedEncoder, x: torch.Tensor) -> torch.Tensor:
@@ -39,9 +36,8 @@ def gradients(output: torch.Tensor, *wanted: torch.Tensor) -> tuple[torch.Tensor
 def test_saved_bytes_counts_a_storage_once_and_no_weights():
     (x,) = inputs()
     assert saved_bytes(lambda: x.exp(), nn.Identity()) == x.nbytes  # exp keeps its result
-    assert (
-        saved_bytes(lambda: x * x.view(10, 16).view(2, 5, 16), nn.Identity()) == x.nbytes
-    )  # two views, one storage
+    two_views = saved_bytes(lambda: x * x.view(10, 16).view(2, 5, 16), nn.Identity())
+    assert two_views == x.nbytes  # of one storage
     linear = nn.Linear(16, 16).double()
     assert saved_bytes(lambda: linear(x), linear) == x.nbytes
 
@@ -49,9 +45,8 @@ def test_saved_bytes_counts_a_storage_once_and_no_weights():
 @pytest.mark.parametrize("share", ["all", "none"])
 def test_saved_bytes_grow_with_the_applications_shared_or_not(share):
     (x,) = inputs()
-    one, two, four = (
-        saved_bytes(partial(stack, x), stack) for stack in (encoder(L, share) for L in (1, 2, 4))
-    )
+    stacks = [encoder(L, share) for L in (1, 2, 4)]
+    one, two, four = (saved_bytes(partial(stack, x), stack) for stack in stacks)
     assert four - two == 2 * (two - one) > 0
 
 

@@ -14,16 +14,7 @@ from albert_edu.text.batches import PretrainingBatch
 from tests.support import randomised, same_bits, tiny, weights
 
 V, S, L = 60, 10, 3
-MEASURES = (
-    "l2",
-    "l2_std",
-    "angle_degrees",
-    "angle_std",
-    "cosine",
-    "cls_l2",
-    "cls_angle_degrees",
-    "update_cosine",
-)
+MEASURES = "l2 l2_std angle_degrees angle_std cosine cls_l2 cls_angle_degrees update_cosine".split()
 
 
 def model_of(**changes) -> AlbertForPretraining:

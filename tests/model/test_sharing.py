@@ -85,11 +85,8 @@ def test_the_gradient_of_a_shared_block_is_the_sum_over_an_untied_copy(share, nu
         (encoder(x) * direction).sum().backward()
     for half in ("attention", "ffn"):
         for number, block in enumerate(getattr(shared, half)):
-            copies = [
-                getattr(untied, half)[i]
-                for i, slot in enumerate(shared.plan)
-                if getattr(slot, half) == number
-            ]
+            places = [i for i, slot in enumerate(shared.plan) if getattr(slot, half) == number]
+            copies = [getattr(untied, half)[i] for i in places]
             for name, parameter in block.named_parameters():
                 summed = sum(copy.get_parameter(name).grad for copy in copies)
                 torch.testing.assert_close(parameter.grad, summed, atol=1e-4, rtol=1e-4)

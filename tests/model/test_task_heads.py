@@ -22,19 +22,14 @@ V, B, C, S = 60, 3, 4, 11
 
 @pytest.fixture
 def pretrained() -> AlbertForPretraining:
-    return AlbertForPretraining(
-        AlbertConfig(V, 8, 16, num_layers=2, num_heads=2, max_positions=16, init_std=0.3)
-    )
+    sizes = dict(num_layers=2, num_heads=2, max_positions=16, init_std=0.3)
+    return AlbertForPretraining(AlbertConfig(V, 8, 16, **sizes))
 
 
 def data(*shape: int, labels) -> TaskData:
     mask = (torch.arange(S) < torch.randint(8, S + 1, (*shape, 1))).long()
-    return TaskData(
-        torch.randint(1, V, (*shape, S)) * mask,
-        (torch.arange(S) >= 4).long() * mask,
-        mask,
-        torch.as_tensor(labels),
-    )
+    ids, segments = torch.randint(1, V, (*shape, S)), (torch.arange(S) >= 4).long()
+    return TaskData(ids * mask, segments * mask, mask, torch.as_tensor(labels))
 
 
 def test_only_the_context_can_answer_and_answers_are_in_order(pretrained):
@@ -60,9 +55,8 @@ def test_a_question_without_an_answer_moves_no_span_and_one_with_an_answer_does(
 
 def test_padding_never_moves_a_prediction(pretrained):
     batch = data(B, labels=[0, 1, 2])
-    other = dataclasses.replace(
-        batch, token_ids=batch.token_ids.where(batch.attention_mask.bool(), 7)
-    )
+    ids = batch.token_ids.where(batch.attention_mask.bool(), 7)
+    other = dataclasses.replace(batch, token_ids=ids)
     for model in (AlbertForClassification(pretrained.albert, 3), AlbertForSpan(pretrained.albert)):
         torch.testing.assert_close(model.eval()(batch), model(other))
 
@@ -78,11 +72,10 @@ def test_a_head_starts_as_the_rest_of_the_model_does_and_drops_a_tenth_unless_to
     model = head(pretrained.albert, *labels)
     assert model.dropout.p == 0.1 and head(pretrained.albert, *labels, dropout=0.4).dropout.p == 0.4
     for name, parameter in model.head.named_parameters():
-        assert (
-            (parameter == 0).all()
-            if name.endswith("bias")
-            else 0.25 < parameter.abs().max() <= 2 * 0.3  # PyTorch's own start ends at 1/sqrt(H)
-        ), name
+        if name.endswith("bias"):
+            assert (parameter == 0).all(), name
+        else:  # PyTorch's own start ends at 1/sqrt(H)
+            assert 0.25 < parameter.abs().max() <= 2 * 0.3, name
 
 
 @pytest.mark.parametrize(("head", "labels"), HEADS)
@@ -91,13 +84,9 @@ def test_what_a_head_sees_is_dropped_in_training_and_only_there(pretrained, head
     batch = data(*BATCHES[head], labels=[0] * B)
     for training in (True, False):
         model.dropout.train(training)
-        once, again = (
-            output if isinstance(output, tuple) else (output,)
-            for output in (model(batch), model(batch))
-        )
-        assert [torch.equal(a, b) for a, b in zip(once, again, strict=True)] == [
-            not training
-        ] * len(once)
+        once, again = model(batch), model(batch)
+        pairs = zip(once, again, strict=True)  # of rows, or of the outputs of a span model
+        assert all(torch.equal(a, b) != training for a, b in pairs)
 
 
 def test_the_class_or_choice_of_the_highest_score_is_predicted(pretrained):
@@ -109,9 +98,8 @@ def test_the_class_or_choice_of_the_highest_score_is_predicted(pretrained):
         scores = model.eval()(batch).tolist()
         assert {len(row) for row in scores} == {C if len(shape) > 1 else 3}
         assert model.predict(batch).tolist() == [row.index(max(row)) for row in scores]
-        torch.testing.assert_close(
-            model.loss(batch), -torch.tensor(scores).log_softmax(-1)[:, 0].mean()
-        )  # all labels are 0
+        of_label_0 = torch.tensor(scores).log_softmax(-1)[:, 0]
+        torch.testing.assert_close(model.loss(batch), -of_label_0.mean())
 
 
 def test_the_loss_of_a_span_by_hand(pretrained):
@@ -119,13 +107,8 @@ def test_the_loss_of_a_span_by_hand(pretrained):
     model = AlbertForSpan(pretrained.albert).eval()
     batch = data(3, labels=[[5, 6], [IGNORE, IGNORE], [4, 6]])
     start, end, none = model(batch)
-    spans = (
-        -sum(
-            start[b].log_softmax(-1)[i] + end[b].log_softmax(-1)[j]
-            for b, i, j in ((0, 5, 6), (2, 4, 6))
-        )
-        / 2
-    )
+    first, last = start.log_softmax(-1), end.log_softmax(-1)
+    spans = -(first[0, 5] + last[0, 6] + first[2, 4] + last[2, 6]) / 2
     there = -(F.logsigmoid(-none[0]) + F.logsigmoid(none[1]) + F.logsigmoid(-none[2])) / 3
     assert model.loss(batch).isfinite() and model.head["none"].out_features == 1
     torch.testing.assert_close(model.loss(batch), spans / 2 + there / 2)
@@ -140,18 +123,11 @@ def test_the_predicted_span_is_the_best_that_a_slow_search_finds(pretrained):
     none = torch.zeros(20)  # at 0 an answer is as likely as none, and it is given
     none[19] = 0.1
     model.forward = lambda batch: (start, end, none)
-    expected = []
-    for first, last in zip(start.tolist(), end.tolist(), strict=True):
-        spans = [(i, j) for i in range(50) for j in range(i, min(i + LONGEST_ANSWER, 50))]
-        expected.append(
-            list(
-                max(spans, key=lambda span, first=first, last=last: first[span[0]] + last[span[1]])
-            )
-        )
+    spans = [[i, j] for i in range(50) for j in range(i, min(i + LONGEST_ANSWER, 50))]
+    first, last = start.log_softmax(-1), end.log_softmax(-1)
+    expected = [max(spans, key=lambda s: first[b, s[0]] + last[b, s[1]]) for b in range(20)]
     span, score, no_answer = model.predict(data(1, labels=[0])).split((2, 1, 1), 1)
-    best = [
-        start[b].log_softmax(-1)[i] + end[b].log_softmax(-1)[j] for b, (i, j) in enumerate(expected)
-    ]
-    torch.testing.assert_close(score[:, 0], torch.stack(best) + F.logsigmoid(-none))
+    best = torch.stack([first[b, i] + last[b, j] for b, (i, j) in enumerate(expected)])
+    torch.testing.assert_close(score[:, 0], best + F.logsigmoid(-none))
     assert torch.equal(no_answer[:, 0], none)
     assert span.tolist() == expected and expected[1] == [3, 32] and LONGEST_ANSWER == 30

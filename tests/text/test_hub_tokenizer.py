@@ -15,7 +15,6 @@ from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.spans import encode_spans
 from albert_edu.text.tasks import Example, SpanExample, encode_pairs
 from albert_edu.text.tokenizer import TokenizerError
-from tests.support import main
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] four score and seven year ##s ago .".split()
 
@@ -80,22 +79,6 @@ def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_
         "year",
         "##s",
     ]
-
-
-def test_a_wordpiece_bert_is_no_start_for_pretraining(bert, tmp_path, capsys):
-    code = main(
-        [
-            "pretrain",
-            "--corpus",
-            "stories",
-            "--warm-start",
-            str(bert),
-            "--out",
-            str(tmp_path / "out"),
-        ]
-    )
-    assert code == 2 and "pre-training needs a tokenizer of ALBERT's" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_wordpiece_tokenizer_is_saved_so_that_we_and_transformers_read_it_again(bert, tmp_path):

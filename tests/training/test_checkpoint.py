@@ -6,7 +6,6 @@ import math
 import os
 import shutil
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,9 @@ import torch
 from safetensors.torch import load_file
 
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint as module
-from albert_edu.training.checkpoint import (
-    CheckpointError,
-    load_checkpoint,
-    newest_checkpoint,
-    save_checkpoint,
-)
+from albert_edu.training.checkpoint import CheckpointError, resume, save_checkpoint
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, make_optimizer
 from albert_edu.training.step import NonFiniteLoss
@@ -48,12 +41,12 @@ def stopping(stream: PretrainingStream, at: int | None, how=PulledPlug) -> Pretr
     return short
 
 
-def train(stream, folder=None, model=None, stop_at=None, metrics_file=None, **changes):
+def train(stream, folder=None, model=None, stop_at=None, **changes):
     """The trained model, or None if the run was stopped."""
     model = model or tiny()
     run = PretrainSettings(**(RUN | changes))
     try:
-        pretrain(model, stopping(stream, stop_at), run, folder, "cpu", metrics_file=metrics_file)
+        pretrain(model, stopping(stream, stop_at), run, folder, "cpu")
     except PulledPlug:
         return None
     return model
@@ -102,15 +95,16 @@ def test_a_run_stopped_three_times_ends_with_the_bits_and_metrics_of_one_that_wa
 ):
     dropout = options.pop("dropout", 0.0)
     shape = dict(hidden_dropout=dropout, attention_dropout=dropout)
-    whole = train(stream, None, tiny(**shape), metrics_file=tmp_path / "whole.jsonl", **options)
-    folder, file = tmp_path / "run", tmp_path / "metrics.jsonl"
+    whole = train(stream, tmp_path / "whole", tiny(**shape), **options)
+    folder = tmp_path / "run"
     for stop_at in (1, 7, 11):  # before the first checkpoint, between two records, on the last step
         # After the first stop the weights come from the checkpoint: the model starts elsewhere.
         model = tiny(0 if stop_at <= 7 else 5, **shape)
-        assert train(stream, folder, model, stop_at, file, **options) is None
-    after = train(stream, folder, tiny(6, **shape), None, file, **options)
-    assert same_bits(after, whole) and metrics(file) == metrics(tmp_path / "whole.jsonl")
-    assert [record["step"] for record in metrics(file)] == [2, 4, 6, 8, 10, 12]
+        assert train(stream, folder, model, stop_at, **options) is None
+    after = train(stream, folder, tiny(6, **shape), **options)
+    records, expected = (metrics(tmp_path / run / "step-00000012") for run in ("run", "whole"))
+    assert same_bits(after, whole) and records == expected
+    assert [record["step"] for record in records] == [2, 4, 6, 8, 10, 12]
 
 
 def test_a_finished_run_is_not_trained_again_and_hands_back_its_history(stream, tmp_path):
@@ -120,56 +114,16 @@ def test_a_finished_run_is_not_trained_again_and_hands_back_its_history(stream, 
     assert same_bits(first, second) and again.records == history.records
 
 
-def damage(*checkpoints: Path):
-    for path in checkpoints:
-        os.truncate(path / "model.safetensors", 5_000)
-
-
-def test_after_a_damaged_checkpoint_the_one_before_it_leads_to_the_same_bits(
+def test_a_damaged_checkpoint_is_named_and_once_it_is_moved_away_the_one_before_it_is_used(
     stream, stopped, uninterrupted
 ):
     """What counts as damage is in test_hostile_input.py."""
-    damage(stopped / "step-00000006")
-    with pytest.warns(
-        UserWarning, match="step-00000006 is damaged .* an earlier one is looked for"
-    ):
-        assert newest_checkpoint(stopped) == stopped / "step-00000003"
-    assert (stopped / "step-00000006").exists()  # it may hold what somebody wants to rescue
-    with pytest.warns(UserWarning, match="is damaged"):
-        assert same_bits(train(stream, stopped, tiny(5)), uninterrupted)
+    os.truncate(stopped / "step-00000006" / "model.safetensors", 5_000)
+    with pytest.raises(CheckpointError, match=r"step-00000006 is damaged.*Move it away"):
+        train(stream, stopped, tiny(5))
+    shutil.move(stopped / "step-00000006", stopped.parent)
+    assert same_bits(train(stream, stopped, tiny(5)), uninterrupted)
     assert names(stopped) == ["step-00000009", "step-00000012"]
-
-
-def test_a_checkpoint_is_a_folder_of_our_own_that_load_pretrained_reads(stopped, story_text):
-    path = stopped / "step-00000006"
-    assert names(path) == [
-        "config.json",
-        "model.safetensors",
-        "optimizer.safetensors",
-        "spiece.model",
-        "tokenizer_config.json",
-        "training_state.json",
-    ]
-    model, tokenizer = load_pretrained(path)
-    assert load_file(path / "model.safetensors").keys() == weights(model).keys()
-    assert tokenizer.fingerprint == story_text.tokenizer.fingerprint
-
-
-def test_when_all_are_damaged_each_is_named_and_training_starts_from_step_0(
-    stream, stopped, uninterrupted
-):
-    damage(*stopped.glob("step-*"))
-    with pytest.warns(UserWarning) as caught:
-        assert same_bits(train(stream, stopped), uninterrupted)
-    assert [str(warning.message)[11:24] for warning in caught] == ["step-00000006", "step-00000003"]
-
-
-def test_a_new_checkpoint_outlives_damaged_ones_of_later_steps(stream, stopped):
-    damage(*stopped.glob("step-*"))
-    with pytest.warns(UserWarning):  # saved at step 2; 3 and 6 lie there, damaged
-        assert train(stream, stopped, checkpoint_every=2, stop_at=2) is None
-    with warnings.catch_warnings(action="ignore"):
-        assert newest_checkpoint(stopped).name == "step-00000002"
 
 
 def die_in_save_checkpoint(lines: int):
@@ -192,23 +146,22 @@ def test_death_before_any_line_of_saving_leaves_a_whole_checkpoint_and_nothing_i
     model = tiny()
     optimizer = make_optimizer(model, PretrainSettings(**RUN))
     for step in (3, 6):
-        save_checkpoint(tmp_path / "before", step, model, stream.tokenizer, optimizer, {})
+        save_checkpoint(tmp_path / "before", step, model, optimizer, {})
     died, lines = True, -1
     while died:
         died, lines = False, lines + 1
         folder, tracer = shutil.copytree(tmp_path / "before", tmp_path / str(lines)), sys.gettrace()
         sys.settrace(die_in_save_checkpoint(lines))
         try:
-            save_checkpoint(folder, 9, model, stream.tokenizer, optimizer, {})
+            save_checkpoint(folder, 9, model, optimizer, {})
         except PulledPlug:
             died = True
         finally:
             sys.settrace(tracer)
-        newest = newest_checkpoint(folder)  # a warning would be an error: nothing is damaged
-        assert newest.name in ("step-00000006", "step-00000009")
-        assert load_checkpoint(newest, tiny(5), optimizer)["step"] == int(newest.name[-8:])
-        save_checkpoint(folder, 9, model, stream.tokenizer, optimizer, {})
-        assert names(folder) == ["step-00000006", "step-00000009"]
+        step = resume(folder, tiny(5), optimizer, {})["step"]
+        assert step in (6, 9)
+        save_checkpoint(folder, 12, model, optimizer, {})
+        assert names(folder) == [f"step-{step:08d}", "step-00000012"]
     assert lines > 15
 
 
@@ -298,8 +251,9 @@ def test_any_model_goes_on_from_its_own_checkpoint(shape, optimizer_name, tmp_pa
     for p in model.parameters():
         p.grad = torch.randn_like(p)
     ours.step()
-    path = save_checkpoint(tmp_path, 1, model, None, ours, {"note": "0.1 ü"})
-    assert load_checkpoint(path, other, theirs).items() >= {"step": 1, "note": "0.1 ü"}.items()
+    save_checkpoint(tmp_path, 1, model, ours, {"note": "0.1 ü"})
+    state = resume(tmp_path, other, theirs, {})
+    assert state.items() >= {"step": 1, "note": "0.1 ü"}.items()
     assert same_bits(model, other)
     for p, q in zip(model.parameters(), other.parameters(), strict=True):
         p.grad = q.grad = torch.randn_like(p)
@@ -322,26 +276,15 @@ def test_after_a_loss_that_is_not_finite_the_last_good_checkpoint_is_there_and_g
     with pytest.raises(NonFiniteLoss):
         train(poisoned, tmp_path, model, checkpoint_every=2)
     assert names(tmp_path) == ["step-00000002", "step-00000004"]
-    for path in tmp_path.glob("step-*"):
-        restored, _ = load_pretrained(path)
-        assert restored(stream.batch(0)).loss.isfinite()
-        moments = load_file(path / "optimizer.safetensors").values()
-        assert all(tensor.isfinite().all() for tensor in moments)
+    for file in tmp_path.glob("step-*/*.safetensors"):
+        assert all(tensor.isfinite().all() for tensor in load_file(file).values())
     assert train(stream, tmp_path, tiny(5), checkpoint_every=2)  # and training goes on from it
 
 
 def test_going_on_leaves_the_callers_random_state_and_no_file_open(stopped):
-    model, path = tiny(5), newest_checkpoint(stopped)
+    model = tiny(5)
     optimizer, state = make_optimizer(model, PretrainSettings(**RUN)), torch.get_rng_state()
-    load_checkpoint(path, model, optimizer)
+    resume(stopped, model, optimizer, {})
     assert torch.equal(torch.get_rng_state(), state)
     if (maps := Path("/proc/self/maps")).exists():  # a mapped file could not be deleted on Windows
-        assert str(path / "optimizer.safetensors") not in maps.read_text()
-
-
-def test_a_checkpoint_knows_what_was_trained_since_the_last_record(stream, tmp_path):
-    """Or a run in many sittings would count the first steps of each, with its compiling, twice."""
-    train(stream, tmp_path, log_every=4)
-    states = {state["step"]: state for state in map(module.read_state, tmp_path.glob("step-*"))}
-    assert {step: state["tokens"] for step, state in states.items()} == {9: 4 * 32, 12: 0}
-    assert states[9]["elapsed"] > 0
+        assert str(stopped) not in maps.read_text()

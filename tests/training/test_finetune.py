@@ -1,4 +1,4 @@
-"""Fine-tuning: repeatable, frozen where it says so, able to learn, and scored as the benchmarks score."""
+"""Fine-tuning: repeatable, able to learn, and scored as the benchmarks score."""
 
 import collections
 import copy
@@ -11,7 +11,6 @@ import pytest
 import torch
 import transformers
 
-from albert_edu import cli
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
@@ -31,7 +30,7 @@ from albert_edu.training.finetune import (
     task_scores,
 )
 from albert_edu.training.metrics import f1, label_scores, majority_scores, squad_scores
-from tests.support import main
+from tests.support import main, same_bits
 
 
 @pytest.fixture(scope="module")
@@ -47,23 +46,19 @@ def topics(story_text):
 
 
 @pytest.fixture
-def tiny_model(story_text) -> AlbertForPretraining:
-    return AlbertForPretraining(
-        AlbertConfig.named("albert-tiny", vocab_size=len(story_text.tokenizer))
-    )
+def encoder() -> Albert:
+    return Albert(AlbertConfig.named("albert-tiny", vocab_size=200))
 
 
 @pytest.fixture
-def model() -> AlbertForClassification:
-    return AlbertForClassification(Albert(AlbertConfig.named("albert-tiny", vocab_size=200)), 12)
+def model(encoder) -> AlbertForClassification:
+    return AlbertForClassification(encoder, 12)
 
 
 @pytest.mark.slow
 def test_it_learns_the_topic_of_a_sentence(model, topics):
-    before = task_scores(model, topics[1])["accuracy"]
-    after = finetune(
-        model, *topics, FinetuneSettings(steps=120, learning_rate=2e-3, warmup_steps=12)
-    )
+    before = task_scores(model, answers_to(model, topics[1]), topics[1])["accuracy"]
+    after = finetune(model, *topics, FinetuneSettings(120, 2e-3, warmup_steps=12))
     assert before < 0.3 < 0.6 < after["accuracy"] and set(after) == {"accuracy"}
 
 
@@ -75,21 +70,8 @@ def test_the_same_seed_gives_the_same_bits_and_the_callers_random_state_stays(mo
     torch.rand(7)
     finetune(twin, *topics, FinetuneSettings(steps=3))
     finetune(other, *topics, FinetuneSettings(steps=3, seed=1))
-    assert all(
-        torch.equal(a, b) for a, b in zip(model.parameters(), twin.parameters(), strict=True)
-    )
+    assert same_bits(model, twin)
     assert not torch.equal(model.head.weight, other.head.weight)
-
-
-def test_frozen_trains_the_head_and_nothing_else(model, topics):
-    before = copy.deepcopy(model.state_dict())
-    finetune(model, *topics, FinetuneSettings(steps=3, frozen=True))
-    changed = {
-        name for name, tensor in model.state_dict().items() if not torch.equal(tensor, before[name])
-    }
-    assert changed == {"head.weight", "head.bias"} and all(
-        p.requires_grad for p in model.parameters()
-    )
 
 
 def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
@@ -116,30 +98,22 @@ def test_the_scores_are_those_of_scikit_learn():
     metrics, rng = pytest.importorskip("sklearn.metrics"), np.random.default_rng(0)
     for labels, predictions in [(rng.integers(0, 2, 50), rng.integers(0, 2, 50)) for _ in range(5)]:
         scores = label_scores(torch.from_numpy(predictions), torch.from_numpy(labels))
-        assert scores == pytest.approx(
-            {
-                "accuracy": metrics.accuracy_score(labels, predictions),
-                "f1": metrics.f1_score(labels, predictions),
-                "matthews": metrics.matthews_corrcoef(labels, predictions),
-            }
-        )
+        names = {"accuracy": "accuracy_score", "f1": "f1_score", "matthews": "matthews_corrcoef"}
+        theirs = {name: getattr(metrics, names[name])(labels, predictions) for name in names}
+        assert scores == pytest.approx(theirs)
     assert f1(np.zeros(50), np.zeros(50)) == 0
 
 
-def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_test():
-    albert, blank = (
-        Albert(AlbertConfig.named("albert-tiny", vocab_size=200)),
-        torch.ones(2, 4).long(),
-    )
-    test = TaskData(blank, blank, blank, torch.tensor([0, 1]))
-    two = {"accuracy", "f1", "matthews"}
-    for classes, names in ((2, two), (3, {"accuracy"})):
-        model = AlbertForClassification(albert, classes)
-        assert set(task_scores(model, test)) == set(majority(model, test, test)) == names
-    lacking = TaskData(blank, blank, blank, torch.tensor([0, 0]))
-    assert set(task_scores(AlbertForClassification(albert, 2), lacking)) == two
-    choices = TaskData(*[blank[:, None].expand(2, 2, 4)] * 3, torch.tensor([0, 1]))
-    assert set(task_scores(AlbertForChoice(albert), choices)) == {"accuracy"}
+def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_test(encoder):
+    two, blank = {"accuracy", "f1", "matthews"}, torch.ones(2, 4).long()
+    for head, labels, names in (
+        (AlbertForClassification(encoder, 2), [0, 1], two),
+        (AlbertForClassification(encoder, 2), [0, 0], two),
+        (AlbertForClassification(encoder, 3), [0, 1], {"accuracy"}),
+        (AlbertForChoice(encoder), [0, 1], {"accuracy"}),
+    ):
+        test = TaskData(blank, blank, blank, torch.tensor(labels))
+        assert set(majority(head, test, test)) == names
 
 
 def test_the_majority_baseline_is_the_commonest_answer_of_training():
@@ -167,73 +141,58 @@ def published_score(answer: str, gold: list[str]) -> tuple[float, float]:
 
 
 def test_squad_scores_are_the_means_of_the_published_rules():
-    rng, words = (
-        np.random.default_rng(0),
-        ["the", "A", "an", "oven", "Oven's", "1,859", "...", "old", ""],
-    )
+    rng = np.random.default_rng(0)
+    words = ["the", "A", "an", "oven", "Oven's", "1,859", "...", "old", ""]
     texts = [" ".join(rng.choice(words, rng.integers(4))) for _ in range(400)]
     questions = [(texts[i], texts[-i : -i + i % 4]) for i in range(4, 300)]
-    questions += [
-        ("the", ["...", "oven"]),
-        ("", ["the"]),
-    ]  # what normalises to nothing does not count, unless nothing else is left
+    # What normalises to nothing does not count, unless nothing else is left.
+    questions += [("the", ["...", "oven"]), ("", ["the"])]
     for part in (*([question] for question in questions), questions):
         exact, f1 = np.mean([published_score(*question) for question in part], 0)
-        assert squad_scores(*zip(*part, strict=True)) == pytest.approx(
-            {"exact_match": exact, "f1": f1}
-        )
+        expected = pytest.approx({"exact_match": exact, "f1": f1})
+        assert squad_scores(*zip(*part, strict=True)) == expected
 
 
-def test_the_best_span_over_all_windows_answers_a_question(story_text):
-    context = (
-        "anna bought the oven. ben opened the door. carla cut the cake. david sang at home. " * 2
-    )
-    examples = [
+def test_the_best_span_over_all_windows_answers_a_question(story_text, encoder):
+    context = "anna bought the oven. ben opened the door. carla cut the cake. david sang. " * 2
+    first, second = (
         SpanExample("", "who", context, (answer,), context.index(answer))
         for answer in ("oven", "cake")
-    ]
-    spans = encode_spans([*examples, examples[0]._replace(answers=())], story_text.tokenizer, 24)
-    model = AlbertForSpan(Albert(AlbertConfig.named("albert-tiny", vocab_size=200)))
-    holds_it = (
-        spans.data.labels != IGNORE
-    )  # a later window has the higher score, and those without the answer say so
+    )
+    examples = [first, second, first._replace(answers=())]
+    spans, model = encode_spans(examples, story_text.tokenizer, 24), AlbertForSpan(encoder)
+    # A later window has the higher score, and those without the answer say so.
+    holds_it = spans.data.labels != IGNORE
     places = spans.data.labels.where(holds_it, spans.data.segment_ids.argmax(1, keepdim=True))
     scores = torch.stack([torch.arange(len(places)), 0.5 - holds_it[:, 0].int()], 1)
     model.predict = lambda batch: torch.cat([places, scores], 1)
     assert len(places) > 6 and answers_to(model, spans) == ["oven", "cake", ""]
-    assert task_scores(model, spans) == {"exact_match": 1, "f1": 1}
-    start, end = spans.characters[-1][
-        0
-    ]  # where every question has an answer, the scores alone decide
+    assert task_scores(model, ["oven", "cake", ""], spans) == {"exact_match": 1, "f1": 1}
+    # Where every question has an answer, the scores alone decide.
+    start, end = spans.characters[-1][0]
     assert answers_to(model, spans._replace(unanswerable=False))[2] == context[start:end]
 
 
-def test_a_span_model_learns_to_point(story_text):
+def test_a_span_model_learns_to_point(story_text, encoder):
     names = ("anna", "ben", "carla", "david")
-    texts = [f"{a} bought the oven. {b} opened the door." for a in names for b in names]
+    texts = {f"{a} bought the oven. {b} opened the door.": b for a in names for b in names}
     examples = [
-        SpanExample("", "who opened", text, (text.split(". ")[1].split()[0],), text.index(". ") + 2)
-        for text in texts
+        SpanExample("", "who opened", text, (name,), text.index(". ") + 2)
+        for text, name in texts.items()
     ]
     spans = encode_spans(examples, story_text.tokenizer, 32)
-    model = AlbertForSpan(Albert(AlbertConfig.named("albert-tiny", vocab_size=200)))
-    scores = finetune(
-        model, spans.data, spans, FinetuneSettings(steps=60, learning_rate=2e-3, batch_size=16)
-    )
-    assert scores["exact_match"] > 0.9
+    settings = FinetuneSettings(60, 2e-3, batch_size=16)
+    assert finetune(AlbertForSpan(encoder), spans.data, spans, settings)["exact_match"] > 0.9
 
 
-def test_a_question_of_ones_own_is_answered_with_words_of_its_context(story_text):
-    model = AlbertForSpan(Albert(AlbertConfig.named("albert-tiny", vocab_size=200)))
+def test_a_question_of_ones_own_is_answered_with_words_of_its_context(story_text, encoder):
+    model = AlbertForSpan(encoder)
     torch.nn.init.constant_(model.head["none"].bias, 100.0)  # it would rather not
     context = "Anna  opened the oven. Ben sang \u2026 at home."
     assert answer(model, story_text.tokenizer, "opened the oven", context) in context
     with pytest.warns(UserWarning, match="most often '!' 1"):
-        assert answer(model, story_text.tokenizer, "opened the oven", "Ben!") in (
-            "Ben",
-            "Ben!",
-            "!",
-        )
+        said = answer(model, story_text.tokenizer, "opened the oven", "Ben!")
+        assert said in ("Ben", "Ben!", "!")
     with pytest.raises(ValueError, match="no token in the context ' '"):
         answer(model, story_text.tokenizer, "opened the oven", " ")
 
@@ -283,7 +242,7 @@ def test_a_fine_tuned_folder_is_one_of_transformers(kind, model_folder, tmp_path
         assert f'AutoModelFor{kind}.from_pretrained("{out}")' in printed
 
 
-def test_nothing_of_the_users_is_replaced_unless_asked_for(model_folder, tmp_path, capsys):
+def test_nothing_of_the_users_is_replaced(model_folder, tmp_path, capsys):
     data = rows(tmp_path / "rows.jsonl", KINDS["SequenceClassification"])
     command = ["finetune", "--model", model_folder, "--data", data, data, *QUICK]
     (tmp_path / "mine").mkdir()
@@ -291,9 +250,8 @@ def test_nothing_of_the_users_is_replaced_unless_asked_for(model_folder, tmp_pat
     for folder in ("model", "mine"):
         before = {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
         assert main([*command, "--out", str(tmp_path / folder)]) == 2
-        assert "is not empty. Give another --out, or --overwrite" in capsys.readouterr().err
+        assert "is not empty. Give another --out" in capsys.readouterr().err
         assert before == {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
-    assert main([*command, "--out", str(tmp_path / "mine"), "--overwrite"]) == 0
 
 
 def test_what_does_not_fit_is_one_sentence(model_folder, tmp_path, capsys):
@@ -306,13 +264,3 @@ def test_what_does_not_fit_is_one_sentence(model_folder, tmp_path, capsys):
         (["--data", data, data, "--steps", "0"], "steps must be"),
     ):
         assert main([*command, *wrong]) == 2 and message in capsys.readouterr().err
-
-
-def test_flags_have_the_types_and_the_defaults_of_the_settings():
-    common = ["finetune", "--model", "m", "--data", "x"]
-    options = cli.build_parser().parse_args([*common, "--frozen", "--learning-rate", "1e-3"])
-    assert options.frozen is True and options.learning_rate == 1e-3 and options.steps == 300
-    options = cli.build_parser().parse_args(["pretrain", "--out", "x"])
-    assert (options.optimizer, options.accumulate, options.steps) == ("adamw", 1, 1000)
-    with pytest.raises(SystemExit):
-        cli.build_parser().parse_args(["pretrain", "--out", "x", "--optimizer", "sgd"])

@@ -33,7 +33,7 @@ def live(folder):
     often = dict(checkpoint_every=7, log_every=1)
     settings = PretrainSettings({STEPS}, 1e-3, warmup_steps=6, optimizer="lamb", **often)
     model = tiny(hidden_size=32, hidden_dropout=0.1)
-    pretrain(model, stream, settings, folder, "cpu", metrics_file=folder + ".jsonl")
+    pretrain(model, stream, settings, folder, "cpu")
 
 torch.optim.SGD([torch.zeros(1)], lr=0.1)  # the first optimizer imports some 800 modules more
 print("ready", flush=True)
@@ -89,7 +89,7 @@ def result(folder: Path) -> tuple[dict, list[dict]]:
     """The last checkpoint's weights and optimizer state, and the metrics without their clock."""
     last = folder / f"step-{STEPS:08d}"
     tensors = load_file(last / "model.safetensors") | load_file(last / "optimizer.safetensors")
-    return tensors, metrics(Path(f"{folder}.jsonl"))
+    return tensors, metrics(last)
 
 
 @pytest.mark.slow

@@ -19,31 +19,19 @@ from albert_edu.training.settings import PretrainSettings
 def test_a_two_layer_model_learns_sentence_order_on_new_stories_and_on_new_scripts():
     rest, new_scripts = hold_out(stories(), 0.2, by="script")
     train, new_stories = hold_out(rest, 0.1)
-    tokenizer = AlbertTokenizer.train(
-        [text for texts in train["sentences"] for text in texts] + spelling_lesson(), 190
-    )
+    texts = [text for texts in train["sentences"] for text in texts]
+    tokenizer = AlbertTokenizer.train(texts + spelling_lesson(), 190)
 
-    def stream(corpus, **changes):
-        return PretrainingStream(
-            TokenizedCorpus.encode(corpus, tokenizer),
-            tokenizer,
-            "sop",
-            sequence_length=64,
-            **changes,
-        )
+    def stream(corpus, batch_size: int, seed: int) -> PretrainingStream:
+        text = TokenizedCorpus.encode(corpus, tokenizer)
+        return PretrainingStream(text, tokenizer, "sop", batch_size, 64, seed=seed)
 
     torch.manual_seed(0)
-    model = AlbertForPretraining(
-        AlbertConfig.named("albert-tiny", vocab_size=len(tokenizer), max_positions=64)
-    )
-    assert (model.config.num_layers, model.config.hidden_size) == (2, 64)
-    pretrain(
-        model,
-        stream(train, batch_size=32),
-        PretrainSettings(steps=800, learning_rate=2e-3, warmup_steps=80),
-        describe=None,
-    )
+    config = AlbertConfig.named("albert-tiny", vocab_size=len(tokenizer), max_positions=64)
+    model = AlbertForPretraining(config)
+    assert (config.num_layers, config.hidden_size) == (2, 64)
+    pretrain(model, stream(train, 32, 0), PretrainSettings(800, 2e-3, 80), describe=None)
     for corpus in (new_stories, new_scripts):
-        scores = evaluate(model, stream(corpus, batch_size=64, seed=1), 16)
+        scores = evaluate(model, stream(corpus, 64, 1), 16)
         assert scores["sentence_order_accuracy"] >= 0.95
         assert min(scores["in_order_recall"], scores["swapped_recall"]) >= 0.9

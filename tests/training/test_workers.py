@@ -58,11 +58,11 @@ def run_all(out, rank):
         folder = out / name / ("shared" if name == "stopped" else f"of-worker-{rank}")
         options = {"log_every": 4, "evaluate_batches": 2, **options}
         settings = PretrainSettings(steps=8, learning_rate=1e-3, **options)
-        done, files = False, (folder / "checkpoints", folder / "metrics.jsonl")
+        done = False
         while not done:
             model = tiny()
             try:
-                pretrain(model, stream, settings, files[0], "cpu", held_out, files[1])
+                pretrain(model, stream, settings, folder, "cpu", held_out)
                 done = True
             except Stop:
                 pass
@@ -125,7 +125,7 @@ def test_two_workers_end_with_the_weights_of_one(outcomes, run):
 def test_only_the_first_worker_writes(outcomes, run):
     folder = outcomes[1] / run
     assert [path.name for path in folder.iterdir() if path.is_dir()] == ["of-worker-0"]
-    checkpoints = (folder / "of-worker-0" / "checkpoints").glob("step-*")
+    checkpoints = (folder / "of-worker-0").glob("step-*")
     assert [path.name for path in checkpoints] == ["step-00000008"]
 
 
@@ -137,7 +137,7 @@ def test_only_the_first_worker_writes(outcomes, run):
 def test_the_metrics_are_those_of_the_whole_batch_also_after_a_stop_between_two_records(
     outcomes, run, folder
 ):
-    alone, together = (metrics(outcome / run / folder / "metrics.jsonl") for outcome in outcomes)
+    alone, together = (metrics(outcome / run / folder / "step-00000008") for outcome in outcomes)
     for ours, theirs in zip(alone, together, strict=True):
         assert theirs == pytest.approx(ours, rel=1e-4)
 
