@@ -44,6 +44,8 @@ def test_a_wrong_answer_is_rejected_by_name_in_at_most_fifteen_lines(animal):
     assert not report.passed and report.score < 1, report
     assert animal.says in " | ".join(report.reasons), report
     assert str(report).count("\n") < 15, report
+    broken = ("NameError", "UnboundLocalError")
+    assert not any(one.got.startswith(broken) for one in report.properties), "the edit itself"
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def _sign_flip_p_cases(draw: Draw) -> Cases:
 check_sign_flip_p = card("notebook 09.3", sign_flip_p, _sign_flip_p_cases, pure=True)
 
 
-# Student's t at n - 1 degrees of freedom, by n: with 2.5% beyond it on either side, and with 5%.
+# Student's t at n - 1 degrees of freedom, by n, with 2.5% beyond it on either side.
 TWO_SIDED = {
     2: 12.7062,
     3: 4.3027,
