@@ -15,7 +15,7 @@ class TookTooLong(BaseException):
 
 
 @contextmanager
-def limits(seconds: float | None = None) -> Iterator[None]:
+def limits() -> Iterator[None]:
     """Stop code that runs too long or takes too much memory, where signals allow.
 
     They do in the main thread of Linux and macOS; elsewhere nothing is limited.
@@ -33,7 +33,7 @@ def limits(seconds: float | None = None) -> Iterator[None]:
     if used := _address_space():
         most = used + BYTES if hard == -1 else min(used + BYTES, hard)
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    signal.setitimer(signal.ITIMER_REAL, SECONDS if seconds is None else seconds)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield
     finally:
