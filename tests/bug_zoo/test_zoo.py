@@ -1,5 +1,6 @@
 """Every wrong answer is rejected by name, and every right one accepted, whatever the seed."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -82,11 +83,11 @@ def test_an_answer_without_a_return_is_told_so(check):
 
 
 @each_check
-def test_an_error_in_an_answer_is_reported_with_its_line(check):
+def test_an_error_in_an_answer_is_reported_with_its_line_and_never_ours(check):
     def divides(*inputs):
         return 1 / 0
 
     report = check(divides)
     assert report.score == 0
     if check.__name__ != "check_recompute_with_dropout":
-        assert "in divides, line" in " | ".join(report.reasons)
+        assert re.search(r"in divides, line \d+: return 1 / 0", " | ".join(report.reasons))
