@@ -7,10 +7,8 @@ and a figure comes with its description.
 import io
 import json
 import os
-from collections.abc import Callable
 from types import EllipsisType
 
-import ipywidgets as widgets
 import PIL.Image
 import torch
 from IPython.display import Image, Markdown, display
@@ -81,35 +79,8 @@ def outcomes() -> dict:
 def show(figure: Figure, alt: str) -> None:
     """Display a figure, and under it, folded away, its description for those who cannot see it."""
     # JupyterLab drops the alt text of an output image, so it is shown below as text, too.
-    display(Image(_png(figure), alt=alt), Markdown(_folded(alt)))
-
-
-def explore(draw: Callable[..., tuple[Figure, str]], **choices: list) -> widgets.VBox:
-    """Return a panel with a slider for each named list of choices above a figure.
-
-    ``draw(name=choice, ...)`` returns the figure and its description; every slider starts in the
-    middle. Run it in JupyterLab and move a slider. The stored notebook shows the same figure once,
-    in the cell before.
-    """
-    sliders = {
-        name: widgets.SelectionSlider(options=values, index=len(values) // 2, description=name)
-        for name, values in choices.items()
-    }
-    picture, words = widgets.Image(format="png"), widgets.HTML()
-
-    def redraw(_=None) -> None:
-        figure, alt = draw(**{name: slider.value for name, slider in sliders.items()})
-        picture.value, words.value = _png(figure), _folded(alt)
-
-    for slider in sliders.values():
-        slider.continuous_update = False  # one drawing for each choice, not for each pixel
-        slider.observe(redraw, names="value")
-    redraw()
-    panel = widgets.VBox([*sliders.values(), picture, words])
-    view = {"version_major": 2, "version_minor": 0, "model_id": panel.model_id}
-    text = f"sliders for {', '.join(choices)}: run this cell to move them"
-    display({"application/vnd.jupyter.widget-view+json": view, "text/plain": text}, raw=True)
-    return panel
+    words = f"<details><summary>Description of the figure</summary>{alt}</details>"
+    display(Image(_png(figure), alt=alt), Markdown(words))
 
 
 def _png(figure: Figure) -> bytes:
@@ -119,7 +90,3 @@ def _png(figure: Figure) -> bytes:
     plt.close(figure)
     PIL.Image.open(full).convert("RGB").quantize(256).save(small, "PNG", optimize=True)
     return small.getvalue()
-
-
-def _folded(alt: str) -> str:
-    return f"<details><summary>Description of the figure</summary>{alt}</details>"

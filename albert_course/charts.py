@@ -31,11 +31,10 @@ def lines(
     logy: bool = False,
     zero: bool = False,
 ) -> tuple[Figure, str]:
-    """Draw up to four curves, each ``(name, xs, ys)`` or ``(name, xs, ys, spreads)``.
+    """Draw up to four curves, each ``(name, xs, ys)``.
 
-    A spread is drawn as a band of plus and minus itself. ``baselines`` are horizontal lines with a
-    name. Curves of at most 30 points get markers. ``zero`` starts the y axis at 0. Raises
-    ValueError for more curves than a reader can tell apart.
+    ``baselines`` are horizontal lines with a name. Curves of at most 30 points get markers.
+    ``zero`` starts the y axis at 0. Raises ValueError for more curves than a reader can tell apart.
     """
     _check_number(series)
     baselines = baselines or {}
@@ -43,13 +42,9 @@ def lines(
     figure, axis = plt.subplots(figsize=(6.8, 3.6))
     axis.set_prop_cycle(color=COLOURS, linestyle=LINES, marker=MARKERS)
     ends = []
-    for name, xs, ys, *spread in series:
-        xs, ys = np.asarray(xs, float), np.asarray(ys, float)
+    for name, xs, ys in series:
         (curve,) = axis.plot(xs, ys, **({} if len(xs) <= 30 else {"marker": ""}))
         ends.append((name, ys[-1], curve.get_color()))
-        for width in np.asarray(spread, float):
-            band = {"color": curve.get_color(), "alpha": 0.15, "linewidth": 0}
-            axis.fill_between(xs, ys - width, ys + width, **band)
     for name, value in baselines.items():
         axis.axhline(value, **BASELINE)
         ends.append((name, value, BASELINE["color"]))
@@ -67,10 +62,11 @@ def lines(
     _label_ends(axis, ends)
     changes = "; ".join(
         f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}"
-        for name, _, ys, *_ in series
+        for name, _, ys in series
     )
+    levels = "".join(f"; {name} at {_short(value)}" for name, value in baselines.items())
     scale = ("", ", x logarithmic", ", y logarithmic", ", both axes logarithmic")[logx + 2 * logy]
-    alt = f"Line chart of {ylabel} over {xlabel}{scale}. {title}. {changes}{_levels(baselines)}."
+    alt = f"Line chart of {ylabel} over {xlabel}{scale}. {title}. {changes}{levels}."
     return figure, alt
 
 
@@ -79,12 +75,11 @@ def bars(
     series: dict[str, Sequence],
     ylabel: str,
     title: str,
-    baselines: dict[str, float] | None = None,
     digits: int = 2,
 ) -> tuple[Figure, str]:
     """Draw one cluster of bars per group, one bar per series, with the value on top.
 
-    ``baselines`` are horizontal lines with a name. Raises ValueError as ``lines`` does.
+    Raises ValueError as ``lines`` does.
     """
     _check_number(series)
     style()
@@ -107,13 +102,9 @@ def bars(
     axis.set_xticks(places, groups)
     axis.grid(axis="x", visible=False)
     axis.set(ylabel=ylabel, title=title, ymargin=0.12)
-    baselines = baselines or {}
-    for value in baselines.values():
-        axis.axhline(value, **BASELINE)
-    _label_ends(axis, [(name, value, BASELINE["color"]) for name, value in baselines.items()])
     if len(series) > 1:
         axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure, f"Bar chart of {ylabel}. {title}. {'; '.join(listing)}{_levels(baselines)}."
+    return figure, f"Bar chart of {ylabel}. {title}. {'; '.join(listing)}."
 
 
 def grid(
@@ -163,15 +154,11 @@ def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:
     order = sorted(range(len(ends)), key=heights.__getitem__)
     for below, above in pairwise(order):
         heights[above] = max(heights[above], heights[below] + LABEL_HEIGHT)
-    excess = max(0.0, max(heights, default=0) - 1.0)  # A stack that is too high moves down.
+    excess = max(0.0, max(heights) - 1.0)  # A stack that is too high moves down.
     top = 1.0 - LABEL_HEIGHT * len(ends)
     for (name, _, colour), height in zip(ends, heights, strict=True):
         y = height - excess if height > top else height
         axis.text(1.02, y, name, transform=axis.transAxes, color=colour, va="center", fontsize=9)
-
-
-def _levels(baselines: dict[str, float]) -> str:
-    return "".join(f"; {name} at {_short(value)}" for name, value in baselines.items())
 
 
 def _short(value: float) -> str:

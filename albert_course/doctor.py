@@ -97,14 +97,6 @@ def check_kernel() -> str:
     return f"python3; JupyterLab {lab}"
 
 
-def check_extras() -> str:
-    """What some verbs need and a reader does not; returns which of them work here."""
-    verbs = {"assignments": "nbgrader", "notebooks": "nbclient"}
-    missing = [f"{verb} needs {name}" for verb, name in verbs.items() if not find_spec(name)]
-    cure = "; a reader does not need this (else: pip install -e '.[test]')"
-    return "; ".join(missing) + cure if missing else "assignments, notebooks"
-
-
 def check_vocabulary() -> str:
     """The installed SentencePiece cuts text as the shipped models know it; returns its version."""
     from albert_edu.text.prepare import default_vocabulary, shipped_vocabulary
@@ -128,7 +120,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "disk": check_disk,
     "cache": check_cache,
     "kernel": check_kernel,
-    "extras": check_extras,
     "vocabulary": check_vocabulary,
 }
 

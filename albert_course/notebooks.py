@@ -133,8 +133,8 @@ def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Keep what a reader sees and nbval compares, and return the notebook.
 
-    Timings, the state of widgets, and ids that change at every run are dropped. Neighbouring parts
-    of one stream are joined, because the places where it is cut depend on timing.
+    Timings and ids, which change at every run, are dropped. Neighbouring parts of one stream are
+    joined, because the places where it is cut depend on timing.
     """
     from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
@@ -153,8 +153,6 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 output.metadata = {"image/png": {"alt": described}} if described else {}
             if "text" in output:  # where the course lies on the machine that stored it
                 output.text = output.text.replace(str(course_folder()), "albert")
-            if "data" in output:  # a widget lives in the kernel that drew it; its text remains
-                output.data.pop("application/vnd.jupyter.widget-view+json", None)
             if "execution_count" in output:
                 output.execution_count = count
     return notebook

@@ -1,5 +1,6 @@
 """A simulated class is graded behind the wall: each gets what the answers deserve."""
 
+import csv
 import gc
 import importlib
 import json
@@ -20,20 +21,22 @@ from albert_course.assignments.grade import grade_folder, open_course, read_stat
 from albert_course.assignments.report import overview
 from albert_course.assignments.scores import write_scores
 from albert_course.assignments.submissions import Unreadable, mend
-from albert_course.assignments.wall import SAYS, find_wall
-from tests.assignments.__main__ import LIMITS, grade_class, points
+from albert_course.assignments.wall import SAYS, Limits, find_wall
 from tests.assignments.classroom import (
     DESERVED,
     HONEST_BUT_MESSY,
     NAME,
     NOT_GRADED,
     SOLVED,
+    Server,
+    hand_in,
     read,
     split,
     submission,
 )
 from tests.support import main
 
+LIMITS = Limits(cell_seconds=10, seconds=60, memory=1 << 30)
 OTHERS = [path.stem for path in find_sources() if path.stem != NAME]
 
 
@@ -47,9 +50,22 @@ def no_seed_of_another_course(monkeypatch):
 def graded(tmp_path_factory):
     """The class after grading: the course, the lines that were shown, and the points."""
     folder = tmp_path_factory.mktemp("class")
-    lines, scores, visited = grade_class(folder, find_wall())
-    assert not visited or find_wall() == "plain", "a submission reached the network"
-    return folder / "out", lines, scores
+    server, course = Server(), folder / "out"
+    hand_in(folder / "in", server.port)
+    with open_course(course).gradebook as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2030-01-01 00:00 UTC")
+    with (course / "nbgrader_config.py").open("a") as settings:
+        settings.write('c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    lines = list(map(str, grade_folder(folder / "in", course, find_wall(), LIMITS)))
+    server.socket.close()
+    assert not server.visited or find_wall() == "plain", "a submission reached the network"
+    return course, lines, points(course)
+
+
+def points(course: Path, column: str = NAME) -> dict[str, float]:
+    """Return the points of each student who has some, or 0, in a column of the table."""
+    with (course / "scores.csv").open(encoding="utf-8", newline="") as file:
+        return {row["Student"]: float(row[column]) for row in csv.DictReader(file) if row[column]}
 
 
 @pytest.mark.slow

@@ -103,13 +103,6 @@ def lamb(weights, gradients, lr, decay):
     return params
 
 
-@right(checks.check_gradient_checkpoint)
-def checkpointed(layers, x):
-    for layer in layers:
-        x = checkpoint(layer, x, use_reentrant=False)
-    return x
-
-
 @right(checks.check_recompute_with_dropout)
 class Checkpoint:
     """No Function of its own: torch's checkpoint keeps the state by itself."""

@@ -1,12 +1,11 @@
 """Every wrong answer is rejected by name, and every right one accepted, whatever the seed."""
 
+import re
 from collections import Counter
 
 import pytest
 
-from albert_course import checks
-from tests.bug_zoo.__main__ import survey
-from tests.bug_zoo.zoo import Animal, all_animals, all_checks, graded_checks
+from tests.bug_zoo.zoo import all_animals, all_checks, graded_checks
 
 ANIMALS = all_animals()
 CHECKS = all_checks()
@@ -46,6 +45,8 @@ def test_a_wrong_answer_is_rejected_by_name_in_at_most_fifteen_lines(animal):
     assert not report.passed and report.score < 1, report
     assert animal.says in " | ".join(report.reasons), report
     assert str(report).count("\n") < 15, report
+    broken = ("NameError", "UnboundLocalError")
+    assert not any(one.got.startswith(broken) for one in report.properties), "the edit itself"
 
 
 @pytest.mark.slow
@@ -82,28 +83,11 @@ def test_an_answer_without_a_return_is_told_so(check):
 
 
 @each_check
-def test_an_error_in_an_answer_is_reported_with_its_line(check):
+def test_an_error_in_an_answer_is_reported_with_its_line_and_never_ours(check):
     def divides(*inputs):
         return 1 / 0
 
     report = check(divides)
     assert report.score == 0
     if check.__name__ != "check_recompute_with_dropout":
-        assert "in divides, line" in " | ".join(report.reasons)
-
-
-def test_the_survey_counts_and_names_those_it_should():
-    asked = checks.check_parameter_count
-    counts = [animal for animal in ANIMALS if animal.check is asked]
-    table, well = survey(counts)
-    wrong = str(sum(not animal.right for animal in counts))
-    rows = [line.split() for line in table.splitlines()]
-    assert well and table.splitlines()[1].startswith(f"{asked.place} ")
-    assert rows[1][-5:] == rows[2][-5:] and rows[2][:5] == ["total", "1", "checks", wrong, wrong]
-    mistake = next(animal for animal in counts if not animal.right)
-    answer = next(animal for animal in counts if animal.right)
-    lost = Animal(asked, "lost", mistake.answer, False, "no report's words")
-    passes = Animal(asked, "passes", answer.answer, False)
-    table, well = survey([mistake, answer, lost, passes])
-    assert not well and table.endswith("MISJUDGED:\n  parameter_count: passes")
-    assert "not named, 2 of 3:" in table
+        assert re.search(r"in divides, line \d+: return 1 / 0", " | ".join(report.reasons))

@@ -75,16 +75,6 @@ def _last_application_cases(draw: Draw) -> Cases:
     yield Case("leaves the model as it was", (model, batch), 1.0, leave)
 
 
-def _all_learn(model, batch) -> Tensor:
-    return model(batch).masked_token_loss
-
-
-def _divided(model, batch) -> Tensor:
-    loss = _all_learn(model, batch)
-    share = loss / model.config.num_layers
-    return share + (loss - share).detach()
-
-
 check_last_application = card("assignment 04.7", last_application, _last_application_cases)
 
 
@@ -125,14 +115,6 @@ def _shared_gradient_cases(draw: Draw) -> Cases:
     )
     yield Case("is the whole gradient for one application", (multiply, W, x, 1, loss), 1.0, rows)
     yield Case("is right for any function and any shape of W", (bend, b, x, L, loss), 1.0, rows)
-
-
-def _of_each_state(apply, W, x, L, loss) -> Tensor:
-    rows = []
-    for _ in range(L):
-        rows.append(shared_gradient(apply, W, x, 1, loss)[0])
-        x = apply(W, x)
-    return torch.stack(rows)
 
 
 check_shared_gradient = card("assignment 04.6", shared_gradient, _shared_gradient_cases)

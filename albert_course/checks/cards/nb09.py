@@ -65,7 +65,7 @@ def _sign_flip_p_cases(draw: Draw) -> Cases:
 check_sign_flip_p = card("notebook 09.3", sign_flip_p, _sign_flip_p_cases, pure=True)
 
 
-# Student's t at n - 1 degrees of freedom, by n: with 2.5% beyond it on either side, and with 5%.
+# Student's t at n - 1 degrees of freedom, by n, with 2.5% beyond it on either side.
 TWO_SIDED = {
     2: 12.7062,
     3: 4.3027,
@@ -99,15 +99,20 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return mean, half
 
 
-def pair_of(found) -> tuple[float, float]:
-    """Mean and half-width out of what was returned; Unusable if they are not there."""
-    mean, half, *_ = found
+def both_of(answer, *inputs) -> tuple[float, float]:
+    """Ask for mean and half-width."""
+    mean, half, *_ = answer(*inputs)
     return float(mean), float(half)
 
 
-def both_of(answer, *inputs) -> tuple[float, float]:
-    """Ask for mean and half-width."""
-    return pair_of(answer(*inputs))
+def mean_of(answer, *inputs) -> float:
+    """Ask for the mean."""
+    return both_of(answer, *inputs)[0]
+
+
+def half_of(answer, *inputs) -> float:
+    """Ask for the half-width."""
+    return both_of(answer, *inputs)[1]
 
 
 def _interval_cases(draw: Draw) -> Cases:
@@ -115,12 +120,11 @@ def _interval_cases(draw: Draw) -> Cases:
     draws = [(3 + 0.2 * draw.randn(n)).tolist() for n in sizes]
 
     def means(answer, *draws):
-        pairs = [pair_of(answer(values)) for values in draws]
-        return [mean for mean, _ in pairs]
+        return [mean_of(answer, values) for values in draws]
 
     def shares(answer, *draws):
         """The half-widths as shares of the right ones."""
-        return [pair_of(answer(values))[1] / interval(values)[1] for values in draws]
+        return [half_of(answer, values) / half_of(interval, values) for values in draws]
 
     yield Case("gives the mean", tuple(draws), 1.0, means)
     yield Case(
@@ -128,12 +132,7 @@ def _interval_cases(draw: Draw) -> Cases:
     )
     lower = [value - 9 for value in draws[1]]
     yield Case("is as wide wherever the values lie", (lower,), 1.0, shares, ROUNDING)
-    yield Case(
-        "is infinite for one seed",
-        (draws[0][:1],),
-        2.0,
-        lambda answer, values: pair_of(answer(values))[1],
-    )
+    yield Case("is infinite for one seed", (draws[0][:1],), 2.0, half_of)
     yield Case("refuses an empty list", ([],), 1.0, both_of)
     for strange in (math.nan, -math.inf):
         yield Case(f"refuses a value of {strange}", ([*draws[1], strange],), 0.5, both_of)
@@ -188,26 +187,20 @@ def _paired_difference_cases(draw: Draw) -> Cases:
     one = [row for row in results if row["row"] != "low" or row["seed"] == seeds[0]]
     none = [row for row in results if row["row"] != "low" or row["seed"] not in have["high"]]
 
-    def mean(answer, *inputs):
-        return pair_of(answer(*inputs))[0]
-
-    def half(answer, *inputs):
+    def share(answer, *inputs):
         """The half-width as a share of the right one."""
-        return pair_of(answer(*inputs))[1] / paired_difference(*inputs)[1]
-
-    def width(answer, *inputs):
-        return pair_of(answer(*inputs))[1]
+        return half_of(answer, *inputs) / half_of(paired_difference, *inputs)
 
     inputs = results, "loss", "low", "high"
-    yield Case("averages high minus low over the common seeds", inputs, 2.0, mean, 1e-4)
+    yield Case("averages high minus low over the common seeds", inputs, 2.0, mean_of, 1e-4)
     yield Case(
-        "takes the interval of the differences (as a share of it)", inputs, 4.0, half, ROUNDING
+        "takes the interval of the differences (as a share of it)", inputs, 4.0, share, ROUNDING
     )
     yield Case(
-        "turns its sign with the two rows", (results, "loss", "high", "low"), 1.0, mean, 1e-4
+        "turns its sign with the two rows", (results, "loss", "high", "low"), 1.0, mean_of, 1e-4
     )
-    yield Case("compares another column", (results, "seconds", "low", "high"), 1.0, mean, 1e-4)
-    yield Case("is infinite for one common seed", (one, "loss", "low", "high"), 1.0, width)
+    yield Case("compares another column", (results, "seconds", "low", "high"), 1.0, mean_of, 1e-4)
+    yield Case("is infinite for one common seed", (one, "loss", "low", "high"), 1.0, half_of)
     yield Case("refuses rows without a common seed", (none, "loss", "low", "high"), 1.0, both_of)
     twice = [*results, next(row for row in results if row["row"] == "high")]
     yield Case("refuses a row that has a seed twice", (twice, "loss", "low", "high"), 1.0, both_of)

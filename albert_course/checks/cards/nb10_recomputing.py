@@ -123,14 +123,8 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
     layers = [NotedLayer(draw, 6, number, log) for number in range(L)]
     x, along = draw.randn(2, 4, 6), draw.randn(2, 4, 6)
 
-    def output(*inputs):
-        return Step(*inputs).output
-
-    def of_x(*inputs):
-        return Step(*inputs).of_x
-
-    def of_weights(*inputs):
-        return Step(*inputs).of_weights
+    def part(name):
+        return lambda *inputs: getattr(Step(*inputs), name)
 
     def memory(answer, layers, x, along):
         kept, plain = (Step(run, layers, x, along).kept for run in (answer, one_by_one))
@@ -143,16 +137,16 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
         Step(answer, layers, x, along)
         return layers[0].log
 
-    yield Case("gives the same output", (layers, x, along), 2.0, output)
-    yield Case("gives x its gradient", (layers, x, along), 2.0, of_x)
-    yield Case("gives the weights their gradients", (layers, x, along), 2.0, of_weights)
+    yield Case("gives the same output", (layers, x, along), 2.0, part("output"))
+    yield Case("gives x its gradient", (layers, x, along), 2.0, part("of_x"))
+    yield Case("gives the weights their gradients", (layers, x, along), 2.0, part("of_weights"))
     yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
     yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
     yield Case(
         "adds up the gradients of a layer that is there twice",
         ([*layers[:2], layers[0]], x, along, False),
         1.0,
-        of_weights,
+        part("of_weights"),
     )
 
 

@@ -72,13 +72,9 @@ def same_twice(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
 
 
 def parameters(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
-    """The shapes of the module's parameters."""
-    return shapes(made(kind, *sizes, inputs=inputs))
-
-
-def shapes(module: torch.nn.Module) -> list[tuple[int, ...]]:
-    """The sorted shapes of a module's parameters, the longer side first."""
-    return sorted(tuple(sorted(weight.shape, reverse=True)) for weight in module.parameters())
+    """The sorted shapes of the module's parameters, the longer side first."""
+    weights = made(kind, *sizes, inputs=inputs).parameters()
+    return sorted(tuple(sorted(weight.shape, reverse=True)) for weight in weights)
 
 
 def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:

@@ -1,11 +1,11 @@
 """What one call of an answer may take: seconds and memory."""
 
-import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 SECONDS, BYTES = 10, 2 << 30
 
@@ -15,10 +15,11 @@ class TookTooLong(BaseException):
 
 
 @contextmanager
-def limits(seconds: float | None = None) -> Iterator[None]:
+def limits() -> Iterator[None]:
     """Stop code that runs too long or takes too much memory, where signals allow.
 
-    They do in the main thread of Linux and macOS; elsewhere nothing is limited.
+    They do in the main thread of Linux and macOS; elsewhere nothing is limited. Memory is limited
+    on Linux alone.
     """
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield
@@ -30,21 +31,14 @@ def limits(seconds: float | None = None) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, ring)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if used := _address_space():
-        most = used + BYTES if hard == -1 else min(used + BYTES, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    signal.setitimer(signal.ITIMER_REAL, SECONDS if seconds is None else seconds)
+    if sys.platform == "linux":
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard == -1 else min(most, hard), hard))
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def _address_space() -> int:
-    try:
-        with open("/proc/self/statm") as status:
-            return int(status.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0

@@ -1,8 +1,8 @@
 """Asks an answer one question: within limits, from a known state of the random generators."""
 
-import functools
 import random
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 import torch
@@ -14,8 +14,22 @@ from albert_course.checks.engine.limits import TookTooLong
 
 def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited: bool = True):
     """What ``question(answer, *inputs)`` gives, or Raised; the caller's generators stay as is."""
-    run = functools.partial(_outcome, question, answer, inputs)
-    return _seeded(seed, functools.partial(_limited, run) if limited else run)
+    state = torch.random.get_rng_state(), np.random.get_state(), random.getstate()
+    torch.manual_seed(seed)
+    np.random.seed(seed % 2**32)
+    random.seed(seed)
+    try:
+        with torch.enable_grad(), limits.limits() if limited else nullcontext():
+            return question(answer, *inputs)
+    except TookTooLong:
+        return Raised(TookTooLong(f"no answer within {limits.SECONDS} seconds"))
+    except (Exception, SystemExit) as error:
+        lacks_memory = isinstance(error, RuntimeError) and "t allocate memory" in str(error)
+        return Raised(MemoryError(str(error)) if lacks_memory else error)
+    finally:
+        torch.random.set_rng_state(state[0])
+        np.random.set_state(state[1])
+        random.setstate(state[2])
 
 
 def stops(outcome) -> bool:
@@ -37,33 +51,3 @@ def changed(before, after) -> bool:
         return any(changed(before[key], after[key]) for key in keys)
     data = int | float | str | torch.Tensor | np.ndarray
     return isinstance(before, data) and not same(after, before, 0.0)
-
-
-def _outcome(question: Callable, answer: Callable, inputs: tuple):
-    try:
-        return question(answer, *inputs)
-    except (Exception, SystemExit) as error:
-        lacks_memory = isinstance(error, RuntimeError) and "t allocate memory" in str(error)
-        return Raised(MemoryError(str(error)) if lacks_memory else error)
-
-
-def _limited(run: Callable):
-    try:
-        with limits.limits():
-            return run()
-    except TookTooLong:
-        return Raised(TookTooLong(f"no answer within {limits.SECONDS} seconds"))
-
-
-def _seeded(seed: int, run: Callable):
-    state = torch.random.get_rng_state(), np.random.get_state(), random.getstate()
-    torch.manual_seed(seed)
-    np.random.seed(seed % 2**32)
-    random.seed(seed)
-    try:
-        with torch.enable_grad():
-            return run()
-    finally:
-        torch.random.set_rng_state(state[0])
-        np.random.set_state(state[1])
-        random.setstate(state[2])
