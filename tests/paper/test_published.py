@@ -292,5 +292,3 @@ def test_the_training_recipe_is_the_papers_and_every_fact_says_where_it_stands()
         sum(n * p for n, p in enumerate(value["ngram_probabilities"], 1))
     )
     assert all(fact.source for fact in TRAINING.values())
-    with pytest.raises(TypeError):
-        TRAINING["steps"] = 1

@@ -11,7 +11,7 @@ from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.training.evaluate import evaluate
-from albert_paper.pair import MEMBERS, model_card
+from albert_paper.reproduce import MEMBERS, model_card
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "albert_edu" / "pretrained" / "laptop"

@@ -13,7 +13,7 @@ from albert_paper import measures
 from albert_paper import sweep as module
 from albert_paper.measures import few_labels, layer_steps, order_cross, scores_third_domain
 from albert_paper.plan import run_of_row
-from albert_paper.sweep import Run, Trained, sweep
+from albert_paper.sweep import Run, sweep
 from tests.support import run_here
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
@@ -45,48 +45,13 @@ def test_a_run_is_done_once_and_its_result_found_again(tmp_path, monkeypatch):
 def test_only_what_changes_the_result_changes_its_name():
     run = Run("a", **SHORT)
     assert run.key(weight_norm) == Run("another row", **SHORT).key(weight_norm)
-
-    def other(*_):
-        return {}
-
-    other.__name__, other.settings = "weight_norm", {"steps": 1}
-    assert run.key(weight_norm) != run.key(other), (
-        "the same measure with other settings is another measurement"
-    )
     others = [
         Run("a", **(SHORT | {"steps": 5})),
         Run("a", **SHORT, seed=1),
         Run("a", **SHORT, config=(("share", "none"),)),
     ]
-    assert (
-        len(
-            {
-                run.key(weight_norm),
-                run.key(order_cross),
-                *(other.key(weight_norm) for other in others),
-            }
-        )
-        == 5
-    )
-
-
-def test_a_resumed_run_counts_the_seconds_of_every_sitting(tmp_path, monkeypatch):
-    def nothing(*_):
-        return {}
-
-    run, other = Run("a", **SHORT), Run("b", **SHORT, seed=1)
-    (tmp_path / f"{run.key(nothing)}.cpu").mkdir()  # checkpoints of an earlier sitting
-    text = run.text()
-    monkeypatch.setattr(
-        Run,
-        "train",
-        lambda _, work, *__: work.mkdir(exist_ok=True) or Trained(None, text, [], 1234.5),
-    )
-    resumed, fresh = sweep([run, other], nothing, tmp_path)
-    assert (
-        resumed["training_seconds"] == 1234.5 <= resumed["seconds"]
-        and fresh["training_seconds"] < 60
-    )
+    names = {other.key(weight_norm) for other in (run, *others)} | {run.key(order_cross)}
+    assert len(names) == 5
 
 
 def test_a_run_that_fails_is_named(tmp_path, monkeypatch):
@@ -147,7 +112,7 @@ def test_a_run_that_goes_on_without_dropout_ends_as_one_model_with_one_curve(tmp
     assert model.config.hidden_dropout == 0 and [step for step, _ in curve] == [1, 2, 3, 4, 5, 6, 7]
     assert all(
         torch.equal(a, b)
-        for a, b in zip(model.parameters(), row.train(tmp_path).model.parameters(), strict=True)
+        for a, b in zip(model.parameters(), row.train(tmp_path)[0].parameters(), strict=True)
     )
 
 
@@ -179,17 +144,10 @@ def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
     if measure is layer_steps:
         a = found["angle_degrees"]
         mean_bend = (abs(a[1] - 2 * a[2] + a[3]) + abs(a[2] - 2 * a[3] + a[4])) / 2
-        expected = pytest.approx((a[14] / a[4], mean_bend), abs=1e-3)
-        assert (found["later_over_last"], found["roughness"]) == expected
-        rest = dict(angle_degrees=15 * [0.0], l2=15 * [0.0])
-        where = "albert_edu.analysis.similarity.LayerSimilarity.as_lists"
-        monkeypatch.setattr(where, lambda self: rest)
-        at_rest = layer_steps(*run.train()[:2], run)
-        assert at_rest["later_over_last"] == 0, "a stack that is at rest has nothing left"
+        expected = pytest.approx((a[14], mean_bend), abs=1e-3)
+        assert (found["later_angle"], found["roughness"]) == expected
     if measure is scores_third_domain:
-        loss = found["stories"]["masked_token_loss"]
-        assert loss == pytest.approx(found["held_out_masked_token_loss"], abs=1e-4)
-        assert found["third"]["masked_token_loss"] != loss
+        assert found["third"]["masked_token_loss"] > found["held_out_masked_token_loss"]
     if measure is few_labels:
         assert {found[f"labels_{n}"]["accuracy"] > 0 for n in measures.LABELS} == {True}
 
