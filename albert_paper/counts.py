@@ -2,11 +2,6 @@
 
 from albert_paper.published import TABLES, printed_and_counted
 
-CONVENTION = (
-    "Rows with any sharing are printed with the pooler, rows without sharing without it; no row "
-    "has the pre-training heads."
-)
-
 
 def counted_rows() -> dict[str, dict]:
     """Return the rows by their keys, each with the words of the table and of its section."""
@@ -25,7 +20,8 @@ def counted_rows() -> dict[str, dict]:
         "paper": f"{len(rows)} counts, {least}M to {most}M",
         "ours": f"all within {off:.1f} million",
         "word": "right" if right else "wrong",
-        "text": f"Each count is made from the published shape. {CONVENTION}",
+        "text": "Each count is made from the published shape. Rows with any sharing are printed "
+        "with the pooler, rows without sharing without it; no row has the pre-training heads.",
     }
     xxlarge = {
         "says": f"ALBERT-xxlarge has {wide.printed} million parameters",

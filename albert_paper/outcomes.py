@@ -63,16 +63,12 @@ def side(text: str, values: pd.DataFrame) -> pd.Series:
     >>> side("a - b + 0.5", values).to_list()
     [2.5, 3.5]
     """
-    total, sign = pd.Series(0.0, values.index), 1
-    for part in re.split(r" ([+-]) ", text):
-        if part in "+-":
-            sign = 1 if part == "+" else -1
-        elif part in values:
-            total = total + sign * values[part]
-        elif re.fullmatch(r"[\d.]+", part):
-            total = total + sign * float(part)
-        else:
+    total, parts = pd.Series(0.0, values.index), re.split(r" ([+-]) ", f"0 + {text}")
+    for sign, part in zip(parts[1::2], parts[2::2], strict=True):
+        if part not in values and not re.fullmatch(r"[\d.]+", part):
             raise ValueError(f"no run has the row {part!r}; there are {', '.join(values)}.")
+        value = values[part] if part in values else float(part)
+        total = total + value if sign == "+" else total - value
     return total
 
 

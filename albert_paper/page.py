@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, read_json
-from albert_paper.claim_pictures import layers_picture, seeds_picture
+from albert_paper.claim_pictures import label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
 from albert_paper.outcomes import PARTS, compare, judge
 from albert_paper.plan import PLAN
@@ -19,15 +19,6 @@ from albert_paper.templates import render
 MARKERS = ("<!-- claims -->", "<!-- /claims -->")
 # {a < b: column}, {record/a: column}
 REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
-LABELS = {  # what a column ends in: what it is, the unit of a value, and of a difference
-    "accuracy": ("accuracy", "%", " points"),
-    "mean_angle": ("mean angle (degrees)", "°", "°"),
-    "later_angle": ("angle (degrees)", "°", "°"),
-    "roughness": ("mean bend (degrees)", "°", "°"),
-    "gap": ("held-out minus training loss", "", ""),
-    "masked_token_loss": ("held-out MLM loss (nats)", "", ""),
-    "": ("", "", ""),
-}
 
 
 def write_report(root: Path) -> Path:
@@ -46,8 +37,7 @@ def write_report(root: Path) -> Path:
         if "paper" in claim:
             rows[key], figure = row_of(claim, runs, claims)
             save(figure, figures / "claims" / f"{key}.png", rows[key]["alt"])
-    base = figures / "results" / "figure1_gpu.json"
-    base = read_json(base, FileError) if base.exists() else None
+    base = read_json(figures / "results" / "figure1_gpu.json", FileError)
     path = figures / "CLAIMS.md"
     path.write_text(render("claims.md", rows=rows, base=base), encoding="utf-8")
     words = Counter(row["word"] for row in rows.values())
@@ -109,10 +99,8 @@ def row_of(claim: dict, runs: dict, claims: dict) -> tuple[dict, Figure]:
     ours = claim.get("ours", f"{{{low} < {high}: {column}}}")
     first, n = claim["parts"][0], f" (n = {claim['parts'][0]['n']})"
     kept = [run for run in claim["runs"] if run["seed"] in first["seeds"]]
-    if claim.get("picture") == "layers":
-        figure, alt = layers_picture(kept, claim["says"])
-    else:
-        figure, alt = seeds_picture(claim["criterion"][0], kept, claim["says"], label(column)[0])
+    draw = layers_picture if claim.get("picture") == "layers" else seeds_picture
+    figure, alt = draw(claim, kept)
     words = {
         "paper": claim["paper"].format(*map(printed, claim.get("printed", ()))),
         "ours": filled(ours, kept, runs, claims, n),
@@ -139,11 +127,6 @@ def filled(text: str, own: list[dict], runs: dict, claims: dict, n: str = "") ->
 
     text = REFERENCE.sub(number, text)
     return re.sub(r"\{(\w+\.\w+)\}", lambda match: claims[match[1]]["word"], text)
-
-
-def label(column: str) -> tuple[str, str, str]:
-    """Return what a column is, the unit of its values, and that of their differences."""
-    return next(words for end, words in LABELS.items() if column.endswith(end))
 
 
 def shown(found: dict, column: str, difference: bool) -> str:

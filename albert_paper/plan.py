@@ -6,6 +6,7 @@ the criterion, the control and the smallest difference that matters. Notebook 09
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ from albert_edu.training.workers import pick_device
 from albert_paper import measures
 from albert_paper.provenance import git, provenance, write_json
 from albert_paper.published import DATA, read_toml
-from albert_paper.sweep import Measure, Run, read_result, recorded_run, result_file, sweep
+from albert_paper.sweep import Run, recorded_run, result_file, results, sweep
 
 MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
 
@@ -38,11 +39,6 @@ class Experiment:
     claims: dict[str, dict] = field(default_factory=dict)
     card: bool = False  # takes a GPU
 
-    @property
-    def measured(self) -> Measure:
-        """The function that measures a trained model."""
-        return getattr(measures, self.measure)
-
     def runs(self, rates: dict[str, float]) -> list[Run]:
         """Return every row with every seed; ``rates`` are those of the pilots.
 
@@ -50,15 +46,12 @@ class Experiment:
         for a row without a learning rate.
         """
         runs = []
-        for seed in self.seeds:
-            for row, changes in self.rows.items():
-                settings = self.settings | changes
-                rate = settings.get("learning_rate") or rates.get(changes.get("rate_of", row))
-                if not rate:
-                    raise ValueError(
-                        f"the row {row!r} has no learning rate: write one, or a pilot."
-                    )
-                runs.append(run_of_row(row, settings | {"learning_rate": rate}, seed))
+        for seed, (row, changes) in product(self.seeds, self.rows.items()):
+            settings = self.settings | changes
+            rate = settings.get("learning_rate") or rates.get(changes.get("rate_of", row))
+            if not rate:
+                raise ValueError(f"the row {row!r} has no learning rate: write one, or a pilot.")
+            runs.append(run_of_row(row, settings | {"learning_rate": rate}, seed))
         return runs
 
     def pilots(self) -> list[Run]:
@@ -123,10 +116,10 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     """
     if name not in PLAN:
         raise ValueError(f"there is no experiment {name!r}; there are {', '.join(PLAN)}.")
-    plan = PLAN[name]
+    plan, folder, path = PLAN[name], runs / "sweeps", figures / "results" / f"{name}.json"
     if plan.card:
         require_card(name, device)
-    folder, measure, path = runs / "sweeps", plan.measured, figures / "results" / f"{name}.json"
+    measure = getattr(measures, plan.measure)
     known = read_json(path, FileError) if path.exists() else {}
     for result in known.get("pilots", []) + known.get("runs", []):
         write_json(result_file(folder, recorded_run(result), measure), result)
@@ -136,7 +129,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         wanted = plan.runs(rates)
         sweep(wanted, measure, folder, device)
     finally:
-        tried, done = (finished(part, measure, folder) for part in (pilots, wanted))
+        tried, done = (results(part, measure, folder) for part in (pilots, wanted))
         record = {
             "experiment": name,
             "measure": plan.measure,
@@ -155,10 +148,3 @@ def require_card(name: str, device: str) -> None:
     """Raise ValueError where a card is expected and there is none, unless a device is named."""
     if device == "auto" and pick_device(device).type != "cuda":
         raise ValueError(f"{name} needs a CUDA card; insist with --device cpu.")
-
-
-def finished(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
-    """Return the results of those runs that are done."""
-    return [
-        read_result(folder, r, measure) for r in runs if result_file(folder, r, measure).exists()
-    ]

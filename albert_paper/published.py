@@ -27,14 +27,6 @@ class F1EM(NamedTuple):
     em: float
 
 
-class RaceTest(NamedTuple):
-    """A RACE test score: all questions, then those of the middle and the high school exams."""
-
-    all: float
-    middle: float
-    high: float
-
-
 class Table(NamedTuple):
     """A printed table; its first columns, ``key``, identify a row."""
 
@@ -92,13 +84,12 @@ def read_toml(name: str) -> dict[str, Any]:
 def read_tables(name: str) -> dict[str, Table]:
     """Return the tables of a TOML file by their numbers.
 
-    A dash becomes None, a list of two numbers ``F1EM``, a list of three ``RaceTest``.
+    A dash becomes None, a list of two numbers ``F1EM``, one of three (RACE) a tuple.
     """
-    kinds = {2: F1EM, 3: RaceTest}
 
     def cell(value):
         if isinstance(value, list):
-            return kinds[len(value)](*value)
+            return F1EM(*value) if len(value) == 2 else tuple(value)
         return None if value == "-" else value
 
     tables = {}

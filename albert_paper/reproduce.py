@@ -33,17 +33,17 @@ from albert_paper.plan import require_card
 from albert_paper.pool import run_all
 from albert_paper.provenance import provenance, write_json
 from albert_paper.published import CONFIGS, TABLES, read_toml
-from albert_paper.sweep import Run, do_run, read_result, recorded_run
+from albert_paper.sweep import Run, do_run, recorded_run, results
 from albert_paper.templates import render
 
 PLAN = read_toml("reproduce.toml")
 MEMBERS = PLAN["members"]  # name -> sharing
 PAIRS = {name: recorded_run({"row": name} | plan) for name, plan in PLAN["pairs"].items()}
 # Table 5 in miniature.
-ORDER_RUNS = {
-    name: recorded_run(PLAN["order"] | {"row": name, "objective": name.lower()})
+ORDER_RUNS = [
+    recorded_run(PLAN["order"] | {"row": name, "objective": name.lower()})
     for name in ("none", "NSP", "SOP")
-}
+]
 
 
 def reproduce(
@@ -57,14 +57,10 @@ def reproduce(
     if profile == "gpu":
         require_card("--profile gpu", device)
     began, folder, name = time.perf_counter(), runs / profile, f"figure1_{profile}"
-    order_runs = ORDER_RUNS if profile == "quick" else {}
-    print(
-        f"Counting, training and measuring into {folder}. "
-        "You may interrupt; the same command goes on.",
-        flush=True,
-    )
+    order_runs = ORDER_RUNS if profile == "quick" else []
+    print(f"Working in {folder}; interrupted, the same command goes on.", flush=True)
     jobs = pair_jobs(PAIRS[profile], folder, device)
-    jobs += [partial(do_run, run, order_cross, folder, device) for run in order_runs.values()]
+    jobs += [partial(do_run, run, order_cross, folder, device) for run in order_runs]
     run_all(jobs, processes=len(MEMBERS))
     record = pair_record(PAIRS[profile], folder)
     (folder / "README.md").write_text(model_card(record))
@@ -81,7 +77,7 @@ def reproduce(
         "pair": record,
         "alt": alt,
         "png": base64.b64encode((folder / f"{name}.png").read_bytes()).decode(),
-        "order": {row: read_result(folder, run, order_cross) for row, run in order_runs.items()},
+        "order": {run["row"]: run for run in results(order_runs, order_cross, folder)},
         "guesses": guesses() if order_runs else [],
         "plan": PLAN,
         "seconds": round(time.perf_counter() - began),
@@ -134,9 +130,8 @@ def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> 
 
 def pair_record(pair: Run, folder: Path) -> dict:
     """Return the record of a trained pair: how it was trained, and the measures of its members."""
-    members = {
-        member: read_result(folder, member_run(pair, member), member_scores) for member in MEMBERS
-    }
+    done = results([member_run(pair, name) for name in MEMBERS], member_scores, folder)
+    members = {result["row"]: result for result in done}
     return {
         "baselines": members["albert"]["baselines"],
         "members": members,

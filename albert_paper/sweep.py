@@ -165,7 +165,7 @@ def sweep(
     jobs = [partial(do_run, run, measure, folder, device) for run in waiting]
     with progress_bar(len(runs), "runs", initial=len(runs) - len(waiting)) as bar:
         run_all(jobs, processes, lambda _: bar.update())
-    return [read_result(folder, run, measure) for run in runs]
+    return results(runs, measure, folder)
 
 
 def do_run(
@@ -212,9 +212,10 @@ def result_file(folder: Path, run: Run, measure: Measure) -> Path:
     return folder / f"{run.key(measure)}.json"
 
 
-def read_result(folder: Path, run: Run, measure: Measure) -> dict:
-    """Return the result of a finished run under the row of ``run``, which others may share."""
-    return json.loads(result_file(folder, run, measure).read_text()) | {"row": run.row}
+def results(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
+    """Return the results of those runs that are done, each under its own row: some share one."""
+    done = [(run.row, result_file(folder, run, measure)) for run in runs]
+    return [json.loads(path.read_text()) | {"row": row} for row, path in done if path.exists()]
 
 
 def recorded_run(result: dict) -> Run:

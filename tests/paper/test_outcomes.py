@@ -9,14 +9,9 @@ from albert_paper.outcomes import compare, judge
 
 def runs_of(**rows: list[float]) -> list[dict]:
     """A run for every value of a row, all of them far below the copy baseline."""
+    learnt = {"held_out_masked_token_loss": 1.0, "copy_baseline": 4.0}
     return [
-        {
-            "row": row,
-            "seed": seed,
-            "loss": value,
-            "held_out_masked_token_loss": 1.0,
-            "copy_baseline": 4.0,
-        }
+        {"row": row, "seed": seed, "loss": value} | learnt
         for row, values in rows.items()
         for seed, value in enumerate(values, start=20)
     ]

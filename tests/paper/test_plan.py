@@ -36,9 +36,7 @@ def test_every_claim_says_what_decides_and_names_rows_that_are_there(name):
         assert {"says", "quote", "criterion", "least"} <= set(claim)
         for text in (*claim["criterion"], *claim.get("control", ())):
             _, low, high, _ = PARTS.fullmatch(text).groups()
-            sides = [
-                part for side in (low, high) for part in side.replace(" + ", " - ").split(" - ")
-            ]
+            sides = f"{low} - {high}".replace(" + ", " - ").split(" - ")
             rows = [part for part in sides if not part.replace(".", "").isdigit()]
             assert rows and set(rows) <= set(plan.rows), text
 
@@ -85,7 +83,7 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
             result = dataclasses.asdict(run) | {"held_out_masked_token_loss": run.learning_rate}
             result |= {"training_seconds": 1.0} | here_and_now(torch.device("cpu"))
             module.write_json(path, result)
-        return [module.read_result(folder, run, measure) for run in runs]
+        return module.results(runs, measure, folder)
 
     monkeypatch.setattr(module, "sweep", sweep)
     for machine, (pilots, runs) in (("a", (1, 0)), ("b", (2, 1)), ("c", (2, 4))):
@@ -117,14 +115,9 @@ def test_what_is_planned_runs_at_toy_size(name, tmp_path, monkeypatch):
     monkeypatch.setattr(measures, "FINETUNED", {"steps": 2, "warmup_steps": 1})
     monkeypatch.setattr("albert_paper.sweep.run_all", run_here)
     plan, short = PLAN[name], {"steps": 3, "batch_size": 4, "learning_rate": 1e-3}
-    rows = {
-        row: changes | {"H": 32, "L": 1, "E": 32} | short
-        for row, changes in list(plan.rows.items())[:2]
-    }
-    monkeypatch.setitem(
-        PLAN,
-        name,
-        dataclasses.replace(plan, rows=rows, seeds=[20], pilot={}, settings=plan.settings | short),
-    )
+    small = {"H": 32, "L": 1, "E": 32} | short
+    rows = {row: changes | small for row, changes in list(plan.rows.items())[:2]}
+    short = {"rows": rows, "seeds": [20], "pilot": {}, "settings": plan.settings | short}
+    monkeypatch.setitem(PLAN, name, dataclasses.replace(plan, **short))
     record = json.loads(run_experiment(name, tmp_path, tmp_path, "cpu").read_text())
     assert len(record["runs"]) == 2 and record["provenance"]["commit"]

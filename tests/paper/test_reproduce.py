@@ -14,15 +14,8 @@ from albert_paper.reproduce import MEMBERS, PAIRS, pair_jobs
 from albert_paper.sweep import Run
 from tests.support import main, run_here
 
-TINY = Run(
-    "tiny",
-    4,
-    config=(("num_layers", 2),),
-    grown=((2, 4, 1e-2, 24),),
-    learning_rate=5e-3,
-    batch_size=4,
-    sequence_length=48,
-)
+SHORT = {"steps": 4, "learning_rate": 5e-3, "batch_size": 4, "sequence_length": 48}
+TINY = Run("tiny", **SHORT, config=(("num_layers", 2),), grown=((2, 4, 1e-2, 24),))
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +23,9 @@ def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduced")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PAIRS, "quick", TINY)
-        short = {
-            name: replace(run, steps=4, batch_size=4) for name, run in reproduce.ORDER_RUNS.items()
-        }
+        short = [replace(run, steps=4, batch_size=4) for run in reproduce.ORDER_RUNS]
         patch.setattr(reproduce, "ORDER_RUNS", short)
-        patch.setattr(
-            reproduce, "run_all", run_here
-        )  # one process: those of a pool would not see the patches
+        patch.setattr(reproduce, "run_all", run_here)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
         before = (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns
@@ -55,9 +44,7 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
         assert member["corpus_hash"] and member["date"]
         assert len(member["similarity"]["l2"]) == len(member["similarity_untrained"]["l2"]) == 2
         assert member["training_seconds"] > 0
-    assert (
-        "| unshared |" in (folder / "runs/quick/README.md").read_text()
-    )  # the card of the two models beside it
+    assert "| unshared |" in (folder / "runs/quick/README.md").read_text(), "no card"
 
 
 @pytest.mark.slow
@@ -68,27 +55,16 @@ def test_the_page_needs_no_other_file_and_describes_its_pictures(reproduced):
     assert len(pictures) == page.count("<img") == 1
     assert all(len(alt.split()) > 10 for alt, _ in pictures)
     assert not re.search(r"(src|href)=\"(?!data:)", page) and "prefers-color-scheme: dark" in page
-    for number in (
-        "90.5%",
-        "52.0%",
-        "78.9%",
-        "86.5%",
-        "17,683,968",
-    ):  # the paper's Table 5, and an exact count
-        assert number in page
+    table_5, exact_count = ("90.5%", "52.0%", "78.9%", "86.5%"), "17,683,968"
+    assert all(number in page for number in (*table_5, exact_count))
 
 
 @pytest.mark.slow
 def test_the_summary_fits_a_screen_and_names_the_page(reproduced):
     folder, *_, printed = reproduced
     lines = printed.splitlines()
-    assert len(lines) <= 20 and any(
-        str(folder / "runs/quick/report.html") in line for line in lines
-    )
-    assert (
-        sum("million parameters" in line for line in lines) == 2
-        and sum("trained with" in line for line in lines) == 3
-    )
+    assert len(lines) <= 20 and str(folder / "runs/quick/report.html") in printed
+    assert printed.count("million parameters") == 2 and printed.count("trained with") == 3
 
 
 @pytest.mark.slow
@@ -116,10 +92,8 @@ def test_the_quick_pair_trains_at_full_depth_from_the_first_step_and_warms_up_fo
 
 def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
     wrong = replace(TINY, preset="albert-no-such-size")
-    with pytest.raises(
-        RuntimeError,
-        match=r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-",
-    ):
+    said = r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-"
+    with pytest.raises(RuntimeError, match=said):
         run_here(pair_jobs(wrong, tmp_path, None), 1)
 
 
