@@ -12,7 +12,6 @@ import pandas as pd
 from scipy import stats
 
 PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
-LOSS, BASELINE = "held_out_masked_token_loss", "copy_baseline"
 LEVEL, MOST_STUCK = 0.05, 0.25
 
 
@@ -74,8 +73,7 @@ def side(text: str, values: pd.DataFrame) -> pd.Series:
 
 def stuck(runs: Sequence[dict]) -> pd.DataFrame:
     """Return which runs never learnt to read: their MLM loss is not below the copy baseline."""
-    known = [{LOSS: -np.inf, BASELINE: np.inf} | run for run in runs]
-    return table(known, LOSS).ge(table(known, BASELINE))
+    return table(runs, "held_out_masked_token_loss").ge(table(runs, "copy_baseline"))
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:

@@ -124,14 +124,8 @@ def average(row: Mapping[str, Any]) -> float:
     return sum(sum(s) / 2 if isinstance(s, F1EM) else s for s in scores) / len(TASKS)
 
 
-class Fact(NamedTuple):
-    """A value of the training recipe and where it stands."""
-
-    value: Any
-    source: str
-
-
-TRAINING = {n: Fact(frozen(f["value"]), f["source"]) for n, f in read_toml("training.toml").items()}
+# The training recipe; data/training.toml says where each value stands.
+TRAINING = {name: frozen(fact["value"]) for name, fact in read_toml("training.toml").items()}
 
 
 def config_of_row(number: str, model: str = "", E: int = 128, share: str = "all", H: int = 768):
@@ -172,19 +166,14 @@ def printed_and_counted() -> list[CountedRow]:
     for (number, *key), config in CONFIGS.items():
         table, count = TABLES[number], count_parameters(config)
         printed = table.value("params", *key)
-        name = ", ".join(
+        row = ", ".join(
             part if column == "model" else f"{column}={part}"
             for column, part in zip(table.key, key, strict=True)
         )
         ours = {"with pooler": count.total, "without pooler": count.without_pooler}
-        fits = [convention for convention, size in ours.items() if _rounds_to(size, printed)]
+        step = 10 if printed >= 1000 else 1  # 1270M is printed to tens of millions
+        fits = [name for name, size in ours.items() if round(size / 1e6 / step) * step == printed]
         convention = "either" if len(fits) == 2 else fits[0] if fits else "none"
         sizes = (count.without_pooler, count.total)
-        counted.append(CountedRow(number, name, printed, *sizes, convention))
+        counted.append(CountedRow(number, row, printed, *sizes, convention))
     return counted
-
-
-def _rounds_to(count: int, millions: int) -> bool:
-    """Whether a count rounds to the print, to tens of millions from four digits on (1270M)."""
-    step = 10 if millions >= 1000 else 1
-    return round(count / 1e6 / step) * step == millions

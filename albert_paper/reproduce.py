@@ -13,7 +13,6 @@ reached a lower loss. The plan is ``data/reproduce.toml``. Read in notebook 08.
 import base64
 import dataclasses
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -59,7 +58,11 @@ def reproduce(
     began, folder, name = time.perf_counter(), runs / profile, f"figure1_{profile}"
     order_runs = ORDER_RUNS if profile == "quick" else []
     print(f"Working in {folder}; interrupted, the same command goes on.", flush=True)
-    jobs = pair_jobs(PAIRS[profile], folder, device)
+    jobs = []
+    for member in MEMBERS:
+        describe = "training the pair" if member == "albert" else None  # one bar stands for both
+        run, keep = member_run(PAIRS[profile], member), folder / member
+        jobs.append(partial(do_run, run, member_scores, folder, device, keep, describe))
     jobs += [partial(do_run, run, order_cross, folder, device) for run in order_runs]
     run_all(jobs, processes=len(MEMBERS))
     record = pair_record(PAIRS[profile], folder)
@@ -89,25 +92,6 @@ def reproduce(
 def member_run(pair: Run, member: str) -> Run:
     """Return the run of one member of a pair."""
     return dataclasses.replace(pair, row=member, config=(*pair.config, ("share", MEMBERS[member])))
-
-
-def pair_jobs(pair: Run, folder: Path, device: str | None) -> list[Callable[[], None]]:
-    """Return the calls that train each member, measure it and save it in ``folder/member``.
-
-    One progress bar stands for both.
-    """
-    return [
-        partial(
-            do_run,
-            member_run(pair, member),
-            member_scores,
-            folder,
-            device,
-            keep=folder / member,
-            describe="training the pair" if member == "albert" else None,
-        )
-        for member in MEMBERS
-    ]
 
 
 def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:

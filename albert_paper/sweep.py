@@ -52,7 +52,6 @@ class Run:
     optimizer: str = "adamw"
     learning_rate: float = 2e-3
     warmup: float = 0.1  # share of a stage's steps
-    weight_decay: float = 0.01
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     vocab_size: int = 0  # the default of its corpus when 0
     seed: int = 0
@@ -138,7 +137,6 @@ class Run:
             stage.learning_rate,
             warmup_steps=int(self.warmup * stage.steps),
             optimizer=self.optimizer,
-            weight_decay=self.weight_decay,
             checkpoint_every=500,
             log_every=max(1, stage.steps // 10),
             seed=self.seed,

@@ -230,17 +230,16 @@ def test_each_configuration_is_the_one_its_row_describes():
         row = TABLES[number].row(*key)
         for letter in letters.keys() & row:
             assert getattr(config, letters[letter]) == row[letter]
-        assert config.vocab_size == TRAINING["vocab_size"].value
+        assert config.vocab_size == TRAINING["vocab_size"]
         assert config.ffn_size == 4 * config.hidden_size
         assert config.num_layers == {"3": 12, "4": 12, "12": 3}.get(number, config.num_layers)
 
 
 def test_the_training_recipe_is_the_papers_and_every_fact_says_where_it_stands():
-    value = {name: fact.value for name, fact in TRAINING.items()}
-    assert (value["batch_size"], value["steps"]) == (4096, 125_000)
-    assert (value["learning_rate"], value["warmup_steps"]) == (0.00176, 3125)
-    positions = value["batch_size"] * value["steps"] * value["sequence_length"]
-    assert value["token_positions"] == positions
-    mean = sum(n * p for n, p in enumerate(value["ngram_probabilities"], 1))
-    assert value["mean_ngram"] == pytest.approx(mean)
-    assert all(fact.source for fact in TRAINING.values())
+    assert (TRAINING["batch_size"], TRAINING["steps"]) == (4096, 125_000)
+    assert (TRAINING["learning_rate"], TRAINING["warmup_steps"]) == (0.00176, 3125)
+    positions = TRAINING["batch_size"] * TRAINING["steps"] * TRAINING["sequence_length"]
+    assert TRAINING["token_positions"] == positions
+    mean = sum(n * p for n, p in enumerate(TRAINING["ngram_probabilities"], 1))
+    assert TRAINING["mean_ngram"] == pytest.approx(mean)
+    assert all(fact["source"] for fact in published.read_toml("training.toml").values())
