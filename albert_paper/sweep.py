@@ -156,7 +156,7 @@ def sweep(
     that others use, too; a card takes one unless told so. Raises what training raises.
     """
     cores = os.cpu_count() if pick_device(device).type == "cpu" else 1
-    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", cores))
+    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or cores
     waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
     for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
         run.text()  # once, not by every process
