@@ -1,8 +1,8 @@
 """The paper's numbers, our runs, and what the two say to each other.
 
 Read in this order. What the paper prints: published (its tables) and counts. What we ask: plan
-(data/experiments.toml as experiments), sweep (one run and its result file), measures (what is
-measured on a trained model), experiments (all runs of an experiment in one record). What the
-records say: outcomes (a word for each claim), page and claim_pictures (CLAIMS.md). bench times a
-step beside transformers; pair, pictures and reproduce make Figure 1 of one pair.
+(data/experiments.toml, and how all runs of an experiment come into one record), sweep (one run and
+its result file), measures (what is measured on a trained model). What the records say: outcomes (a
+word for each claim), page and claim_pictures (CLAIMS.md). reproduce trains the pair of Figure 1,
+figure1 draws it from released models, bench times a step beside transformers.
 """

@@ -9,11 +9,13 @@ import multiprocessing
 import re
 import tempfile
 import time
+import timeit
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
 import torch
+from torch.utils.benchmark import timer
 
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
@@ -23,7 +25,7 @@ from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.training.settings import PretrainSettings, compiled, make_optimizer
 from albert_edu.training.workers import pick_device
-from albert_paper.provenance import provenance, write_json
+from albert_paper.provenance import here_and_now, write_json
 
 SEQUENCES = {  # of a batch, for each size; on a card enough to fill it
     "cpu": {"albert-tiny": 32, "albert-mini": 32, "albert-small": 16, "albert-base-v2": 4},
@@ -42,7 +44,7 @@ def bench(figures: Path, device: str = "auto") -> Path:
     reaches in a product of large matrices, and the peak of its memory in bytes. Both libraries do
     the same useful FLOPs, so one count serves both.
     """
-    device, runs, began = pick_device(device), [], time.perf_counter()
+    device, runs = pick_device(device), []
     torch.set_num_threads(1)
     peak = matrix_peak(device)
     for name, sequences in SEQUENCES[device.type].items():
@@ -51,14 +53,14 @@ def bench(figures: Path, device: str = "auto") -> Path:
         steps = {library: step_of(library, name, sequences, device) for library in LIBRARIES}
         for seed in range(ROUNDS):
             for library, step in steps.items():
-                seconds = median(timed(step, device) for _ in range(STEPS))
+                seconds = median(seconds_of(step, STEPS, device))
                 share = round(per_token * sequences * LENGTH / seconds / peak, 4)
                 measured = {"peak_share": share, "peak_memory": memory[library]}
                 run = {"row": f"{name}, {library}", "seed": seed, "seconds": round(seconds, 5)}
                 runs.append(run | measured)
-    origin = provenance("bench", time.perf_counter() - began, list(range(ROUNDS)), device)
     path = figures / "results" / "bench.json"
     parts = read_json(path, FileError) if path.exists() else {}
+    origin = here_and_now(device)
     parts[device.type] = {"matrix_peak": peak, "runs": runs, "provenance": origin}
     write_json(path, dict(sorted(parts.items())))
     return path
@@ -128,44 +130,40 @@ def random_batch(name: str, sequences: int) -> PretrainingBatch:
     return PretrainingBatch(ids, segments, torch.ones_like(ids), positions, labels, order)
 
 
-def timed(call: Callable[[], object], device: torch.device) -> float:
-    """Return seconds: this process's own on a CPU, the clock's once a card has done its work."""
-    card = device.type == "cuda"
-    wait, clock = (torch.cuda.synchronize, time.perf_counter) if card else (int, time.process_time)
-    wait()
-    began = clock()
-    call()
-    wait()
-    return clock() - began
+def seconds_of(call: Callable[[], object], times: int, device: torch.device) -> list[float]:
+    """Return the seconds of each call: this process's own on a CPU, on a card the clock's.
+
+    The clock of torch waits until the card has done its work.
+    """
+    clock = timer if device.type == "cuda" else time.process_time
+    return timeit.repeat(call, timer=clock, number=1, repeat=times)
 
 
 def matrix_peak(device: torch.device) -> float:
     """Return the FLOPs a second of the fastest of ten products of two large matrices."""
     n, kind = (8192, torch.bfloat16) if device.type == "cuda" else (1024, torch.float32)
     a = torch.ones(n, n, dtype=kind, device=device)
-    return 2 * n**3 / min(timed(lambda: a @ a, device) for _ in range(10))
+    return 2 * n**3 / min(seconds_of(lambda: a @ a, 10, device))
 
 
-def peak_memory(library: str, name: str, sequences: int, device: torch.device) -> int:
-    """Return the bytes that a model and its steps add at most; on a CPU in a fresh process."""
-    if device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats(device)
-        before = torch.cuda.memory_allocated(device)
-        step_of(library, name, sequences, device)
-        return torch.cuda.max_memory_allocated(device) - before
+def peak_memory(*step: object) -> int:
+    """Return the bytes that a model and its steps add at most to a fresh process."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_resident_peak, (library, name, sequences))
+        return pool.apply(_peak_of, step)
 
 
-def _resident_peak(library: str, name: str, sequences: int) -> int:
-    """What ``step_of`` adds to this process's resident memory at most, as Linux counts it."""
+def _peak_of(library: str, name: str, sequences: int, device: torch.device) -> int:
+    """What ``step_of`` adds to this process's memory at most; Linux counts that of a CPU."""
     torch.set_num_threads(1)
     importlib.import_module("transformers.models.albert.modeling_albert")  # not a part of the step
-    before = _kibibytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-    step_of(library, name, sequences, torch.device("cpu"))
-    return 1024 * (_kibibytes("VmHWM") - before)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is held now
+    before = _peak_so_far(device)
+    step_of(library, name, sequences, device)
+    return _peak_so_far(device) - before
 
 
-def _kibibytes(name: str) -> int:
-    return int(re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+def _peak_so_far(device: torch.device) -> int:
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])

@@ -9,15 +9,28 @@ from matplotlib.figure import Figure
 from albert_edu.analysis.plots import SEPARATE, SHARED, style
 from albert_paper.outcomes import PARTS, side, table
 
+LABELS = {  # what a column ends in: what it is, the unit of a value, and of a difference
+    "accuracy": ("accuracy", "%", " points"),
+    "mean_angle": ("mean angle (degrees)", "°", "°"),
+    "later_angle": ("angle (degrees)", "°", "°"),
+    "roughness": ("mean bend (degrees)", "°", "°"),
+    "gap": ("held-out minus training loss", "", ""),
+    "masked_token_loss": ("held-out MLM loss (nats)", "", ""),
+    "": ("", "", ""),
+}
 
-def seeds_picture(
-    criterion: str, runs: Sequence[dict], says: str, ylabel: str
-) -> tuple[Figure, str]:
+
+def label(column: str) -> tuple[str, str, str]:
+    """Return what a column is, the unit of its values, and that of their differences."""
+    return next(words for end, words in LABELS.items() if column.endswith(end))
+
+
+def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     """Draw every seed: a line from one side of a criterion to the other, or a dot beside its bar.
 
     A criterion with +- has a band. Returns the figure and its alt text.
     """
-    column, low, high, within = PARTS.fullmatch(criterion).groups()
+    column, low, high, within = PARTS.fullmatch(claim["criterion"][0]).groups()
     values = table(runs, column)
     drawn = {part: side(part, values) for part in (high, low)}
     sides = {name: part for name, part in drawn.items() if part.nunique() > 1}
@@ -31,13 +44,13 @@ def seeds_picture(
         bar, width = float(name), float(within or 0)
         axis.axhline(bar, color="0.3", linestyle=":")
         axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
-    axis.set(ylabel=ylabel, xlim=(-0.4, len(sides) - 0.6))
-    axis.set_title(says, wrap=True)
+    axis.set(ylabel=label(column)[0], xlim=(-0.4, len(sides) - 0.6))
+    axis.set_title(claim["says"], wrap=True)
     ends = [f"{name} {part.min():.2f} to {part.max():.2f}" for name, part in sides.items()]
     return figure, f"{len(values)} seeds: {'; '.join(ends)}."
 
 
-def layers_picture(runs: Sequence[dict], says: str) -> tuple[Figure, str]:
+def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     """Draw Figure 1 of all pairs: the mean over seeds, and the band from the least to the largest.
 
     The shared layer was trained for as many applications as there are separate layers, and applied
@@ -46,7 +59,7 @@ def layers_picture(runs: Sequence[dict], says: str) -> tuple[Figure, str]:
     style()
     figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
     ends = []
-    for axis, column, label in zip(axes, ("l2", "angle_degrees"), ("L2", "angle (°)"), strict=True):
+    for axis, column, what in zip(axes, ("l2", "angle_degrees"), ("L2", "angle (°)"), strict=True):
         for row, name, color, line in (
             ("all", "one shared layer", SHARED, "-"),
             ("none", "separate layers", SEPARATE, "--"),
@@ -55,9 +68,10 @@ def layers_picture(runs: Sequence[dict], says: str) -> tuple[Figure, str]:
             curves, layers = np.array(kept), np.arange(1, len(kept[0]) + 1)
             axis.fill_between(layers, curves.min(0), curves.max(0), color=color, alpha=0.2)
             axis.plot(layers, curves.mean(0), line, color=color, label=f"{name}, n = {len(kept)}")
-            ends.append(f"{label}, {name}, layer 12: {curves.mean(0)[11]:.1f}")
+            ends.append(f"{what}, {name}, layer 12: {curves.mean(0)[11]:.1f}")
         axis.axvline(12, color="0.3", linestyle=":")
-        axis.set(xlabel="layer application", ylabel=f"{label} from input to output", ylim=0)
+        axis.set(xlabel="layer application", ylabel=f"{what} from input to output", ylim=0)
     axes[0].legend()
-    figure.suptitle(f"{says}; trained for 12 applications (dotted)", x=0.01, ha="left", fontsize=10)
+    title = f"{claim['says']}; trained for 12 applications (dotted)"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     return figure, f"Mean and range of the seeds. {'; '.join(ends)}."

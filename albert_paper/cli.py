@@ -1,13 +1,9 @@
 """The evidence's command line, ``python -m albert_paper VERB``."""
 
 import argparse
-import os
-import signal
-import threading
 from pathlib import Path
 
 from albert_edu.command_line import run, verbs_of
-from albert_edu.config import check_numbers
 from albert_edu.errors import read_text
 
 
@@ -22,7 +18,6 @@ def build_parser() -> argparse.ArgumentParser:
     training = argparse.ArgumentParser(add_help=False)
     option = training.add_argument
     option("--device", default="auto", help="auto, cpu, cuda or mps")
-    option("--minutes", type=float, help="stop after so many; the same command goes on")
     option("--record", action="store_const", const=Path("figures"), help="keep results in figures")
     option("--runs", default="runs", type=Path, help="where models and checkpoints go")
     verb = verbs_of(parser)
@@ -35,8 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     verb("bench", run_bench, "time a training step beside transformers", training)
 
-    option = verb("claims", run_claims, "write the page of claims from the records").add_argument
-    option("--figures", default="figures", type=Path, help="holds results/, and gets the page")
+    verb("claims", run_claims, "write the page of claims from the records")
 
     option = verb("figure1", run_figure1, "draw Figure 1 from released models").add_argument
     option("models", nargs=2, metavar="MODEL", help="two names on the Hub, or folders")
@@ -47,23 +41,17 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run_reproduce(options) -> None:
     """Train and show the pair of Figure 1."""
-    from albert_edu.training.workers import pick_device
-    from albert_paper import reproduce
+    from albert_paper.reproduce import reproduce
 
-    kind = pick_device(options.device).type
-    if options.profile == "gpu" and options.device == "auto" and kind != "cuda":
-        raise ValueError("--profile gpu needs a CUDA card; take laptop, or insist: --device cpu.")
-    stop_after(options)
-    reproduce.reproduce(options.profile, options.runs, options.device, options.record)
+    reproduce(options.profile, options.runs, options.device, options.record)
 
 
 def run_experiment(options) -> None:
     """Do what is not done yet of an experiment, and write its record."""
-    from albert_paper import experiments
+    from albert_paper import plan
 
-    stop_after(options)
     kept = options.record or options.runs
-    print(experiments.run_experiment(options.experiment, kept, options.runs, options.device))
+    print(plan.run_experiment(options.experiment, kept, options.runs, options.device))
 
 
 def run_bench(options) -> None:
@@ -73,23 +61,11 @@ def run_bench(options) -> None:
     print(bench(options.record or options.runs, options.device))
 
 
-def stop_after(options) -> None:
-    """Interrupt this process after ``--minutes``, as Ctrl-C would."""
-    if options.minutes is not None:
-        check_numbers(options, 0.001, 1e6, "minutes")
-        # A command started with & inherits that SIGINT is ignored.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop = threading.Timer(60 * options.minutes, os.kill, (os.getpid(), signal.SIGINT))
-        stop.daemon = True
-        stop.start()
-
-
-def run_claims(options) -> None:
+def run_claims(_) -> None:
     """Write the page, its pictures and the outcomes, and the line about them in the README."""
     from albert_paper.page import write_report
 
-    own = options.figures == Path("figures") and Path("README.md").exists()
-    print(write_report(options.figures, Path("README.md") if own else None))
+    print(write_report(Path()))
 
 
 def run_figure1(options) -> None:

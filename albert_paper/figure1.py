@@ -12,7 +12,7 @@ from statistics import median
 
 from albert_edu.analysis.inspect import rows_of_text
 from albert_edu.analysis.plots import figure1, save
-from albert_edu.analysis.similarity import LayerSimilarity, layer_similarity
+from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_with_tokenizer
 
 ROWS = 8  # of up to 512 tokens: about a minute on two cores for a pair of large models
@@ -31,23 +31,20 @@ def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
     Each model reads the first tokens of the text with its own tokenizer. Raises what
     ``load_with_tokenizer`` and ``rows_of_text`` raise.
     """
-    curves = [measure(model, text).as_lists() for model in models]
+    curves = []
+    for model in models:
+        loaded, tokenizer = load_with_tokenizer(model)
+        batch = rows_of_text(tokenizer, text, min(512, loaded.config.max_positions))
+        curves.append(layer_similarity(loaded, batch.rows(slice(ROWS))).as_lists())
     names = [Path(str(model)).name for model in models]
     turns = [median(curve["angle_degrees"][1:] or curve["angle_degrees"]) for curve in curves]
     title = f"A layer turns a token by {turns[0]:.0f} degrees in {names[0]}, "
     title += f"by {turns[1]:.0f} in {names[1]} (medians)"
     figure, alt = figure1(*curves, names, title)
     save(figure, out / "figure1.png", alt)
-    lines = [f"{name:30}{'L2':>8}{'angle':>8}  of each layer application" for name in names]
-    for place, curve in enumerate(curves):
+    lines = []
+    for name, curve in zip(names, curves, strict=True):
+        lines.append(f"{name:30}{'L2':>8}{'angle':>8}  of each layer application")
         pairs = zip(curve["l2"], curve["angle_degrees"], strict=True)
-        rows = [f"{i:30}{l2:8.2f}{angle:8.1f}" for i, (l2, angle) in enumerate(pairs, 1)]
-        lines[place] = "\n".join([lines[place], *rows])
+        lines += [f"{i:30}{l2:8.2f}{angle:8.1f}" for i, (l2, angle) in enumerate(pairs, 1)]
     return "\n".join([*lines, f"{title}.", f"drawn: {out / 'figure1.png'}"])
-
-
-def measure(model: str | Path, text: str) -> LayerSimilarity:
-    """Return the similarity of a model's layers on the first tokens of a text."""
-    loaded, tokenizer = load_with_tokenizer(model)
-    batch = rows_of_text(tokenizer, text, min(512, loaded.config.max_positions))
-    return layer_similarity(loaded, batch.rows(slice(ROWS)))

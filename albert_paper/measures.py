@@ -18,7 +18,7 @@ from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.corpora import split_sentences, to_dataset
-from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.text.prepare import PreparedText
 from albert_edu.text.tasks import encode_pairs, story_gap
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.evaluate import baselines, evaluate
@@ -47,27 +47,20 @@ def scores(model: AlbertForPretraining, text: PreparedText, run) -> dict:
 
 
 def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run) -> dict:
-    """Return ``scores``, and the MLM loss on text of each kind and of a third that no run has read.
+    """Return ``scores``, and the MLM loss on a kind of text that no run has read.
 
-    The third is Python's language reference. The unigram baseline there depends on which text was
-    read, so the record also says how far each loss lies below this baseline.
+    This is Python's language reference. The unigram baseline there depends on which text was
+    read, so the record also says how far the loss lies below this baseline.
     """
     documents = (
         {"id": name, "sentences": split_sentences(topic)} for name, topic in sorted(topics.items())
     )
     third = TokenizedCorpus.encode(to_dataset(documents), text.tokenizer)
-    record = scores(model, text, run)
-    record["third"] = _losses(model, text._replace(held_out=third), run)
-    for part in (run.vocabulary or run.corpus).split("+"):
-        record[part] = _losses(model, prepare(part, tokenizer=text.tokenizer), run)
-    return record
-
-
-def _losses(model: AlbertForPretraining, text: PreparedText, run) -> dict:
-    measured = evaluate(model, run.stream(text, held_out=True, batch_size=64), MEASURED)
-    losses = {name: measured[name] for name in ("masked_token_loss", "mask_token_loss")}
-    unigram = baselines(text.train, text.held_out, model.config.vocab_size).unigram
-    return rounded(losses | {"below_unigram": unigram - losses["masked_token_loss"]})
+    stream = run.stream(text._replace(held_out=third), held_out=True, batch_size=64)
+    loss = evaluate(model, stream, MEASURED)["masked_token_loss"]
+    below = baselines(text.train, third, model.config.vocab_size).unigram - loss
+    third = {"masked_token_loss": loss, "below_unigram": below}
+    return scores(model, text, run) | {"third": rounded(third)}
 
 
 def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:
@@ -86,28 +79,24 @@ def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     return rounded(record)
 
 
-few_labels.settings = [EXAMPLES, list(LABELS), FINETUNED]  # part of what names a result
-
-
 def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     """Return Figure 1 in numbers: how far each layer moves its input, and how smooth the curve is.
 
     ``roughness`` is the mean absolute second difference of the angles from layer 2 on; ``added``
     is what training added to each of these numbers, since untrained layers differ already;
-    ``later_angle`` is the angle after applying a shared stack twice as often again, and
-    ``later_over_last`` the same over the angle of the last trained application, and 0 for a stack
-    that has come to rest before.
+    ``later_angle`` is the angle after applying a shared stack twice as often again.
     """
     L, batch = model.config.num_layers, run.stream(text, held_out=True, batch_size=64).batch(0)
     shared = model.config.share == "all"
     torch.manual_seed(run.seed)
     untrained = layer_similarity(AlbertForPretraining(model.config), batch).as_lists()
     curves = layer_similarity(model, batch, beyond=2 * L if shared else 0).as_lists()
-    angles, steps, before = curves["angle_degrees"], _summary(curves, L), _summary(untrained, L)
-    steps["added"] = {name: steps[name] - value for name, value in before.items()}
-    steps |= {"angle_degrees": angles, "l2": curves["l2"], "last_angle": angles[L - 1]}
-    later = {"later_angle": angles[-1], "later_over_last": angles[-1] / (angles[L - 1] or np.inf)}
-    return scores(model, text, run) | rounded(steps | (later if shared else {}))
+    steps, before = _summary(curves, L), _summary(untrained, L)
+    added = {name: steps[name] - value for name, value in before.items()}
+    steps |= {"added": added, "angle_degrees": curves["angle_degrees"], "l2": curves["l2"]}
+    if shared:
+        steps["later_angle"] = curves["angle_degrees"][-1]
+    return scores(model, text, run) | rounded(steps)
 
 
 def _summary(curves: dict, L: int) -> dict[str, float]:
@@ -143,17 +132,10 @@ def order_cross(model: AlbertForPretraining, text: PreparedText, run) -> dict:
             fitted = linear_probe(train[name], train["labels"], test[name], test["labels"])
             found[name][task] = {"accuracy": fitted.accuracy, "recall": list(fitted.per_class)}
     plain = evaluate(model, run.stream(text, True, objective="none", batch_size=64), MEASURED)
-    return rounded(
-        {
-            "held_out_masked_token_loss": plain["masked_token_loss"],
-            "copy_baseline": baselines(text.train, text.held_out, model.config.vocab_size).copy,
-            "masked_token_accuracy": plain["masked_token_accuracy"],
-            **found,
-        }
-    )
-
-
-order_cross.settings = ["probe", "probe_mean"]  # older records have no probe_mean
+    found["held_out_masked_token_loss"] = plain["masked_token_loss"]
+    found["masked_token_accuracy"] = plain["masked_token_accuracy"]
+    found["copy_baseline"] = baselines(text.train, text.held_out, model.config.vocab_size).copy
+    return rounded(found)
 
 
 def _features(model: AlbertForPretraining, stream: PretrainingStream) -> dict[str, torch.Tensor]:

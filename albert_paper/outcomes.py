@@ -6,34 +6,17 @@ word again without this file. Explained in notebooks 09 and 12.
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
-LOSS, BASELINE = "held_out_masked_token_loss", "copy_baseline"
 LEVEL, MOST_STUCK = 0.05, 0.25
 
 
-class Found(NamedTuple):
-    """What one comparison finds over the seeds without a stuck run."""
-
-    mean: float  # high - low; with +-, the measured side minus the number
-    half: float  # half of the 95% interval
-    n: int
-    p: float  # two-sided, that there is no difference; with +-, that the value is outside
-    p_equal: float  # two one-sided tests, that the difference is m or larger
-    p_outside: float  # with +-, that the value is inside
-    in_favour: int  # seeds
-    seeds: tuple[int, ...]  # without a stuck run
-    left_out: int  # seeds with one
-    void: bool  # more than a quarter of them
-
-
-def compare(text: str, runs: Sequence[dict], m: float) -> Found:
-    """Compare two sides, such as ``column: a < b``, seed by seed.
+def compare(text: str, runs: Sequence[dict], m: float) -> dict:
+    """Compare two sides, such as ``column: a < b``, over the seeds without a stuck run.
 
     Raises ValueError that names an unknown row or column.
     """
@@ -41,28 +24,27 @@ def compare(text: str, runs: Sequence[dict], m: float) -> Found:
     values, m = table(runs, column), float(within or m)
     sides = [side(part, values) for part in (low, high)]
     every = (sides[0] - sides[1] if within else sides[1] - sides[0]).dropna()
+    if len(every) < 2:
+        raise ValueError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
     bad = stuck(runs).loc[every.index, rows]
     d = every[~bad.any(axis=1)]
-    if len(every) < 2:
-        raise ValueError(f"fewer than two seeds have both sides of {text!r}.")
-    error, t = stats.sem(d), stats.t(len(d) - 1)
-    below, above = t.cdf((d.mean() - m) / error), t.sf((d.mean() + m) / error)
-    p_equal, p_outside = max(below, above), min(1 - below, 1 - above)
-    p = p_equal if within else stats.ttest_1samp(d, 0).pvalue
-    seeds = tuple(map(int, d.index))
-    return Found(
-        float(d.mean()),
-        float(t.ppf(0.975) * error),
-        len(d),
-        float(p),
-        float(p_equal),
-        float(p_outside),
-        int((d.abs().le(m) if within else d.gt(0)).sum()),
-        seeds,
-        len(every) - len(d),
-        bool(bad.mean().max() > MOST_STUCK),
-    )
+    mean, error, t = d.mean(), stats.sem(d), stats.t(len(d) - 1)
+    below, above = t.cdf((mean - m) / error), t.sf((mean + m) / error)
+    equal = max(below, above)
+    return {
+        "mean": mean,  # high - low; with +-, the measured side minus the number
+        "half": t.ppf(0.975) * error,  # of the 95% interval
+        "n": len(d),
+        # two-sided, that there is no difference; with +-, that the value is outside
+        "p": equal if within else stats.ttest_1samp(d, 0).pvalue,
+        "p_equal": equal,  # two one-sided tests, that the difference is m or larger
+        "p_outside": min(1 - below, 1 - above),  # with +-, that the value is inside
+        "in_favour": int((d.abs().le(m) if within else d.gt(0)).sum()),  # seeds
+        "seeds": d.index.to_list(),
+        "left_out": len(every) - len(d),  # seeds with a stuck run
+        "void": bool(bad.mean().max() > MOST_STUCK),
+    }
 
 
 def table(runs: Sequence[dict], column: str) -> pd.DataFrame:
@@ -80,23 +62,18 @@ def side(text: str, values: pd.DataFrame) -> pd.Series:
     >>> side("a - b + 0.5", values).to_list()
     [2.5, 3.5]
     """
-    total, sign = pd.Series(0.0, values.index), 1
-    for part in re.split(r" ([+-]) ", text):
-        if part in "+-":
-            sign = 1 if part == "+" else -1
-        elif part in values:
-            total = total + sign * values[part]
-        elif re.fullmatch(r"[\d.]+", part):
-            total = total + sign * float(part)
-        else:
+    total, parts = pd.Series(0.0, values.index), re.split(r" ([+-]) ", f"0 + {text}")
+    for sign, part in zip(parts[1::2], parts[2::2], strict=True):
+        if part not in values and not re.fullmatch(r"[\d.]+", part):
             raise ValueError(f"no run has the row {part!r}; there are {', '.join(values)}.")
+        value = values[part] if part in values else float(part)
+        total = total + value if sign == "+" else total - value
     return total
 
 
 def stuck(runs: Sequence[dict]) -> pd.DataFrame:
     """Return which runs never learnt to read: their MLM loss is not below the copy baseline."""
-    known = [{LOSS: -np.inf, BASELINE: np.inf} | run for run in runs]
-    return table(known, LOSS).ge(table(known, BASELINE))
+    return table(runs, "held_out_masked_token_loss").ge(table(runs, "copy_baseline"))
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
@@ -119,32 +96,32 @@ def holm(p: pd.Series) -> pd.Series:
     return (p * np.arange(len(p), 0, -1)).clip(upper=1).cummax()
 
 
-def judge(claims: dict[str, dict], runs: dict[str, list[dict]]) -> dict[str, dict]:
-    """Return for each claim its word, its corrected p, and what its comparisons find.
+def judge(claims: dict[str, dict]) -> dict[str, dict]:
+    """Return each claim with its word, its corrected p, and what its comparisons find.
 
     The correction is for all ``claims``: they are one page.
     """
     found = {
-        key: [compare(text, runs[key], claim["least"]) for text in claim["criterion"]]
+        key: [compare(text, claim["runs"], claim["least"]) for text in claim["criterion"]]
         for key, claim in claims.items()
     }
-    worst = {key: max(part.p for part in parts) for key, parts in found.items()}
+    worst = {key: max(part["p"] for part in parts) for key, parts in found.items()}
     corrected, judged = holm(pd.Series(worst)), {}
     for key, claim in claims.items():
-        parts, p = found[key], float(corrected[key])
-        controls = [compare(text, runs[key], claim["least"]) for text in claim.get("control", ())]
+        parts, p = found[key], corrected[key]
         words = {word(*pair, p) for pair in zip(claim["criterion"], parts, strict=True)}
         one = words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
-        failed = any(control.mean <= control.half for control in controls)
-        void = failed or any(part.void for part in parts)
-        judged[key] = {"word": "void" if void else one, "p": p, "parts": parts}
+        controls = [compare(text, claim["runs"], 0.0) for text in claim.get("control", ())]
+        failed = any(control["mean"] <= control["half"] for control in controls)
+        void = failed or any(part["void"] for part in parts)
+        judged[key] = claim | {"word": "void" if void else one, "p": p, "parts": parts}
     return judged
 
 
-def word(text: str, part: Found, p: float) -> str:
+def word(text: str, part: dict, p: float) -> str:
     """Return the word for one comparison with its corrected p."""
     if " +- " in text:
-        return "agrees" if p < LEVEL else "opposes" if part.p_outside < LEVEL else "undecided"
-    if part.p_equal < LEVEL:
+        return "agrees" if p < LEVEL else "opposes" if part["p_outside"] < LEVEL else "undecided"
+    if part["p_equal"] < LEVEL:
         return "same"
-    return "undecided" if p >= LEVEL else "agrees" if part.mean > 0 else "opposes"
+    return "undecided" if p >= LEVEL else "agrees" if part["mean"] > 0 else "opposes"

@@ -4,60 +4,48 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, read_json
-from albert_paper.claim_pictures import layers_picture, seeds_picture
+from albert_paper.claim_pictures import label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
-from albert_paper.outcomes import PARTS, Found, compare, judge
+from albert_paper.outcomes import PARTS, compare, judge
 from albert_paper.plan import PLAN
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
 from albert_paper.templates import render
 
 MARKERS = ("<!-- claims -->", "<!-- /claims -->")
-REFERENCE = re.compile(
-    r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}"
-)  # {a < b: column}, {record/a: column}
-LABELS = {  # what a column ends in: what it is, the unit of a value, and of a difference
-    "accuracy": ("accuracy", "%", " points"),
-    "mean_angle": ("mean angle (degrees)", "°", "°"),
-    "later_angle": ("angle (degrees)", "°", "°"),
-    "roughness": ("mean bend (degrees)", "°", "°"),
-    "gap": ("held-out minus training loss", "", ""),
-    "masked_token_loss": ("held-out MLM loss (nats)", "", ""),
-    "": ("", "", ""),
-}
+# {a < b: column}, {record/a: column}
+REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
 
 
-def write_report(figures: Path, readme: Path | None = None) -> Path:
-    """Write CLAIMS.md, its pictures and outcomes.json; put one line between the README's markers.
+def write_report(root: Path) -> Path:
+    """Write the page, its pictures, outcomes.json, and one line between the README's markers.
 
-    ValueError if ``figures`` holds no results/: then this is not the course's folder.
+    ValueError if ``root`` is not the course's folder, which holds figures/results.
     """
+    figures, readme = root / "figures", root / "README.md"
     if not (figures / "results").is_dir():
         raise ValueError(f"{figures / 'results'} is missing: go to the course's folder first")
     runs = read_runs(figures / "results")
-    claims = finished_claims(runs)
-    judged = judge(claims, {key: runs[key.split(".")[0]] for key in claims})
-    outcomes = {key: outcome(claim, judged[key]) for key, claim in claims.items()}
-    write_json(figures / "outcomes.json", outcomes)
+    claims = judge(finished_claims(runs))
+    write_json(figures / "outcomes.json", {key: outcome(claim) for key, claim in claims.items()})
     rows = counted_rows()
     for key, claim in claims.items():
         if "paper" in claim:
-            rows[key] = row_of(claim, judged[key], runs[key.split(".")[0]], runs, judged)
-            save(rows[key]["figure"], figures / "claims" / f"{key}.png", rows[key]["alt"])
-    base = figures / "results" / "figure1_gpu.json"
-    base = read_json(base, FileError) if base.exists() else None
+            rows[key], figure = row_of(claim, runs, claims)
+            save(figure, figures / "claims" / f"{key}.png", rows[key]["alt"])
+    base = read_json(figures / "results" / "figure1_gpu.json", FileError)
     path = figures / "CLAIMS.md"
     path.write_text(render("claims.md", rows=rows, base=base), encoding="utf-8")
-    if readme:
-        words = Counter(row["word"] for row in rows.values())
-        counted = ", ".join(f"{word} {n}" for word, n in words.most_common())
-        line = f"Our runs on {len(rows)} sentences of the paper: {counted}."
-        text = readme.read_text(encoding="utf-8")
-        block = f"\n{line}\n".join(MARKERS)
-        text = re.sub(".*".join(MARKERS), lambda _: block, text, flags=re.DOTALL)
-        readme.write_text(text, encoding="utf-8")
+    words = Counter(row["word"] for row in rows.values())
+    counted = ", ".join(f"{word} {n}" for word, n in words.most_common())
+    block = f"\nOur runs on {len(rows)} sentences of the paper: {counted}.\n".join(MARKERS)
+    text = readme.read_text(encoding="utf-8")
+    text = re.sub(".*".join(MARKERS), lambda _: block, text, flags=re.DOTALL)
+    readme.write_text(text, encoding="utf-8")
     return path
 
 
@@ -77,22 +65,23 @@ def read_runs(results: Path) -> dict[str, list[dict]]:
 def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
     """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM."""
     return {
-        f"{name}.{key}": {"source": plan.source, "setting": plan.setting} | claim
+        f"{name}.{key}": {"source": plan.source, "setting": plan.setting, "runs": runs[name]}
+        | claim
         for name, plan in PLAN.items()
         if len(runs.get(name, ())) == len(plan.rows) * len(plan.seeds)
         for key, claim in plan.claims.items()
     }
 
 
-def outcome(claim: dict, found: dict) -> dict:
-    """Return a claim with its outcome, as notebooks read it; numbers of the paper are resolved."""
+def outcome(claim: dict) -> dict:
+    """Return a judged claim as notebooks read it; numbers of the paper are resolved."""
     kept = ("says", "quote", "source", "criterion", "control", "least")
     return {
         **{name: claim[name] for name in kept if name in claim},
         "printed": [printed(reference) for reference in claim.get("printed", ())],
-        "word": found["word"],
-        "p_holm": found["p"],
-        "parts": [part._asdict() for part in found["parts"]],
+        "word": claim["word"],
+        "p_holm": claim["p"],
+        "parts": claim["parts"],
     }
 
 
@@ -104,31 +93,24 @@ def printed(reference: list) -> float:
     return TABLES[number].value(*cell)
 
 
-def row_of(claim: dict, found: dict, own: list[dict], runs: dict, judged: dict) -> dict:
-    """Return the words of a row and of its section, and its picture with the alt text."""
+def row_of(claim: dict, runs: dict, claims: dict) -> tuple[dict, Figure]:
+    """Return a claim with the words of its row and its section, and its picture."""
     column, low, high, _ = PARTS.fullmatch(claim["criterion"][0]).groups()
-    default = f"{{{low} < {high}: {column}}}"
-    first = found["parts"][0]
-    n, kept = f" (n = {first.n})", [run for run in own if run["seed"] in first.seeds]
-    if claim.get("picture") == "layers":
-        figure, alt = layers_picture(kept, claim["says"])
-    else:
-        figure, alt = seeds_picture(claim["criterion"][0], kept, claim["says"], label(column)[0])
-    return {
-        "says": claim["says"],
+    ours = claim.get("ours", f"{{{low} < {high}: {column}}}")
+    first, n = claim["parts"][0], f" (n = {claim['parts'][0]['n']})"
+    kept = [run for run in claim["runs"] if run["seed"] in first["seeds"]]
+    draw = layers_picture if claim.get("picture") == "layers" else seeds_picture
+    figure, alt = draw(claim, kept)
+    words = {
         "paper": claim["paper"].format(*map(printed, claim.get("printed", ()))),
-        "ours": filled(claim.get("ours", default), kept, runs, judged, n),
-        "word": found["word"],
-        "claim": claim,
-        "note": filled(claim.get("note", ""), kept, runs, judged),
-        "first": first,
-        "p": "p < 0.001" if found["p"] < 0.001 else f"p = {found['p']:.2g}",
-        "figure": figure,
+        "ours": filled(ours, kept, runs, claims, n),
+        "note": filled(claim.get("note", ""), kept, runs, claims),
         "alt": alt,
     }
+    return claim | words, figure
 
 
-def filled(text: str, own: list[dict], runs: dict, judged: dict, n: str = "") -> str:
+def filled(text: str, own: list[dict], runs: dict, claims: dict, n: str = "") -> str:
     """Put what was measured in the place of {a < b: column}, and the word of {EXPERIMENT.CLAIM}.
 
     ``n`` follows the first number; a number of another record names its own.
@@ -137,28 +119,20 @@ def filled(text: str, own: list[dict], runs: dict, judged: dict, n: str = "") ->
     def number(match: re.Match) -> str:
         nonlocal n
         record, sides, column = match.groups()
-        found = compare_sides(sides, column, runs[record] if record else own)
-        behind, n = f" (n = {found.n})" if record else n, ""
-        return shown(found, column, difference=" < " in sides or " - " in sides) + behind
+        difference = " < " in sides
+        criterion = f"{column}: {sides if difference else f'0 < {sides}'}"
+        found = compare(criterion, runs[record] if record else own, 0.0)
+        behind, n = f" (n = {found['n']})" if record else n, ""
+        return shown(found, column, difference or " - " in sides) + behind
 
     text = REFERENCE.sub(number, text)
-    return re.sub(r"\{(\w+\.\w+)\}", lambda match: judged[match[1]]["word"], text)
+    return re.sub(r"\{(\w+\.\w+)\}", lambda match: claims[match[1]]["word"], text)
 
 
-def compare_sides(sides: str, column: str, runs: list[dict]) -> Found:
-    """Return what is found for ``a < b``, or for a side alone."""
-    return compare(f"{column}: {sides if ' < ' in sides else f'0 < {sides}'}", runs, 0.0)
-
-
-def label(column: str) -> tuple[str, str, str]:
-    """Return what a column is, the unit of its values, and that of their differences."""
-    return next(words for end, words in LABELS.items() if column.endswith(end))
-
-
-def shown(found: Found, column: str, difference: bool) -> str:
+def shown(found: dict, column: str, difference: bool) -> str:
     """Return a mean with its 95% interval and unit; seconds are rounded and have no interval."""
     if column.endswith("seconds"):
-        return f"{found.mean:.0f}"
+        return f"{found['mean']:.0f}"
     unit = label(column)[1 + difference]
     scale, digits = 100 if column.endswith("accuracy") else 1, 1 if unit else 2
-    return f"{found.mean * scale:.{digits}f} ± {found.half * scale:.{digits}f}{unit}"
+    return f"{found['mean'] * scale:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"

@@ -1,17 +1,22 @@
-"""The plan as data: every experiment of ``data/experiments.toml``, and the runs it asks for.
+"""The plan as data, every experiment of ``data/experiments.toml``, and how one is carried out.
 
 A section is written down before its runs: rows, seeds, settings, learning rates, and for each claim
 the criterion, the control and the smallest difference that matters. Notebook 09 explains why.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
+from itertools import product
+from pathlib import Path
 
+import pandas as pd
+
+from albert_edu.errors import FileError, read_json
+from albert_edu.training.workers import pick_device
 from albert_paper import measures
-from albert_paper.published import read_toml
-from albert_paper.sweep import Run
+from albert_paper.provenance import git, provenance, write_json
+from albert_paper.published import DATA, read_toml
+from albert_paper.sweep import Run, recorded_run, result_file, results, sweep
 
 MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
 
@@ -34,11 +39,6 @@ class Experiment:
     claims: dict[str, dict] = field(default_factory=dict)
     card: bool = False  # takes a GPU
 
-    @property
-    def measured(self) -> Callable[..., dict]:
-        """The function that measures a trained model."""
-        return getattr(measures, self.measure)
-
     def runs(self, rates: dict[str, float]) -> list[Run]:
         """Return every row with every seed; ``rates`` are those of the pilots.
 
@@ -46,15 +46,12 @@ class Experiment:
         for a row without a learning rate.
         """
         runs = []
-        for seed in self.seeds:
-            for row, changes in self.rows.items():
-                settings = self.settings | changes
-                rate = settings.get("learning_rate") or rates.get(changes.get("rate_of", row))
-                if not rate:
-                    raise ValueError(
-                        f"the row {row!r} has no learning rate: write one, or a pilot."
-                    )
-                runs.append(run_of_row(row, settings | {"learning_rate": rate}, seed))
+        for seed, (row, changes) in product(self.seeds, self.rows.items()):
+            settings = self.settings | changes
+            rate = settings.get("learning_rate") or rates.get(changes.get("rate_of", row))
+            if not rate:
+                raise ValueError(f"the row {row!r} has no learning rate: write one, or a pilot.")
+            runs.append(run_of_row(row, settings | {"learning_rate": rate}, seed))
         return runs
 
     def pilots(self) -> list[Run]:
@@ -76,46 +73,78 @@ def best_rates(pilots: Sequence[dict]) -> dict[str, float]:
     >>> best_rates([dict(zip(names, run)) for run in runs])
     {'a': 0.002}
     """
-    losses = defaultdict(lambda: defaultdict(list))
-    for run in pilots:
-        losses[run["row"]][run["learning_rate"]].append(run["held_out_masked_token_loss"])
-    return {
-        row: min(sorted(by_rate), key=lambda rate, tried=by_rate: fmean(tried[rate]))
-        for row, by_rate in losses.items()
-    }
+    if not pilots:
+        return {}
+    tried = pd.DataFrame(pilots)
+    losses = tried.pivot_table("held_out_masked_token_loss", "learning_rate", "row")
+    return losses.idxmin().to_dict()
 
 
 def run_of_row(row: str, changes: dict, seed: int) -> Run:
-    """Return the run of a row with a seed; each depth of a ``chain`` is trained before, as long."""
-    changes = {name: value for name, value in changes.items() if name != "rate_of"}
-    sizes = {name: changes.pop(name) for name in MODEL if name in changes}
-    grown = tuple((depth, changes["steps"]) for depth in changes.pop("chain", ()))
-    then = tuple(sorted(changes.pop("then", {}).items()))
-    return Run(row, **changes, config=model_changes(**sizes), grown=grown, seed=seed, then=then)
-
-
-def model_changes(
-    H: int = 0, L: int = 0, E: int = 0, share: str = "", dropout: float = 0.0
-) -> tuple[tuple[str, object], ...]:
-    """Return the fields of ``AlbertConfig`` that a row changes.
+    """Return the run of a row with a seed; each depth of a ``chain`` is trained before, as long.
 
     Narrow layers start from wider distributions.
     """
-    changes = {}
+    changes = {name: value for name, value in changes.items() if name != "rate_of"}
+    H, L, E, share, dropout = (changes.pop(name, None) for name in MODEL)
+    config = {"embedding_size": E} if E else {}
     if H:
-        changes = {
+        config = {
             "hidden_size": H,
             "ffn_size": 4 * H,
             "num_heads": max(1, H // (64 if H >= 256 else 32)),
-            "embedding_size": E or H // 2,
+            "embedding_size": E,
             "num_layers": L,
             "init_std": round(0.02 * (768 / H) ** 0.5, 3),
         }
-    elif E:
-        changes = {"embedding_size": E}
-    changes |= {"share": share} if share else {}
-    changes |= {"hidden_dropout": dropout, "attention_dropout": dropout} if dropout else {}
-    return tuple(changes.items())
+    config |= {"share": share} if share else {}
+    config |= {"hidden_dropout": dropout, "attention_dropout": dropout} if dropout else {}
+    grown = tuple((depth, changes["steps"]) for depth in changes.pop("chain", ()))
+    then = tuple(sorted(changes.pop("then", {}).items()))
+    return Run(row, **changes, config=tuple(config.items()), grown=grown, then=then, seed=seed)
 
 
 PLAN = {name: Experiment(**section) for name, section in read_toml("experiments.toml").items()}
+
+
+def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -> Path:
+    """Do the runs that are not done, first the pilots, then every row with every seed.
+
+    The record ``figures/results/NAME.json`` is written when this is interrupted, too. It holds
+    every finished run, so a later sitting goes on from it, perhaps on another machine. Raises
+    ValueError when there is no such experiment, and when it takes a card that is not there.
+    """
+    if name not in PLAN:
+        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(PLAN)}.")
+    plan, folder, path = PLAN[name], runs / "sweeps", figures / "results" / f"{name}.json"
+    if plan.card:
+        require_card(name, device)
+    measure = getattr(measures, plan.measure)
+    known = read_json(path, FileError) if path.exists() else {}
+    for result in known.get("pilots", []) + known.get("runs", []):
+        write_json(result_file(folder, recorded_run(result), measure), result)
+    pilots, wanted, rates = plan.pilots(), [], {}
+    try:
+        rates = best_rates(sweep(pilots, measure, folder, device))
+        wanted = plan.runs(rates)
+        sweep(wanted, measure, folder, device)
+    finally:
+        tried, done = (results(part, measure, folder) for part in (pilots, wanted))
+        record = {
+            "experiment": name,
+            "measure": plan.measure,
+            "plan_commit": git("log", "-1", "--format=%h", "--", str(DATA / "experiments.toml")),
+            "rates": rates,
+            "planned_runs": len(plan.rows) * len(plan.seeds),
+            "pilots": tried,
+            "runs": done,
+            "provenance": provenance(f"run {name}", tried + done),
+        }
+        write_json(path, record)
+    return path
+
+
+def require_card(name: str, device: str) -> None:
+    """Raise ValueError where a card is expected and there is none, unless a device is named."""
+    if device == "auto" and pick_device(device).type != "cuda":
+        raise ValueError(f"{name} needs a CUDA card; insist with --device cpu.")

@@ -8,26 +8,23 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 
 def run_all(
-    jobs: Sequence[tuple[Callable, tuple]],
+    jobs: Sequence[Callable[[], object]],
     processes: int,
-    done: Callable[[object], None] = lambda result: None,
+    done: Callable[[object], object] = lambda result: None,
 ) -> None:
-    """Call every job, a module's function and its arguments, in processes that end with this one.
+    """Call every job, a partial of a module's function, in processes that end with this one.
 
     ``done`` is called with each result. The first error, or an interruption, ends all processes and
     is raised here; what a job must not lose it keeps in checkpoints.
     """
-    if not jobs:
-        return
-    others = set(multiprocessing.active_children())
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processes, len(jobs)), spawn, _end_with_parent) as pool:
+    with ProcessPoolExecutor(processes, spawn, _end_with_parent) as pool:
         try:
-            for future in as_completed([pool.submit(job, *arguments) for job, arguments in jobs]):
+            for future in as_completed([pool.submit(job) for job in jobs]):
                 done(future.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(multiprocessing.active_children()) - others:
+            for child in multiprocessing.active_children():
                 child.terminate()
             raise
 

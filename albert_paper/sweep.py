@@ -8,10 +8,9 @@ import hashlib
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 
@@ -23,20 +22,10 @@ from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
 from albert_edu.training.stages import Stage, train_stages
-from albert_edu.training.workers import device_name, pick_device
+from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
-from albert_paper.provenance import commit, corpus_hash, now, write_json
+from albert_paper.provenance import corpus_hash, here_and_now, write_json
 from albert_paper.published import frozen
-
-
-class Trained(NamedTuple):
-    """A trained model, its text, and the mean MLM loss of each tenth of each stage."""
-
-    model: AlbertForPretraining
-    text: PreparedText
-    curve: list[tuple[int, float]]
-    seconds: float  # over all sittings, by the clock on the wall
-
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 
@@ -63,27 +52,16 @@ class Run:
     optimizer: str = "adamw"
     learning_rate: float = 2e-3
     warmup: float = 0.1  # share of a stage's steps
-    weight_decay: float = 0.01
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     vocab_size: int = 0  # the default of its corpus when 0
     seed: int = 0
     then: tuple[tuple[str, object], ...] = ()
 
     def key(self, measure: Measure) -> str:
-        """Return the name of the result, the same on every machine for the same settings.
-
-        Defaults are left out, so that a new field leaves old results valid. Old results of stacked
-        runs are not valid, because those runs read batches repeatedly.
-        """
-        chosen = {
-            name: value
-            for name, value in dataclasses.asdict(self).items()
-            if value != DEFAULTS.get(name) and name != "row"
-        }
-        identity = [measure.__name__, chosen]
-        identity += [measure.settings] if hasattr(measure, "settings") else []
-        identity += ["each batch once"] if self.grown else []
-        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+        """Return the name of the result, the same on every machine for the same settings."""
+        settings = dataclasses.asdict(self) | {"row": ""}
+        identity = json.dumps([measure.__name__, settings], sort_keys=True)
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
     def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
         """Return its batches, or those of the documents held out.
@@ -107,52 +85,49 @@ class Run:
         sizes = {"vocab_size": vocab_size, "max_positions": self.sequence_length}
         return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
 
-    def stages(self, config: AlbertConfig) -> list[Stage]:
+    def stages(self) -> list[Stage]:
         """Return its stages up to full depth, the shallower depths first."""
-        depths = (*self.grown, (config.num_layers, self.steps))
+        depth = AlbertConfig.named(self.preset, **dict(self.config)).num_layers
+        depths = (*self.grown, (depth, self.steps))
         return [
             Stage(layers, steps, *(own or [self.learning_rate])) for layers, steps, *own in depths
         ]
 
     def train(
         self, folder: Path | None = None, device: str | None = None, describe: str | None = None
-    ) -> Trained:
-        """Train it, or go on with it; checkpoints lie in ``folder``."""
+    ) -> tuple[AlbertForPretraining, PreparedText, list[tuple[int, float]], float]:
+        """Train it, or go on with it; checkpoints lie in ``folder``.
+
+        Returns the model, its text, the mean MLM loss of each tenth of each stage, and the seconds
+        by the clock on the wall, over all sittings.
+        """
         text = self.text()
         config = self.model_config(len(text.tokenizer))
-        parts = [(config, self.stages(config), folder)]
+        parts = [(config, self.stages(), folder)]
         if self.then:
             steps, rate = (dict(self.then)[name] for name in ("steps", "dropout"))
             later = config.replace(hidden_dropout=rate, attention_dropout=rate)
             last = Stage(config.num_layers, steps, self.learning_rate)
             parts.append((later, [last], folder and folder / "then"))
         model, curve, seconds, done = None, [], 0.0, 0
+        batches, settings = partial(self.batches, text), partial(self.settings, device=device)
         for config, stages, place in parts:
             if model:  # the same weights in a model with the other dropout
                 weights, model = model.state_dict(), AlbertForPretraining(config)
                 model.load_state_dict(weights)
-            model, history = train_stages(
-                config,
-                stages,
-                lambda stage, skip: self.stream(text, skip=skip, **self._shape(stage)),
-                lambda stage: self.settings(stage, device),
-                place,
-                device,
-                warm_start=model,
-                skip=done,
-                describe=describe,
-            )
+            start = {"warm_start": model, "skip": done, "describe": describe}
+            model, history = train_stages(config, stages, batches, settings, place, device, **start)
             losses = zip(*history.column("masked_token_loss"), strict=True)
             curve += [(done + step, round(loss, 4)) for step, loss in losses]
             seconds += sum(history.column("seconds")[1])
             done += sum(stage.steps for stage in stages)
-        return Trained(model.eval(), text, curve, seconds)
+        return model.eval(), text, curve, seconds
 
-    def _shape(self, stage: Stage) -> dict[str, int]:
-        """The shape of a stage's batches; every step reads as many tokens, at whatever length."""
+    def batches(self, text: PreparedText, stage: Stage, skip: int) -> PretrainingStream:
+        """Return a stage's batches; every step reads as many tokens, at whatever length."""
         length = stage.sequence_length or self.sequence_length
         rows = self.batch_size * self.sequence_length // length
-        return {"batch_size": rows, "sequence_length": length}
+        return self.stream(text, skip=skip, batch_size=rows, sequence_length=length)
 
     def settings(self, stage: Stage, device: str | None = None) -> PretrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""
@@ -161,7 +136,6 @@ class Run:
             stage.learning_rate,
             warmup_steps=int(self.warmup * stage.steps),
             optimizer=self.optimizer,
-            weight_decay=self.weight_decay,
             checkpoint_every=500,
             log_every=max(1, stage.steps // 10),
             seed=self.seed,
@@ -180,16 +154,15 @@ def sweep(
     It takes as many processes as there are cores, or as ``ALBERT_EDU_PROCESSES`` says on a machine
     that others use, too; a card takes one unless told so. Raises what training raises.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     cores = os.cpu_count() if pick_device(device).type == "cpu" else 1
-    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or cores or 1
+    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or cores
     waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
     for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
         run.text()  # once, not by every process
-    jobs = [(do_run, (run, measure, folder, device)) for run in waiting]
+    jobs = [partial(do_run, run, measure, folder, device) for run in waiting]
     with progress_bar(len(runs), "runs", initial=len(runs) - len(waiting)) as bar:
         run_all(jobs, processes, lambda _: bar.update())
-    return [read_result(folder, run, measure) for run in runs]
+    return results(runs, measure, folder)
 
 
 def do_run(
@@ -197,22 +170,20 @@ def do_run(
     measure: Measure,
     folder: Path,
     device: str | None,
-    threads: int = 1,
     keep: Path | None = None,
     describe: str | None = None,
 ) -> None:
     """Train and measure one run, unless its result exists, with checkpoints in ``folder``.
 
-    The trained model is saved in ``keep``. RuntimeError names the run that fails, and why.
+    It takes one thread, so that the number of cores changes no result. The trained model is saved
+    in ``keep``. RuntimeError names the run that fails, and why.
     """
     result, device = result_file(folder, run, measure), pick_device(device)
     if result.exists():
         return
-    torch.set_num_threads(threads)
-    # A core's own time where we can have it: other programs on the machine do not count.
-    clock = time.process_time if device.type == "cpu" else time.perf_counter
-    start, checkpoints = clock(), result.with_suffix(f".{device.type}")  # a GPU's are not a core's
-    resumed, code = checkpoints.exists(), commit()  # of the code that was imported
+    torch.set_num_threads(1)
+    checkpoints = result.with_suffix(f".{device.type}")  # a GPU's are not a core's
+    origin = here_and_now(device)  # of the code that was imported
     try:
         model, text, curve, seconds = run.train(checkpoints, device, describe)
     except Exception as error:
@@ -220,26 +191,16 @@ def do_run(
             f"training {run.row}, seed {run.seed} ({checkpoints}) failed: "
             f"{type(error).__name__}: {error}"
         ) from error
-    trained, start = seconds if resumed else clock() - start, clock()
     if keep:
         save_pretrained(model, text.tokenizer, keep)
-    measured = measure(model, text, run)
-    write_json(
-        result,
-        {
-            **dataclasses.asdict(run),
-            **measured,
-            "training_curve": curve,
-            "training_seconds": round(trained, 1),
-            "seconds": round(trained + clock() - start, 1),
-            "device": device_name(device),
-            "commit": code,
-            "date": now()[:10],
-            "ended": now(),
-            "torch": torch.__version__,
-            "corpus_hash": corpus_hash(text),
-        },
-    )
+    found = {
+        **dataclasses.asdict(run),
+        **measure(model, text, run),
+        "training_curve": curve,
+        "training_seconds": round(seconds, 1),
+        "corpus_hash": corpus_hash(text),
+    }
+    write_json(result, found | origin)
     shutil.rmtree(checkpoints)
 
 
@@ -248,9 +209,10 @@ def result_file(folder: Path, run: Run, measure: Measure) -> Path:
     return folder / f"{run.key(measure)}.json"
 
 
-def read_result(folder: Path, run: Run, measure: Measure) -> dict:
-    """Return the result of a finished run under the row of ``run``, which others may share."""
-    return json.loads(result_file(folder, run, measure).read_text()) | {"row": run.row}
+def results(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
+    """Return the results of those runs that are done, each under its own row: some share one."""
+    done = [(run.row, result_file(folder, run, measure)) for run in runs]
+    return [json.loads(path.read_text()) | {"row": row} for row, path in done if path.exists()]
 
 
 def recorded_run(result: dict) -> Run:

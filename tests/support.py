@@ -54,8 +54,8 @@ def same_bits(one: nn.Module | dict, other: nn.Module | dict) -> bool:
 
 def run_here(jobs, processes, done=lambda result: None):
     """Do the jobs in this process: those of a pool would not see the patches."""
-    for job, arguments in jobs:
-        done(job(*arguments))
+    for job in jobs:
+        done(job())
 
 
 def timeless(records: list[dict]) -> list[dict]:

@@ -317,13 +317,13 @@ def test_a_damaged_copy_of_prepared_text_is_named(tmp_path, monkeypatch):
 
 
 def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
-    (tmp_path / "results").mkdir()
+    (tmp_path / "figures" / "results").mkdir(parents=True)
     for content, message in (
         ("{", "is damaged"),
         ("[]", r"holds \[\] and not"),
         ("{}", "lacks the runs of an experiment"),
     ):
-        put("results/gap.json", content)(tmp_path)
+        put("figures/results/gap.json", content)(tmp_path)
         assert_refused(tmp_path, f"gap.json {message}", lambda: write_report(tmp_path))
 
 
@@ -336,7 +336,6 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1",
     "no device 'cuda' of auto": "reproduce --device cuda",
     "is empty: give a name": "pretrain --corpus stories --out EMPTY",
-    "minutes must be": "reproduce --minutes nan",
     "is no folder, no shipped model": "inspect nowhere",
     "top must be from 1": "fill [MASK] --top 0",
     "there is no .MASK. in": "fill hello",

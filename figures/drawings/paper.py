@@ -5,7 +5,7 @@ from albert_paper.published import TABLES, TRAINING
 
 def training_setting(name: str):
     """Return a published setting of the authors' training, for example ``"learning_rate"``."""
-    return TRAINING[name].value
+    return TRAINING[name]
 
 
 def average_score(table: str, *key) -> float:

@@ -50,7 +50,7 @@ def look_up(run: dict, column: str) -> float:
     return run
 
 
-def measure(criterion: str, runs: list[dict], bar: float) -> dict:
+def measure(criterion: str, runs: list[dict]) -> dict:
     """The sum of a criterion's terms over seeds without a stuck run: mean, standard error, degrees of freedom."""
     column, terms, within = read(criterion)
     rows: dict[str, dict[int, dict]] = {}
@@ -60,18 +60,11 @@ def measure(criterion: str, runs: list[dict], bar: float) -> dict:
     kept, stuck = [], [0] * len(named)
     seeds = sorted(set.intersection(*map(set, named)))
     for seed in seeds:
-        bad = [
-            LOSS in of[seed] and of[seed][LOSS] >= of[seed].get("copy_baseline", bar)
-            for of in named
-        ]
+        bad = [of[seed][LOSS] >= of[seed]["copy_baseline"] for of in named]
         stuck = [count + one for count, one in zip(stuck, bad, strict=True)]
         if not any(bad):
-            kept.append(
-                sum(
-                    sign * (look_up(rows[name][seed], column) if name in rows else float(name))
-                    for sign, name in terms
-                )
-            )
+            here = {name: look_up(rows[name][seed], column) for _, name in terms if name in rows}
+            kept.append(sum(sign * float(here.get(name, name)) for sign, name in terms))
     return {
         "mean": float(np.mean(kept)),
         "error": float(np.std(kept, ddof=1)) / math.sqrt(len(kept)),
@@ -105,9 +98,9 @@ def one_word(found: dict, least: float, p: float) -> str:
     return ("agrees" if found["mean"] > 0 else "opposes") if p < 0.05 else "undecided"
 
 
-def word(claim: dict, measured: list[dict], runs: list[dict], bar: float, p: float) -> str:
+def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
     for control in claim.get("control", []):
-        if chance(measure(control, runs, bar), 0.0, 1) >= 0.025:
+        if chance(measure(control, runs), 0.0, 1) >= 0.025:
             return "void"
     if max(found["stuck"] for found in measured) > 0.25:
         return "void"
@@ -123,10 +116,9 @@ def outcomes(root: Path) -> dict[str, str]:
         path = root / "figures/results" / f"{name}.json"
         runs = json.loads(path.read_text())["runs"] if path.exists() else []
         if len(runs) == len(section["rows"]) * len(section["seeds"]):
-            bar = section.get("copy_baseline", math.inf)
             for key, claim in section.get("claims", {}).items():
-                found = [measure(criterion, runs, bar) for criterion in claim["criterion"]]
-                measured[f"{name}.{key}"] = (claim, found, runs, bar)
+                found = [measure(criterion, runs) for criterion in claim["criterion"]]
+                measured[f"{name}.{key}"] = (claim, found, runs)
                 p[f"{name}.{key}"] = max(map(p_value, found))
     said, so_far = counted(root), 0.0
     for rank, key in enumerate(sorted(p, key=p.get)):

@@ -10,13 +10,8 @@ from albert_edu.model.interchange import load_pretrained
 from albert_paper.figure1 import newest_address
 from tests.support import main
 
-SIZES = dict(
-    hidden_size=32,
-    num_attention_heads=2,
-    intermediate_size=64,
-    num_hidden_layers=3,
-    max_position_embeddings=24,
-)
+SIZES = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
+SIZES |= {"num_hidden_layers": 3, "max_position_embeddings": 24}
 
 
 @pytest.fixture
@@ -53,10 +48,8 @@ def test_two_models_in_the_released_layout_are_drawn_each_with_its_own_tokenizer
     assert [line.split()[0] for line in said[:8]] == ["albert-small", *"123", "bert-small", *"123"]
     assert said[-1] == f"drawn: {tmp_path / 'out' / 'figure1.png'}"
     picture = PIL.Image.open(tmp_path / "out" / "figure1.png")
-    assert (
-        "albert-small ends at" in picture.text["Description"]
-        and said[-2][:-1] in (picture.text["Description"])
-    )
+    alt = picture.text["Description"]
+    assert "albert-small ends at" in alt and said[-2][:-1] in alt
 
 
 def test_the_text_of_the_course_is_an_address_that_is_long_enough():

@@ -9,22 +9,17 @@ from albert_paper.outcomes import compare, judge
 
 def runs_of(**rows: list[float]) -> list[dict]:
     """A run for every value of a row, all of them far below the copy baseline."""
+    learnt = {"held_out_masked_token_loss": 1.0, "copy_baseline": 4.0}
     return [
-        {
-            "row": row,
-            "seed": seed,
-            "loss": value,
-            "held_out_masked_token_loss": 1.0,
-            "copy_baseline": 4.0,
-        }
+        {"row": row, "seed": seed, "loss": value} | learnt
         for row, values in rows.items()
         for seed, value in enumerate(values, start=20)
     ]
 
 
 def word(criterion: str, runs: list[dict], least: float = 0.02, **claim) -> str:
-    claims = {"x.y": {"criterion": [criterion], "least": least} | claim}
-    return judge(claims, {"x.y": runs})["x.y"]["word"]
+    claim |= {"criterion": [criterion], "least": least, "runs": runs}
+    return judge({"x.y": claim})["x.y"]["word"]
 
 
 @pytest.mark.parametrize(
@@ -62,20 +57,21 @@ def test_the_interval_and_p_are_those_of_scipys_paired_test():
     found = compare("loss: a < b", runs_of(a=list(a), b=list(b)), 0.1)
     expected = stats.ttest_rel(b, a)
     low, high = expected.confidence_interval()
-    assert found.p == pytest.approx(expected.pvalue)
-    assert (found.mean - found.half, found.mean + found.half) == pytest.approx((low, high))
+    assert found["p"] == pytest.approx(expected.pvalue)
+    mean, half = found["mean"], found["half"]
+    assert (mean - half, mean + half) == pytest.approx((low, high))
 
 
 def test_a_side_may_be_a_sum_of_rows_and_numbers():
     runs = runs_of(a=[3.0, 4.0], b=[1.0, 1.5], c=[0.5, 0.5])
-    assert compare("loss: c < a - b + 0.25", runs, 0.1).mean == pytest.approx(2.0)
+    assert compare("loss: c < a - b + 0.25", runs, 0.1)["mean"] == pytest.approx(2.0)
 
 
 def test_pairs_with_a_stuck_run_are_left_out_and_many_of_them_void_a_claim():
     runs = runs_of(a=[1.0] * 8, b=[1.4, 1.5, 1.6, 1.4, 1.5, 1.6, 1.5, 9.0])
     runs[-1]["held_out_masked_token_loss"] = 4.0
     found = compare("loss: a < b", runs, 0.02)
-    assert (found.n, found.left_out, found.mean) == (7, 1, pytest.approx(1.5 - 1.0))
+    assert (found["n"], found["left_out"], found["mean"]) == (7, 1, pytest.approx(1.5 - 1.0))
     for run in runs[-3:]:
         run["held_out_masked_token_loss"] = 4.1
     assert word("loss: a < b", runs) == "void"
@@ -88,22 +84,21 @@ def test_a_control_that_fails_voids_a_claim():
 
 
 def test_only_seeds_that_both_rows_have_are_compared():
-    assert compare("loss: a < b", runs_of(a=[1.0, 2.0, 3.0], b=[2.0, 3.5]), 0.1).n == 2
+    assert compare("loss: a < b", runs_of(a=[1.0, 2.0, 3.0], b=[2.0, 3.5]), 0.1)["n"] == 2
 
 
 def test_two_comparisons_have_one_word_only_if_both_say_it():
     runs = runs_of(a=[1.0] * 4, b=[1.5, 1.6, 1.55, 1.45], c=[1.9, 0.6, 1.4, 0.7])
-    claim = {"criterion": ["loss: a < b", "loss: a < c"], "least": 0.02}
-    assert judge({"x": claim}, {"x": runs})["x"]["word"] == "undecided"
+    claim = {"criterion": ["loss: a < b", "loss: a < c"], "least": 0.02, "runs": runs}
+    assert judge({"x": claim})["x"]["word"] == "undecided"
 
 
 def test_more_claims_on_the_page_make_each_harder():
     runs = runs_of(a=[1.0] * 4, b=[1.3, 1.5, 1.6, 1.25])
     assert word("loss: a < b", runs) == "agrees"
-    claims = {name: {"criterion": ["loss: a < b"], "least": 0.02} for name in "abcdefgh"}
-    assert {one["word"] for one in judge(claims, dict.fromkeys(claims, runs)).values()} == {
-        "undecided"
-    }
+    claim = {"criterion": ["loss: a < b"], "least": 0.02, "runs": runs}
+    judged = judge(dict.fromkeys("abcdefgh", claim))
+    assert {one["word"] for one in judged.values()} == {"undecided"}
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ import dataclasses
 import json
 
 import pytest
+import torch
 
-from albert_paper import experiments as module
 from albert_paper import measures
-from albert_paper.experiments import run_experiment
+from albert_paper import plan as module
 from albert_paper.outcomes import PARTS
-from albert_paper.plan import PLAN, Experiment, best_rates
-from albert_paper.provenance import ROOT
+from albert_paper.plan import PLAN, Experiment, best_rates, run_experiment
+from albert_paper.provenance import ROOT, here_and_now
 from albert_paper.sweep import recorded_run
 from tests.support import run_here
 
@@ -36,9 +36,7 @@ def test_every_claim_says_what_decides_and_names_rows_that_are_there(name):
         assert {"says", "quote", "criterion", "least"} <= set(claim)
         for text in (*claim["criterion"], *claim.get("control", ())):
             _, low, high, _ = PARTS.fullmatch(text).groups()
-            sides = [
-                part for side in (low, high) for part in side.replace(" + ", " - ").split(" - ")
-            ]
+            sides = f"{low} - {high}".replace(" + ", " - ").split(" - ")
             rows = [part for part in sides if not part.replace(".", "").isdigit()]
             assert rows and set(rows) <= set(plan.rows), text
 
@@ -83,8 +81,9 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
                 raise KeyboardInterrupt
             done.append(run.row)
             result = dataclasses.asdict(run) | {"held_out_masked_token_loss": run.learning_rate}
+            result |= {"training_seconds": 1.0} | here_and_now(torch.device("cpu"))
             module.write_json(path, result)
-        return [module.read_result(folder, run, measure) for run in runs]
+        return module.results(runs, measure, folder)
 
     monkeypatch.setattr(module, "sweep", sweep)
     for machine, (pilots, runs) in (("a", (1, 0)), ("b", (2, 1)), ("c", (2, 4))):
@@ -97,22 +96,6 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
         assert record["planned_runs"] == 4 and record["measure"] == "scores"
     assert done.count("interrupted") == 2 and len(done) == 8, "nothing is done twice"
     assert record["rates"] == {"shallow": 1e-3}
-    monkeypatch.setitem(PLAN, "tiny_again", tiny())
-    run_experiment("tiny_again", tmp_path, tmp_path / "d", "cpu")
-    assert len(done) == 8, "a run of another record is not made again"
-
-
-def test_a_record_is_taken_up_only_where_its_measure_had_the_same_settings(tmp_path):
-    """A measure that learnt to give more must not find its old runs done."""
-    for name, record in (
-        ("old", {"plan": {"measure": "order_cross"}}),
-        ("other", {"measure": "order_cross", "measure_settings": ["probe"]}),
-        ("same", {"measure": "order_cross", "measure_settings": ["probe", "probe_mean"]}),
-    ):
-        module.write_json(tmp_path / f"{name}.json", record | {"runs": [name]})
-    kind = {"measure": "order_cross", "measure_settings": ["probe", "probe_mean"]}
-    assert list(module.recorded_results(kind, tmp_path)) == ["same"]
-    assert list(module.recorded_results(kind | {"measure_settings": None}, tmp_path)) == ["old"]
 
 
 def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch):
@@ -132,14 +115,9 @@ def test_what_is_planned_runs_at_toy_size(name, tmp_path, monkeypatch):
     monkeypatch.setattr(measures, "FINETUNED", {"steps": 2, "warmup_steps": 1})
     monkeypatch.setattr("albert_paper.sweep.run_all", run_here)
     plan, short = PLAN[name], {"steps": 3, "batch_size": 4, "learning_rate": 1e-3}
-    rows = {
-        row: changes | {"H": 32, "L": 1, "E": 32} | short
-        for row, changes in list(plan.rows.items())[:2]
-    }
-    monkeypatch.setitem(
-        PLAN,
-        name,
-        dataclasses.replace(plan, rows=rows, seeds=[20], pilot={}, settings=plan.settings | short),
-    )
+    small = {"H": 32, "L": 1, "E": 32} | short
+    rows = {row: changes | small for row, changes in list(plan.rows.items())[:2]}
+    short = {"rows": rows, "seeds": [20], "pilot": {}, "settings": plan.settings | short}
+    monkeypatch.setitem(PLAN, name, dataclasses.replace(plan, **short))
     record = json.loads(run_experiment(name, tmp_path, tmp_path, "cpu").read_text())
     assert len(record["runs"]) == 2 and record["provenance"]["commit"]

