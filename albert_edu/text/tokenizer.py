@@ -139,19 +139,7 @@ class AlbertTokenizer:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "spiece.model").write_bytes(self.model_proto)
-        settings = {
-            "tokenizer_class": "AlbertTokenizer",
-            "do_lower_case": True,
-            "keep_accents": False,
-            "remove_space": True,
-            "pad_token": "<pad>",
-            "unk_token": UNKNOWN,
-            "cls_token": "[CLS]",
-            "sep_token": "[SEP]",
-            "mask_token": "[MASK]",
-            "bos_token": "[CLS]",
-            "eos_token": "[SEP]",
-        }
+        settings = {"tokenizer_class": "AlbertTokenizer"}  # whose own defaults are ours
         (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
 
     def __len__(self) -> int:

