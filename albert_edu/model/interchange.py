@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
+import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -55,9 +56,11 @@ def load_pretrained(
     folder = model_folder(folder)
     settings = read_json(folder / "config.json", InterchangeError)
     config = formats.from_transformers(settings)
+    with torch.device("meta"):  # sizes that no file fills must not fill the memory
+        blueprint = AlbertForPretraining(config)
     tensors = _read_tensors(folder)
+    weights = formats.our_weights(folder, tensors, settings["model_type"], blueprint, optional)
     model = AlbertForPretraining(config)
-    weights = formats.our_weights(folder, tensors, settings["model_type"], model, optional)
     model.load_state_dict(weights, strict=False)
     tokenizer = load_tokenizer(folder, config.vocab_size)
     model.vocabulary = tokenizer and tokenizer.fingerprint
@@ -129,7 +132,8 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
     shards = [WEIGHTS]
     if (folder / INDEX).exists() and not (folder / WEIGHTS).exists():
         with blame(folder / INDEX, InterchangeError):
-            shards = sorted(set(read_json(folder / INDEX, InterchangeError)["weight_map"].values()))
+            named = read_json(folder / INDEX, InterchangeError)["weight_map"].values()
+            shards = sorted({Path(str(shard)).name for shard in named})  # of this folder alone
     elif not (folder / WEIGHTS).exists():
         found = ", ".join(sorted(path.name for path in folder.iterdir()))
         raise InterchangeError(f"{folder} has no {WEIGHTS} (found: {found}). {CONVERT}")

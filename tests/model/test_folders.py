@@ -1,5 +1,7 @@
 """Files of others: other containers, names on the Hub, and what only transformers reads."""
 
+import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -46,6 +48,24 @@ def test_an_index_without_its_map_is_blamed_itself(folder):
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text("{}")
     with pytest.raises(InterchangeError, match=r"index\.json is damaged.*weight_map"):
+        load_pretrained(folder)
+
+
+@pytest.mark.parametrize("shard", [5, None, "missing.safetensors", "../outside.safetensors"])
+def test_a_shard_is_a_file_of_the_folder_itself(folder, shard):
+    (folder / "model.safetensors").unlink()
+    index = {"weight_map": {"albert.pooler.weight": shard}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    name = str(shard).removeprefix("../")
+    with pytest.raises(InterchangeError, match=re.escape(f"{folder} has no {name} (found: ")):
+        load_pretrained(folder)
+
+
+def test_sizes_that_no_file_fills_do_not_fill_the_memory(folder):
+    settings = json.loads((folder / "config.json").read_text())
+    settings |= {"hidden_size": 2**20, "intermediate_size": 2**22}  # 16 TiB of weights
+    (folder / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(InterchangeError, match="1048576"):
         load_pretrained(folder)
 
 

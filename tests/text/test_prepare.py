@@ -226,7 +226,7 @@ def test_what_training_will_see_is_said_before_the_first_step(tmp_path, monkeypa
     monkeypatch.setattr("albert_edu.text.files.PART_CHARACTERS", 900)
     options = "--steps 1 --batch-size 2 --sequence-length 64 --vocab-size 32".split()
     run = ["pretrain", "--corpus", str(tmp_path), "--out", str(tmp_path / "out"), *options]
-    monkeypatch.setattr("albert_edu.training.stages.pretrain", lambda *rest: pytest.fail("a step"))
+    monkeypatch.setattr("albert_edu.cli.pretrain", lambda *rest: pytest.fail("a step"))
     with pytest.raises(pytest.fail.Exception):
         main(run)
     said = capsys.readouterr().out
