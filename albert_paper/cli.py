@@ -1,6 +1,7 @@
 """The evidence's command line, ``python -m albert_paper VERB``."""
 
 import argparse
+import signal
 from pathlib import Path
 
 from albert_edu.command_line import run, verbs_of
@@ -50,6 +51,7 @@ def run_experiment(options) -> None:
     """Do what is not done yet of an experiment, and write its record."""
     from albert_paper import plan
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & made it deaf to this
     kept = options.record or options.runs
     print(plan.run_experiment(options.experiment, kept, options.runs, options.device))
 

@@ -163,9 +163,10 @@ def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypa
 
 @pytest.mark.slow
 def test_an_interrupted_sweep_leaves_a_record_and_says_that_it_goes_on(tmp_path):
-    command = ["-m", "albert_paper", "run", "few_labels", "--runs", str(tmp_path)]
-    sweep = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True)
-    while not list(tmp_path.glob("sweeps/*/checkpoints")):  # until its runs train
+    command = [sys.executable, *"-m albert_paper run few_labels --runs".split(), str(tmp_path)]
+    in_background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # as a shell does with &
+    sweep = subprocess.Popen([*in_background, *command], stderr=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob("sweeps/*/stage-1")):  # until its runs train
         assert sweep.poll() is None
         time.sleep(0.2)
     sweep.send_signal(signal.SIGINT)
