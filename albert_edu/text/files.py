@@ -44,7 +44,7 @@ def text_files(path: str | Path) -> list[Path]:
         raise CorpusError(f"{path} holds no .txt file, and no rows (.jsonl, .csv, .parquet).")
     for file in found:
         if not file.is_file():
-            raise CorpusError(f"{file} is no regular file (a pipe, a device or a broken link).")
+            raise CorpusError(f"{file} does not exist, or is no regular file (a pipe, a device).")
     return found
 
 

@@ -58,13 +58,19 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
     rows, declared = _load(str(source))
     columns = {column for row in rows for column in row}
     texts = [names.split(" + ") for names in TEXTS.split(", ")]
-    texts = next((names for names in texts if columns >= {"label", *names}), None)
+    found = [names for names in texts if columns >= {"label", *names}]
+    texts = found[0] if found else None
     names = []
     if columns >= EXAM:
         kind, make = ChoiceExample, _exam
     elif columns >= QUESTION:
         kind, make = SpanExample, _question
     elif texts:
+        if other := next((names for names in found if not {*names} <= {*texts}), None):
+            raise TaskFileError(
+                f"{source} has two kinds of texts, {' + '.join(texts)} and {' + '.join(other)}; "
+                f"leave out one."
+            )
         names = like.class_names if like else declared or _class_names(rows)
         kind, make = Example, partial(_labelled, texts=texts, names=names)
     else:
@@ -186,8 +192,8 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
 
     path, kind = Path(source), Path(source).suffix.removeprefix(".")
     if kind in ("json", "csv", "tsv", "jsonl", "parquet"):
-        if not path.is_file():
-            raise TaskFileError(f"{source} does not exist, or is no regular file.")
+        if not path.is_file() or not path.stat().st_size:
+            raise TaskFileError(f"{source} does not exist, is empty, or is no regular file.")
         with blame(source, TaskFileError, COLUMNS):
             if kind in ("json", "csv", "tsv"):
                 return (squad_rows if kind == "json" else _table)(path), []
