@@ -42,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     learning = argparse.ArgumentParser(add_help=False)
     option = learning.add_argument
     option("--device", default="auto", help="auto, cpu, cuda or mps")
-    option("--batch-size", type=int, default=32)
+    option("--batch-size", type=int, default=32, help="sequences, or labelled rows, of a step")
     option("--seed", type=int, default=0, help="of the weights, the batches and dropout")
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
 
@@ -52,8 +52,8 @@ def build_parser() -> argparse.ArgumentParser:
     option("--layers", dest="num_layers", type=int, help="instead of the preset's")
     option("--share", choices=["all", "none"], help="instead of the preset's")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
-    option("--objective", default="sop", choices=["sop", "nsp", "none"])
-    option("--sequence-length", type=int, default=128)
+    option("--objective", default="sop", choices=["sop", "nsp", "none"], help="beside the MLM")
+    option("--sequence-length", type=int, default=128, help="tokens of a pair of segments")
     option("--precision", choices=["float32", "bfloat16"], help="else bfloat16 on a CUDA card only")
     option("--out", type=Path, required=True, help="for the model, checkpoints and metrics.jsonl")
     option("--steps", type=int, default=1000, help="of one batch each")

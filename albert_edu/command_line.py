@@ -8,12 +8,20 @@ import warnings
 from albert_edu.errors import explain
 
 
+class Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Says the default of an option that has one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        silent = isinstance(action.default, bool | None)
+        return action.help if silent else super()._get_help_string(action)
+
+
 def verbs_of(parser: argparse.ArgumentParser):
     """A function that adds a verb: what runs it, what its help says, where more options are."""
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(name: str, run, text: str, *parents) -> argparse.ArgumentParser:
-        look = {"formatter_class": argparse.ArgumentDefaultsHelpFormatter, "parents": parents}
+        look = {"formatter_class": Help, "parents": parents}
         sub = verbs.add_parser(name, help=text, description=text, **look)
         sub.set_defaults(run=run)
         return sub

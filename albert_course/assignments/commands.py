@@ -12,12 +12,12 @@ def add_verbs(verb) -> None:
     verb("build", run_build, "write the student notebooks from the source notebooks")
 
     sub = verb("grade", run_grade, "let nbgrader grade a folder that holds STUDENT/NN_name.ipynb")
-    sub.add_argument("folder", type=Path)
+    sub.add_argument("folder", type=Path, help="holds a folder for each student")
     sub.add_argument("--out", type=Path, default=Path("graded"), help="an nbgrader course")
     sub.add_argument("--assignment", action="append", help="for example 04; all when left out")
     sub.add_argument("--again", action="store_true", help="also grade what is graded and unchanged")
     sub.add_argument("--wall", choices=list(SAYS), help="the best that works, when left out")
-    sub.add_argument("--cell-seconds", type=int, default=Limits.cell_seconds)
+    sub.add_argument("--cell-seconds", type=int, default=Limits.cell_seconds, help="for a cell")
     sub.add_argument("--seconds", type=int, default=Limits.seconds, help="for a submission")
 
     sub = verb("report", run_report, "show scores, means, mistakes, and what to look at")

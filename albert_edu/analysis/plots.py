@@ -20,13 +20,9 @@ def style() -> None:
     plt.rcdefaults()
     plt.rcParams.update(
         {
-            "figure.facecolor": "white",
-            "axes.facecolor": "white",
-            "savefig.facecolor": "white",
             "figure.dpi": 110,
             "figure.constrained_layout.use": True,
             "svg.hashsalt": "albert_edu",
-            "font.size": 10,
             "axes.titlesize": 11,
             "axes.titlelocation": "left",
             "axes.spines.top": False,

@@ -1,7 +1,7 @@
 """How far does each layer move its input? The measurement of Figure 1 (section 3.1, notebook 08).
 
 The paper does not say on which tokens or text its curves were measured. Ours are means over all
-tokens but padding and [CLS], which is measured apart, on held-out text without masks or dropout.
+tokens but padding and [CLS], on held-out text without masks or dropout.
 """
 
 from dataclasses import dataclass
@@ -30,8 +30,6 @@ class LayerSimilarity:
     angle_degrees: Float[Tensor, "steps"]
     angle_std: Float[Tensor, "steps"]
     cosine: Float[Tensor, "steps"]
-    cls_l2: Float[Tensor, "steps"]
-    cls_angle_degrees: Float[Tensor, "steps"]
     update_cosine: Float[Tensor, "steps-1"]  # of successive updates; below 0 the vector turns back
 
     def as_lists(self) -> dict:
@@ -56,7 +54,7 @@ def layer_similarity(
     batch = batch.to(next(albert.parameters()).device)
     attention_mask = batch.attention_mask.bool()
     tokens = attention_mask.cpu().clone()
-    tokens[:, 0] = False  # [CLS] is measured apart.
+    tokens[:, 0] = False  # [CLS]
     rows, turns, update = [], [], None
     with evaluation_mode(albert):
         first = albert.embeddings(batch.unmasked_ids(), batch.segment_ids)
@@ -75,8 +73,6 @@ def layer_similarity(
                 angle[tokens].mean(),
                 angle[tokens].std(),
                 cosine[tokens].mean(),
-                l2[:, 0].mean(),
-                angle[:, 0].mean(),
             )
             rows.append(torch.stack(means).tolist())
             if last_update is not None:

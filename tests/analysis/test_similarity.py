@@ -14,7 +14,7 @@ from albert_edu.text.batches import PretrainingBatch
 from tests.support import randomised, same_bits, tiny, weights
 
 V, S, L = 60, 10, 3
-MEASURES = "l2 l2_std angle_degrees angle_std cosine cls_l2 cls_angle_degrees update_cosine".split()
+MEASURES = "l2 l2_std angle_degrees angle_std cosine update_cosine".split()
 
 
 def model_of(**changes) -> AlbertForPretraining:
@@ -64,16 +64,14 @@ def slow_similarity(model: AlbertForPretraining, batch: PretrainingBatch, beyond
     tokens = [(b, s) for b, s in batch.attention_mask.nonzero().tolist() if s > 0]
     rows = {name: [] for name in MEASURES}
     for before, after in pairwise(states):
-        for prefix, places in (("", tokens), ("cls_", [(b, 0) for b in range(len(ids))])):
-            l2 = [math.dist(before[place], after[place]) for place in places]
-            cosines = [cosine(before[place], after[place]) for place in places]
-            angles = [math.degrees(math.acos(value)) for value in cosines]
-            rows[f"{prefix}l2"].append(mean(l2))
-            rows[f"{prefix}angle_degrees"].append(mean(angles))
-            if not prefix:
-                rows["l2_std"].append(stdev(l2))
-                rows["angle_std"].append(stdev(angles))
-                rows["cosine"].append(mean(cosines))
+        l2 = [math.dist(before[place], after[place]) for place in tokens]
+        cosines = [cosine(before[place], after[place]) for place in tokens]
+        angles = [math.degrees(math.acos(value)) for value in cosines]
+        rows["l2"].append(mean(l2))
+        rows["l2_std"].append(stdev(l2))
+        rows["angle_degrees"].append(mean(angles))
+        rows["angle_std"].append(stdev(angles))
+        rows["cosine"].append(mean(cosines))
     for before, between, after in zip(states, states[1:], states[2:], strict=False):
         rows["update_cosine"].append(
             mean(cosine((between - before)[place], (after - between)[place]) for place in tokens)
