@@ -42,9 +42,4 @@ def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
     title += f"by {turns[1]:.0f} in {names[1]} (medians)"
     figure, alt = figure1(*curves, names, title)
     save(figure, out / "figure1.png", alt)
-    lines = []
-    for name, curve in zip(names, curves, strict=True):
-        lines.append(f"{name:30}{'L2':>8}{'angle':>8}  of each layer application")
-        pairs = zip(curve["l2"], curve["angle_degrees"], strict=True)
-        lines += [f"{i:30}{l2:8.2f}{angle:8.1f}" for i, (l2, angle) in enumerate(pairs, 1)]
-    return "\n".join([*lines, f"{title}.", f"drawn: {out / 'figure1.png'}"])
+    return f"{title}.\ndrawn: {out / 'figure1.png'}"

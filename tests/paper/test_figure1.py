@@ -45,7 +45,6 @@ def test_two_models_in_the_released_layout_are_drawn_each_with_its_own_tokenizer
     words = ["--text", str(tmp_path / "text.txt"), "--out", str(tmp_path / "out")]
     assert main(["figure1", *released, *words]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in said[:8]] == ["albert-small", *"123", "bert-small", *"123"]
     assert said[-1] == f"drawn: {tmp_path / 'out' / 'figure1.png'}"
     picture = PIL.Image.open(tmp_path / "out" / "figure1.png")
     alt = picture.text["Description"]
