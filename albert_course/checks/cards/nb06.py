@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import learns, need, output, parameters, same_twice
+from albert_course.checks.engine.asking import learns, need, output, parameters, part_of, same_twice
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import CLS, SEP
 
@@ -176,12 +176,7 @@ def _linear_probe_cases(draw: Draw) -> Cases:
         need(len(recalls) == C, f"{len(recalls)} recalls for {C} classes of the training labels")
         return [float(accuracy), [float(recall) for recall in recalls]]
 
-    def accuracy(answer, *parts):
-        return ask(answer, *parts)[0]
-
-    def recalls(answer, *parts):
-        return ask(answer, *parts)[1]
-
+    accuracy, recalls = part_of(0, ask), part_of(1, ask)
     yield Case("scores on the test what it learnt in training", (x, y, tx, ty), 3.0, accuracy, STEP)
     yield Case("gives the recall of each class", (x, y, tx, ty), 3.0, recalls, STEP)
     units = x * stretch + shift, y, tx * stretch + shift, ty

@@ -190,12 +190,7 @@ def _order_pairs_cases(draw: Draw) -> Cases:
         "cuts anywhere, so that the lengths do not name the label", (documents,), 2.0, lengths
     )
     yield Case("deals out exactly half of the labels", (documents,), 1.0, ones)
-    yield Case(
-        "takes its chance from `rng`",
-        (documents,),
-        1.0,
-        lambda answer, documents: by_seed(lambda seed: rows_of(answer, documents, seed)),
-    )
+    yield Case("takes its chance from `rng`", (documents,), 1.0, by_seed(rows_of))
     yield Case(
         "refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0, rows_of
     )

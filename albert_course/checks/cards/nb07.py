@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
-from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
@@ -178,9 +178,6 @@ def _accumulation_cases(draw: Draw) -> Cases:
         before, after = (parameters_to_vector(m.parameters()).detach() for m in (start, model))
         return loss, after - before, events
 
-    def movement(answer, model, batches):
-        return run(answer, model, batches)[1]
-
     def steps(answer, model, batches):
         return run(answer, model, batches)[2].count("step")
 
@@ -191,20 +188,19 @@ def _accumulation_cases(draw: Draw) -> Cases:
             "one graph is held at a time": ("forward", "forward") not in pairwise(events),
         }
 
-    def loss_of(answer, model, batches):
-        return run(answer, model, batches)[0]
-
     def traces(answer, model, batches):
         """How much of the first batch is left in the second step."""
         twice = run(answer, copy.deepcopy(model), copy.deepcopy(batches))[1]
         need(bool(twice.any()), "the weights do not move at all")
         return (twice - run(answer, model, batches, clear=True)[1]).norm()
 
-    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, movement)
+    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, part_of(1, run))
     yield Case("takes one step a batch", (model, [parts]), 1.0, steps)
     yield Case("keeps the memory of one part at a time", (model, [parts]), 1.0, memory)
-    yield Case("returns the loss of the batch", (model, [parts]), 1.0, loss_of)
-    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, movement)
+    yield Case("returns the loss of the batch", (model, [parts]), 1.0, part_of(0, run))
+    yield Case(
+        "goes on past a part without a masked token", (model, [others]), 1.0, part_of(1, run)
+    )
     yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces)
 
 

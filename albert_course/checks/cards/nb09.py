@@ -5,6 +5,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -66,18 +67,9 @@ check_sign_flip_p = card("notebook 09.3", sign_flip_p, _sign_flip_p_cases, pure=
 
 
 # Student's t at n - 1 degrees of freedom, by n, with 2.5% beyond it on either side.
-TWO_SIDED = {
-    2: 12.7062,
-    3: 4.3027,
-    4: 3.1824,
-    5: 2.7764,
-    6: 2.5706,
-    7: 2.4469,
-    8: 2.3646,
-    9: 2.3060,
-    10: 2.2622,
-    11: 2.2281,
-}
+TWO_SIDED = dict(
+    enumerate([12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281], 2)
+)
 ROUNDING = 0.004  # tables print t with two digits or three
 
 
@@ -105,14 +97,7 @@ def both_of(answer, *inputs) -> tuple[float, float]:
     return float(mean), float(half)
 
 
-def mean_of(answer, *inputs) -> float:
-    """Ask for the mean."""
-    return both_of(answer, *inputs)[0]
-
-
-def half_of(answer, *inputs) -> float:
-    """Ask for the half-width."""
-    return both_of(answer, *inputs)[1]
+mean_of, half_of = part_of(0, both_of), part_of(1, both_of)
 
 
 def _interval_cases(draw: Draw) -> Cases:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from albert_course.checks.engine.asking import Unusable, tensor
+from albert_course.checks.engine.asking import Unusable, call, tensor
 from albert_course.checks.engine.comparing import Raised, difference, same
 from albert_course.checks.engine.limits import TookTooLong
 from albert_course.checks.engine.report import NOT_BEGUN, brief
@@ -66,7 +66,7 @@ def explain(
     case, reference: Callable, got, right, mistake: str, touched: bool, none_is_right: bool
 ) -> dict[str, str]:
     """The texts of a property that fails, by the names of their fields in Property."""
-    own = case.ask is not type(case)._field_defaults["ask"]
+    own = case.ask is not call
     reason = "" if mistake else reason_of(got, right, reference, none_is_right)
     unusable = isinstance(got, Raised) and isinstance(got.error, Unusable)
     if touched and not mistake and (unusable or not reason):
