@@ -1,14 +1,10 @@
-"""A check survives what an answer does: errors, endless loops, memory, meddling."""
+"""A check survives what an answer does: errors, memory, meddling, odd objects."""
 
-import json
-
-import pytest
 import torch
 from torch import Tensor
 
 from albert_course import checks
-from albert_course.checks import Case, CheckFailed, card
-from albert_course.checks.engine import limits
+from albert_course.checks import Case, card
 from albert_course.checks.engine.asking import tensor
 
 
@@ -26,14 +22,6 @@ def questions(draw):
 check_double = card("assignment 00.0", double, questions, {"squaring": "2 * x => x * x"})
 
 
-def test_the_report_names_the_mistake_and_gives_partial_credit():
-    report = check_double(lambda x: x * x)
-    assert report.reasons == ["squaring"] and report.score == 0.25
-    with pytest.raises(CheckFailed, match="FAIL  doubles"):
-        report.raise_if_failed()
-    assert json.loads(json.dumps(report.as_dict()))["properties"][0]["mistake"] == "squaring"
-
-
 def test_another_seed_draws_other_inputs_so_that_constants_fail():
     seen = []
     check_double(lambda x: seen.append(x) or 2 * x)
@@ -42,19 +30,6 @@ def test_another_seed_draws_other_inputs_so_that_constants_fail():
         return 2 * (seen[0] if isinstance(x, Tensor) else x)
 
     assert check_double(constant).passed and not check_double(constant, seed=5).passed
-
-
-def test_an_endless_loop_is_stopped_even_if_it_catches_exceptions(monkeypatch):
-    monkeypatch.setattr(limits, "SECONDS", 0.2)
-
-    def endless(x):
-        while True:
-            try:
-                x = x + 1
-            except Exception:
-                pass
-
-    assert "loop without end" in check_double(endless).reasons[0]
 
 
 def test_an_answer_that_eats_memory_is_stopped():
