@@ -105,13 +105,8 @@ def _factorized_embedding_cases(draw: Draw) -> Cases:
     yield Case("adds, norms and maps, in this order", (sizes, ids, segments), 3.0, output, 5e-3)
     yield Case("has the parameters of a factorised embedding", (sizes,), 2.0, parameters)
     yield Case("can be trained on", (sizes, ids, segments), 1.0, learns)
-    yield Case(
-        "gives a first token alone the same",
-        (sizes, ids[:1, :1], segments[:1, :1]),
-        1.0,
-        output,
-        5e-3,
-    )
+    first = sizes, ids[:1, :1], segments[:1, :1]
+    yield Case("gives a first token alone the same", first, 1.0, output, 5e-3)
     yield Case("refuses too many tokens", (sizes, torch.ones(1, P + 1).long()), 1.0, refuses)
     yield Case("has no map when E is H", (bert,), 2.0, parameters)
     yield Case("is BERT's embedding when E is H", (bert, ids, segments), 1.0, output, 5e-3)

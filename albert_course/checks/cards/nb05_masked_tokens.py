@@ -6,15 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from albert_course.checks.engine import asking
-from albert_course.checks.engine.asking import (
-    by_seed,
-    made,
-    need,
-    output,
-    parameters,
-    tensor,
-    unreached,
-)
+from albert_course.checks.engine.asking import by_seed, made, need, output, tensor, unreached
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
 from albert_edu.text.masking import IGNORE
@@ -78,19 +70,13 @@ def _replace_masked_cases(draw: Draw) -> Cases:
     def alike(answer, ids, masked, V):
         """How often two dice agree: down a column, along a row, inside a run of three."""
         kind = kinds(answer, ids, masked, V)[masked].reshape(B, 4, 3)
-        return np.array(
-            [
-                (kind[1:] == kind[:-1]).mean(),
-                (kind[:, 1:] == kind[:, :-1]).mean(),
-                (kind[:, :, 1:] == kind[:, :, :-1]).mean(),
-            ]
-        )
+        turned = (kind.swapaxes(0, axis) for axis in range(3))
+        return np.array([(each[1:] == each[:-1]).mean() for each in turned])
 
     def drawn(answer, given, masked, V):
         ids = given.copy()
         seen, _ = replaced(answer, given, masked, V)
-        found = np.unique(seen[masked & (seen != MASK) & (seen != ids)])
-        return found
+        return np.unique(seen[masked & (seen != MASK) & (seen != ids)])
 
     def unmasked(answer, ids, masked, V):
         return replaced(answer, ids, masked, V)[0][~masked]
@@ -106,12 +92,8 @@ def _replace_masked_cases(draw: Draw) -> Cases:
     few = np.full((1000, 50), 5), np.ones((1000, 50), bool), 7
     yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, shares, 0.012)
     yield Case("takes its chance from `rng`", inputs, 1.0, by_seed(replaced))
-    yield Case(
-        "does nothing when nothing is masked",
-        (ids[:2], masked[:2] & False, V),
-        1.0,
-        lambda *inputs: list(replaced(*inputs)),
-    )
+    nothing = ids[:2], masked[:2] & False, V
+    yield Case("does nothing when nothing is masked", nothing, 1.0, replaced)
 
 
 check_replace_masked = card("assignment 05.4", replace_masked, _replace_masked_cases, pure=True)
@@ -193,7 +175,7 @@ def _masked_token_head_cases(draw: Draw) -> Cases:
         }
 
     def own(answer, *sizes):
-        return [size for size in parameters(answer, sizes) if size != (V, E)]
+        return [size for size in asking.parameters(answer, sizes) if size != (V, E)]
 
     inputs = config, words, hidden
     yield Case("is tied to the embedding table", inputs, 3.0, tied)

@@ -189,20 +189,9 @@ def _linear_probe_cases(draw: Draw) -> Cases:
     )
     slow = both[:160], side[:160], both[160:], side[160:]
     yield Case("takes steps until the answers stay", slow, 1.0, accuracy, STEP)
-    yield Case(
-        "gives NaN for a class that is not in the test",
-        (x, y, tx[ty == 1], ty[ty == 1]),
-        1.0,
-        recalls,
-        STEP,
-    )
-    yield Case(
-        "counts the classes in the training labels",
-        (x, y, tx[ty == 0], ty[ty == 0]),
-        1.0,
-        recalls,
-        STEP,
-    )
+    zeros, ones = ((x, y, tx[ty == label], ty[ty == label]) for label in (0, 1))
+    yield Case("gives NaN for a class that is not in the test", ones, 1.0, recalls, STEP)
+    yield Case("counts the classes in the training labels", zeros, 1.0, recalls, STEP)
     yield Case("tells three classes apart", (x3, y3, tx3, ty3), 1.0, ask, STEP)
 
 

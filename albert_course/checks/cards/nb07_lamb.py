@@ -68,12 +68,8 @@ def _lamb_cases(draw: Draw) -> Cases:
     two = [tensors(**shapes) for _ in range(2)]
     yield Case("spares biases and norms", (tensors(**shapes), two, lr, decay), 2.0, ask)
     shapes = {"scale": (4,), "normal__weight": (3, 4), "bias__table": (2, 3), "head__bias": (2, 3)}
-    yield Case(
-        "spares by name, and no other tensors",
-        (tensors(**shapes), [tensors(**shapes)], lr, decay),
-        1.0,
-        ask,
-    )
+    named = tensors(**shapes), [tensors(**shapes)], lr, decay
+    yield Case("spares by name, and no other tensors", named, 1.0, ask)
     zero = {"up.weight": torch.zeros(3, 4), "down.weight": both["down.weight"]}
     still = {"up.weight": draw.randn(3, 4), "down.weight": torch.zeros(4, 2)}
     yield Case("takes 1 for the ratio where a length is 0", (zero, [still], lr, 0.0), 1.0, ask)
