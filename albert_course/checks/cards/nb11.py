@@ -7,7 +7,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import learns, made, numbers_of, output, parameters, tensor
+from albert_course.checks.engine.asking import (
+    learns,
+    made,
+    numbers_of,
+    output,
+    parameters,
+    part_of,
+    tensor,
+)
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import CLS, PAD, SEP
@@ -178,20 +186,13 @@ def _pair_layout_cases(draw: Draw) -> Cases:
             for pair in lengths
         ]
 
-    def rows(*which):
-        def ask(answer, pairs, S):
-            parts = [tensor(part, len(pairs), S).long() for part in answer(pairs, S)]
-            return torch.stack([parts[i] for i in which])
-
-        return ask
-
     short, cut = texts([(few + 2, few)]), texts(long)
-    yield Case("lays out a pair that fits", (short, S), 2.0, rows(0))
-    yield Case("says which segment a token is of", (short, S), 2.0, rows(1))
-    yield Case("masks the padding", (short, S), 2.0, rows(2))
-    yield Case("cuts the end of the longer text", (cut, S), 3.0, rows(0))
-    yield Case("keeps segments and mask right where it cuts", (cut, S), 1.0, rows(1, 2))
-    yield Case("lays out single texts and an empty B", (texts(single), S), 2.0, rows(0, 1, 2))
+    yield Case("lays out a pair that fits", (short, S), 2.0, part_of(0))
+    yield Case("says which segment a token is of", (short, S), 2.0, part_of(1))
+    yield Case("masks the padding", (short, S), 2.0, part_of(2))
+    yield Case("cuts the end of the longer text", (cut, S), 3.0, part_of(0))
+    yield Case("keeps segments and mask right where it cuts", (cut, S), 1.0, part_of(slice(1, 3)))
+    yield Case("lays out single texts and an empty B", (texts(single), S), 2.0)
 
 
 check_pair_layout = card("assignment 11.5", pair_layout, _pair_layout_cases, pure=True)

@@ -29,9 +29,9 @@ def call(answer: Callable, *inputs):
     return list(found) if isinstance(found, Iterator) else found
 
 
-def part_of(number: int, ask: Callable = call) -> Callable:
-    """The question for one part of what ``ask`` gives."""
-    return lambda answer, *inputs: ask(answer, *inputs)[number]
+def part_of(which: int | slice, ask: Callable = call) -> Callable:
+    """The question for one part, or some, of what ``ask`` gives."""
+    return lambda answer, *inputs: ask(answer, *inputs)[which]
 
 
 def tensor(value, *shape: int) -> torch.Tensor:
