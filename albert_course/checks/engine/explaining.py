@@ -106,11 +106,9 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
     if several and not text.startswith(("each", "these")):
         k = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
         inner = difference(got[k], expected[k], atol) or f"{brief(got[k])} came"
-        lists = [value for value in inputs if isinstance(value, list)]
-        for asked in (inputs, *lists[: len(lists) == 1]):
-            kinds = {*map(type, asked)}
-            if len(kinds) == 1 and torch.Tensor not in kinds and len(asked) == len(got):
-                return f"for {brief(asked[k])}: {inner}"
+        kinds = {*map(type, inputs)}
+        if len(kinds) == 1 and torch.Tensor not in kinds and len(inputs) == len(got):
+            return f"for {brief(inputs[k])}: {inner}"
     return text
 
 
