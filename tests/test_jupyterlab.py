@@ -70,18 +70,9 @@ def lab(tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        f"--port={port}",
-        "--IdentityProvider.token=",
-        "--allow-root",
-        f"--ServerApp.root_dir={home / 'course'}",
-        "--expose-app-in-browser",
-        "--ServerApp.port_retries=0",
-    ]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += ["--IdentityProvider.token=", "--expose-app-in-browser", f"--port={port}"]
+    command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={home / 'course'}"]
     environment = os.environ | {"JUPYTER_CONFIG_DIR": str(home / "config"), "TQDM_DISABLE": "1"}
     with (home / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)

@@ -10,12 +10,8 @@ from albert_edu.text.masking import choose_masked
 from albert_edu.text.segments import PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.lamb import Lamb
-from tests.bug_zoo.zoo import right
-
-right(checks.check_ngram_masking)(choose_masked)
 
 
-@right(checks.check_order_pairs)
 def sampler(documents, length, n, rng):
     sentences = [sentence for document in documents for sentence in document]
     flat = np.array([token for sentence in sentences for token in sentence], np.uint16)
@@ -31,7 +27,6 @@ def sampler(documents, length, n, rng):
     return rows
 
 
-@right(checks.check_lamb)
 def lamb(weights, gradients, lr, decay):
     params = {name: nn.Parameter(w) for name, w in weights.items()}
     spared = {name: name.endswith("bias") or ".norm." in name for name in params}
@@ -47,3 +42,10 @@ def lamb(weights, gradients, lr, decay):
             p.grad = gradient[name]
         optimizer.step()
     return params
+
+
+RIGHT = {
+    checks.check_ngram_masking: choose_masked,
+    checks.check_order_pairs: sampler,
+    checks.check_lamb: lamb,
+}
