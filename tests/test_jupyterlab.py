@@ -59,14 +59,9 @@ def lab(tmp_path_factory):
     settings.parent.mkdir(parents=True)
     whole = {"windowingMode": "none"}  # every cell is in the page, also those out of sight
     quiet = {"fetchNews": "false", "checkForUpdates": False}
-    settings.write_text(
-        json.dumps(
-            {
-                "@jupyterlab/notebook-extension:tracker": whole,
-                "@jupyterlab/apputils-extension:notification": quiet,
-            }
-        )
-    )
+    overrides = {"@jupyterlab/notebook-extension:tracker": whole}
+    overrides["@jupyterlab/apputils-extension:notification"] = quiet
+    settings.write_text(json.dumps(overrides))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
