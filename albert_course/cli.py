@@ -17,7 +17,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every verb, with the function that each of them runs."""
     parser = argparse.ArgumentParser("python -m albert_course", description="The ALBERT course.")
     verb = _explained(verbs_of(parser))
-    verb("doctor", lambda _: examine(), "check this machine: packages, device, disk, kernel")
+    verb("doctor", lambda _: examine(), "check this machine: packages, device, kernel")
     option = verb("notebooks", run_notebooks, "execute the notebooks").add_argument
     option("names", nargs="*", help="for example 00 03; all of them when left out")
     option("--write", action="store_true", help="store the outputs, and the README's minutes")

@@ -3,16 +3,12 @@
 import importlib.metadata
 import platform
 import re
-import shutil
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 from albert_course.folder import course_folder
-from albert_edu.text.prepare import cache_folder
-
-GIGABYTE = 1 << 30
 
 
 class Trouble(Exception):
@@ -46,26 +42,6 @@ def check_device() -> str:
     from albert_edu.training.workers import device_name, pick_device
 
     return f"{device_name(pick_device())}; torch {__version__}, {get_num_threads()} threads"
-
-
-def check_disk() -> str:
-    """There is room for what the commands write; returns the free gigabytes."""
-    free = shutil.disk_usage(Path.cwd()).free / GIGABYTE
-    if free < 1:
-        raise Trouble(f"{free:.1f} GB free, the runs need about 1 GB. Free some space.")
-    return f"{free:.0f} GB free"
-
-
-def check_cache() -> str:
-    """The folder of prepared text can be written; returns its path."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".probe").touch()
-        (folder / ".probe").unlink()
-    except OSError as error:
-        raise Trouble(f"Cannot write {folder}: {error}. Change ALBERT_EDU_CACHE.") from error
-    return str(folder).replace(str(Path.home()), "~")
 
 
 def check_course() -> str:
@@ -117,8 +93,6 @@ CHECKS: dict[str, Callable[[], str]] = {
     "course": check_course,
     "packages": check_packages,
     "device": check_device,
-    "disk": check_disk,
-    "cache": check_cache,
     "kernel": check_kernel,
     "vocabulary": check_vocabulary,
 }

@@ -41,12 +41,6 @@ def test_environment_yml_lists_the_packages_of_pyproject_with_the_same_ranges():
     assert ranges(conda_lines()) == wanted
 
 
-def test_environment_yml_says_of_every_package_why_it_is_there():
-    for line in (ROOT / "environment.yml").read_text().splitlines():
-        if re.match(r"\s+- \S*[<>]", line) and "python>=" not in line:
-            assert re.search(r" # \S", line), line
-
-
 def direct() -> list[str]:
     """Every requirement of pyproject.toml, but for the extras that another extra names."""
     extras = project()["optional-dependencies"].values()

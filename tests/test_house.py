@@ -58,15 +58,10 @@ def test_files_are_short_and_say_what_they_are_for(path):
         assert node.name.startswith("_") or ast.get_docstring(node), node.name
 
 
-def test_every_figure_the_readme_shows_exists_and_has_alt_text():
-    images = re.findall(r"!\[(.*?)\]\(((?!http).*?)\)", (ROOT / "README.md").read_text())
-    assert images
-    for alt, path in images:
-        assert len(alt.split()) > 5 and (ROOT / path).exists(), path
-
-
-def test_every_file_the_readme_links_exists():
-    for path in re.findall(r"\]\(((?!http)[^)#]+)\)", (ROOT / "README.md").read_text()):
+def test_every_file_the_readme_links_exists_and_its_figures_have_alt_text():
+    text = (ROOT / "README.md").read_text()
+    assert all(len(alt.split()) > 5 for alt in re.findall(r"!\[(.*?)\]\((?!http)", text))
+    for path in re.findall(r"\]\(((?!http)[^)#]+)\)", text):
         assert (ROOT / path).exists(), path
 
 

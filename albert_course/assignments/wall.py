@@ -17,17 +17,8 @@ from albert_course.assignments import SEED_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = [str(ROOT / name) for name in ("albert_edu", "albert_course", "albert_paper")]
-READABLE = (
-    "/usr",
-    "/bin",
-    "/lib",
-    "/lib64",
-    "/etc/ld.so.cache",
-    "/etc/fonts",
-    sys.base_prefix,
-    sys.prefix,
-    *PACKAGES,
-)
+SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/fonts")
+READABLE = (*SYSTEM, sys.base_prefix, sys.prefix, *PACKAGES)
 KERNEL = "albert-submission"
 SAYS = {
     "bwrap": "Each submission runs behind bubblewrap, without network, with limits of time and "

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import torch
 
-from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.asking import each, need
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -51,12 +51,9 @@ def _wordpiece_cases(draw: Draw) -> Cases:
     # Taking the long last token early, or going back for it, would give fewer tokens.
     ends = word[k : k + 2], word[k - 1 : k + 1], word[7:], word[1:], word[1:] + "!"
     tokens = {word[:k], word[:1], word[k:], *("##" + part for part in (*word[:8], *ends))}
-    yield Case(
-        "takes the longest token that fits",
-        ([word, word[0] + word[5:], word[1:]], tokens),
-        3.0,
-        lambda answer, words, tokens: [answer(word, tokens) for word in words],
-    )
+    words = word, word[0] + word[5:], word[1:]
+    inputs = tuple((one, tokens) for one in words)
+    yield Case("takes the longest token that fits", inputs, 3.0, each)
     yield Case("gives one [UNK] for a word that cannot be finished", (word + "!", tokens), 2.0)
 
 

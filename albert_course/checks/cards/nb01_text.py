@@ -1,9 +1,8 @@
 """Cards of notebook 01: how text is cleaned, and laid out as one row of ids."""
 
 import unicodedata
-from collections.abc import Iterable
 
-from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
@@ -19,40 +18,20 @@ def normalise(text: str) -> str:
 
 
 def _normalise_cases(draw: Draw) -> Cases:
-    def ask(answer, text):
-        cleaned = answer(text)
-        need(isinstance(cleaned, str), "a string is asked for; is the return missing?")
-        return cleaned
+    def text(*words: str) -> tuple[str]:
+        return (" ".join(draw.numpy.permutation(words).tolist()),)
 
-    for name, weight, words in (
-        (
-            "takes capitals and accents away",
-            3.0,
-            ["Crème", "BRÛLÉE", "Ångström", "São", "Háček", "Ñandú", "Ōsaka"],
-        ),
-        (
-            "leaves everything else as it is",
-            1.0,
-            ["ø", "ß", "łąka", "“war”", "don't", "(9-11)", "50%", "日本"],
-        ),
-        (
-            "takes ligatures, fractions and full-width letters apart",
-            1.0,
-            ["ﬁne", "½", "…", "①②", "Ｆｕｌｌ", "2™", "´n´ roll"],
-        ),
-        (
-            "makes straight double quotes of the typewriter's pairs",
-            1.0,
-            ["``union''", "``state''", "don't", "it's"],
-        ),
-        (
-            "puts one blank between words and none at the ends",
-            2.0,
-            ["\twe  ", "  are\n", "\r\n at ", "\u00a0\u00a0peace ", " now \t"],
-        ),
-    ):
-        yield Case(name, (" ".join(draw.numpy.permutation(words).tolist()),), weight, ask)
-    yield Case("gives the empty string for the empty string", ("",), 1.0, ask)
+    accents = text("Crème", "BRÛLÉE", "Ångström", "São", "Háček", "Ñandú", "Ōsaka")
+    yield Case("takes capitals and accents away", accents, 3.0)
+    others = text("ø", "ß", "łąka", "“war”", "don't", "(9-11)", "50%", "日本")
+    yield Case("leaves everything else as it is", others)
+    joined = text("ﬁne", "½", "…", "①②", "Ｆｕｌｌ", "2™", "´n´ roll")
+    yield Case("takes ligatures, fractions and full-width letters apart", joined)
+    quotes = text("``union''", "``state''", "don't", "it's")
+    yield Case("makes straight double quotes of the typewriter's pairs", quotes)
+    blanks = text("\twe  ", "  are\n", "\r\n at ", "\u00a0\u00a0peace ", " now \t")
+    yield Case("puts one blank between words and none at the ends", blanks, 2.0)
+    yield Case("gives the empty string for the empty string", ("",))
 
 
 check_normalise = card("assignment 01.3", normalise, _normalise_cases)
@@ -77,23 +56,12 @@ def _sequence_layout_cases(draw: Draw) -> Cases:
     n, m, free = (draw.integer(3, 7) for _ in range(3))
     a, b = draw.integers(5, 99, n).tolist(), draw.integers(5, 99, m).tolist()
 
-    def row(*which):
-        def ask(answer, a, b, length):
-            rows = answer(a, b, length)
-            need(
-                isinstance(rows, Iterable) and len(rows) == 3,
-                "three things are asked for: ids, segment ids, attention mask",
-            )
-            return [list(map(int, rows[i])) for i in which]
-
-        return ask
-
     inputs = a, b, n + m + 3 + free
-    yield Case("lays out [CLS] A [SEP] B [SEP], then padding", inputs, 2.0, row(0))
-    yield Case("gives A segment 0 and B segment 1", inputs, 2.0, row(1))
-    yield Case("masks padding and nothing else", inputs, 2.0, row(2))
-    yield Case("needs no padding when the pair fills the row", (a, b, n + m + 3), 1.0, row(0, 1, 2))
-    yield Case("lays out an empty B", (a, [], n + 3 + free), 1.0, row(0, 1, 2))
+    yield Case("lays out [CLS] A [SEP] B [SEP], then padding", inputs, 2.0, part_of(0))
+    yield Case("gives A segment 0 and B segment 1", inputs, 2.0, part_of(1))
+    yield Case("masks padding and nothing else", inputs, 2.0, part_of(2))
+    yield Case("needs no padding when the pair fills the row", (a, b, n + m + 3))
+    yield Case("lays out an empty B", (a, [], n + 3 + free))
     yield Case("refuses a pair that does not fit", (a, b, n + m + 2), 1.0)
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import learns, made, need, output, parameters, tensor
+from albert_course.checks.engine.asking import each, learns, made, need, output, parameters, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -105,13 +105,8 @@ def _factorized_embedding_cases(draw: Draw) -> Cases:
     yield Case("adds, norms and maps, in this order", (sizes, ids, segments), 3.0, output, 5e-3)
     yield Case("has the parameters of a factorised embedding", (sizes,), 2.0, parameters)
     yield Case("can be trained on", (sizes, ids, segments), 1.0, learns)
-    yield Case(
-        "gives a first token alone the same",
-        (sizes, ids[:1, :1], segments[:1, :1]),
-        1.0,
-        output,
-        5e-3,
-    )
+    first = sizes, ids[:1, :1], segments[:1, :1]
+    yield Case("gives a first token alone the same", first, 1.0, output, 5e-3)
     yield Case("refuses too many tokens", (sizes, torch.ones(1, P + 1).long()), 1.0, refuses)
     yield Case("has no map when E is H", (bert,), 2.0, parameters)
     yield Case("is BERT's embedding when E is H", (bert, ids, segments), 1.0, output, 5e-3)
@@ -143,12 +138,10 @@ def parameter_count(V: int, E: int, H: int, L: int, share: str) -> int:
 def _parameter_count_cases(draw: Draw) -> Cases:
     V, E, H, L = (draw.integer(*ends) for ends in ((900, 1000), (10, 16), (40, 50), (3, 9)))
 
-    def halves(answer, *sizes):
-        return [answer(*sizes, share) for share in ("attention", "ffn", "none")]
-
+    halves = tuple((V, E, H, L, share) for share in ("attention", "ffn", "none"))
     yield Case("counts a model that shares all", (V, E, H, L, "all"), 3.0)
     yield Case("counts no projection when E is H", (V, H, H, 1, "all"))
-    yield Case("counts L blocks of the half that is not shared", (V, E, H, L), 2.0, halves)
+    yield Case("counts L blocks of the half that is not shared", halves, 2.0, each)
     yield Case("counts no more for more depth when all is shared", (V, E, H, 4 * L, "all"))
     yield Case("counts ALBERT-xxlarge to the last parameter", (30_000, 128, 4096, 12, "all"))
 
@@ -169,16 +162,14 @@ def _widest_cases(draw: Draw) -> Cases:
     def price(E, rows=V):
         return rows * E + E * H + H
 
-    def ask(answer, V, H, budgets):
-        return [answer(V, H, budget) for budget in budgets]
-
     widths, slack = draw.integers(3, H // 4, 4).tolist(), (1, V // 3, V - 1, V + H - 1)
-    budgets = [price(E) + more for E, more in zip(widths, slack, strict=True)]
-    yield Case("buys the widest table for the money", (V, H, budgets), 3.0, ask)
+    budgets = [(V, H, price(E) + more) for E, more in zip(widths, slack, strict=True)]
+    yield Case("buys the widest table for the money", tuple(budgets), 3.0, each)
     yield Case("may spend the budget to the last number", (V, H, price(widths[0])))
     yield Case("stays below H however much there is", (V, H, 3 * price(H)))
     yield Case("stays below H where the budget would just pay for H", (V, H, price(H)))
-    yield Case("gives 0 when even E = 1 costs more", (V, H, [price(1) - 1, H // 2]), 1.0, ask)
+    too_few = (V, H, price(1) - 1), (V, H, H // 2)
+    yield Case("gives 0 when even E = 1 costs more", too_few, 1.0, each)
     huge = 10**16 + V
     yield Case("is exact for numbers of 17 digits", (huge, H, price(2 * H // 3, huge) - 1))
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import need, tensor
+from albert_course.checks.engine.asking import each, need, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -23,11 +23,8 @@ def _block_order_cases(draw: Draw) -> Cases:
     M, rounds = draw.integer(3, 6), draw.integer(4, 7)
     sizes = [(M * rounds, M), (M, M), (rounds, 1), (44, 22)]
 
-    def ordered(answer, sizes, order):
-        return [answer(L, M, order) for L, M in sizes]
-
     for order in ("sequence", "cycle", "cycle (rev)"):
-        yield Case(f"orders the blocks: {order}", (sizes, order), 1.0, ordered)
+        yield Case(f"orders the blocks: {order}", tuple((L, n, order) for L, n in sizes), 1.0, each)
 
 
 check_block_order = card("notebook 04.1", block_order, _block_order_cases)
@@ -97,25 +94,22 @@ def layer_plan(L: int, share: str, G: int) -> list[tuple[int, int]]:
 
 
 def _layer_plan_cases(draw: Draw) -> Cases:
-    def plans(answer, *sizes):
-        return [[tuple(map(int, pair)) for pair in answer(*size)] for size in sizes]
-
     L = draw.integer(25, 41)  # beyond the depths that are asked for one and all below
     even = [(G * n, G) for G in range(2, 8) for n in range(2, 8) if G != n]
     even = [even[draw.integer(0, len(even))] for _ in range(3)]
     uneven = [(L + n, "all", G) for n in range(3) for G in range(4, 12) if (L + n) % G]
     uneven = [uneven[draw.integer(0, len(uneven))] for _ in range(4)]
     halves = "attention", "ffn", "none"
-    yield Case("uses one block L times when all is shared", ((L, "all", 1),), 1.0, plans)
-    yield Case("shares the half that is named", tuple((L, half, 1) for half in halves), 3.0, plans)
-    yield Case("makes G groups of neighbours", tuple((L, "all", G) for L, G in even), 2.0, plans)
-    yield Case("makes G groups when G does not divide L", tuple(uneven), 2.0, plans)
+    yield Case("uses one block L times when all is shared", ((L, "all", 1),), 1.0, each)
+    yield Case("shares the half that is named", tuple((L, half, 1) for half in halves), 3.0, each)
+    yield Case("makes G groups of neighbours", tuple((L, "all", G) for L, G in even), 2.0, each)
+    yield Case("makes G groups when G does not divide L", tuple(uneven), 2.0, each)
     depths = ((L, "all", G) for L in range(1, 25) for G in range(1, L + 1))
-    yield Case("does so for all depths up to 24", tuple(depths), 1.0, plans)
+    yield Case("does so for all depths up to 24", tuple(depths), 1.0, each)
     layers, groups = even[0]
     for half in halves:
         name = f"makes groups in the shared half alone: {half}"
-        yield Case(name, ((layers, half, groups),), 1.0, plans)
+        yield Case(name, ((layers, half, groups),), 1.0, each)
     for sizes in ((4, "all", 0), (4, "all", -1), (4, "all", 5), (4, "none", 5), (4, "both", 1)):
         yield Case(f"refuses {sizes}", sizes, 0.5)
 

@@ -32,12 +32,18 @@ def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Te
     return F.cross_entropy(logits.flatten(0, 1), batch.masked_labels.flatten(), ignore_index=IGNORE)
 
 
-def _last_application_cases(draw: Draw) -> Cases:
+def small_model(draw: Draw, num_layers: int) -> AlbertForPretraining:
+    """A model for 30 tokens, with weights far from a start, where all is nearly linear."""
     sizes = dict(vocab_size=30, embedding_size=6, hidden_size=8, num_heads=2, max_positions=8)
-    model = AlbertForPretraining(AlbertConfig(**sizes, num_layers=draw.integer(3, 6)))
+    model = AlbertForPretraining(AlbertConfig(**sizes, num_layers=num_layers))
     with torch.no_grad():
-        for weight in model.parameters():  # far from a start, where all is nearly linear
+        for weight in model.parameters():
             weight += (1.2 if weight.ndim > 1 else 0.3) * draw.randn(*weight.shape)
+    return model
+
+
+def _last_application_cases(draw: Draw) -> Cases:
+    model = small_model(draw, num_layers=draw.integer(3, 6))
     mask = torch.tensor([[1] * 6 + [0], [1] * 4 + [0] * 3])
     places, labels = torch.tensor([[1, 4, 5], [2, 3, 0]]), draw.integers(5, 30, 2, 3)
     labels[1, 2] = IGNORE
@@ -106,13 +112,12 @@ def _shared_gradient_cases(draw: Draw) -> Cases:
         gradients = answer(*inputs)
         return torch.stack(list(gradients)) if isinstance(gradients, list | tuple) else gradients
 
-    yield Case("gives each application its own gradient", (multiply, W, x, L, loss), 3.0, rows)
-    yield Case(
-        "adds up to the gradient of the shared W",
-        (multiply, W, x, L, loss),
-        2.0,
-        lambda *inputs: rows(*inputs).sum(0),
-    )
+    def total(answer, *inputs):
+        return rows(answer, *inputs).sum(0)
+
+    inputs = multiply, W, x, L, loss
+    yield Case("gives each application its own gradient", inputs, 3.0, rows)
+    yield Case("adds up to the gradient of the shared W", inputs, 2.0, total)
     yield Case("is the whole gradient for one application", (multiply, W, x, 1, loss), 1.0, rows)
     yield Case("is right for any function and any shape of W", (bend, b, x, L, loss), 1.0, rows)
 

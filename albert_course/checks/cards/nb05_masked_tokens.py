@@ -6,15 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from albert_course.checks.engine import asking
-from albert_course.checks.engine.asking import (
-    by_seed,
-    made,
-    need,
-    output,
-    parameters,
-    tensor,
-    unreached,
-)
+from albert_course.checks.engine.asking import by_seed, made, need, output, unreached
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
 from albert_edu.text.masking import IGNORE
@@ -78,22 +70,13 @@ def _replace_masked_cases(draw: Draw) -> Cases:
     def alike(answer, ids, masked, V):
         """How often two dice agree: down a column, along a row, inside a run of three."""
         kind = kinds(answer, ids, masked, V)[masked].reshape(B, 4, 3)
-        return np.array(
-            [
-                (kind[1:] == kind[:-1]).mean(),
-                (kind[:, 1:] == kind[:, :-1]).mean(),
-                (kind[:, :, 1:] == kind[:, :, :-1]).mean(),
-            ]
-        )
+        turned = (kind.swapaxes(0, axis) for axis in range(3))
+        return np.array([(each[1:] == each[:-1]).mean() for each in turned])
 
     def drawn(answer, given, masked, V):
         ids = given.copy()
         seen, _ = replaced(answer, given, masked, V)
-        found = np.unique(seen[masked & (seen != MASK) & (seen != ids)])
-        return found
-
-    def seeded(answer, ids, masked, V):
-        return by_seed(lambda seed: replaced(answer, ids.copy(), masked, V, seed)[0])
+        return np.unique(seen[masked & (seen != MASK) & (seen != ids)])
 
     def unmasked(answer, ids, masked, V):
         return replaced(answer, ids, masked, V)[0][~masked]
@@ -108,13 +91,9 @@ def _replace_masked_cases(draw: Draw) -> Cases:
     yield Case("draws random tokens from all ordinary ones", inputs, 1.0, drawn, 0)
     few = np.full((1000, 50), 5), np.ones((1000, 50), bool), 7
     yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, shares, 0.012)
-    yield Case("takes its chance from `rng`", inputs, 1.0, seeded)
-    yield Case(
-        "does nothing when nothing is masked",
-        (ids[:2], masked[:2] & False, V),
-        1.0,
-        lambda *inputs: list(replaced(*inputs)),
-    )
+    yield Case("takes its chance from `rng`", inputs, 1.0, by_seed(replaced))
+    nothing = ids[:2], masked[:2] & False, V
+    yield Case("does nothing when nothing is masked", nothing, 1.0, replaced)
 
 
 check_replace_masked = card("assignment 05.4", replace_masked, _replace_masked_cases, pure=True)
@@ -133,19 +112,11 @@ def _masked_token_loss_cases(draw: Draw) -> Cases:
     labels[0, 3:], labels[2, 1:], labels[1, 0] = IGNORE, IGNORE, 0
     unused = (labels == IGNORE)[..., None]
 
-    def number(answer, logits, labels):
-        return tensor(answer(logits, labels))
-
-    def learn(answer, logits, labels):
-        return asking.gradients(lambda logits: answer(logits, labels), logits)[0]
-
-    yield Case("is the mean over the masked positions", (logits, labels), 3.0, number)
+    yield Case("is the mean over the masked positions", (logits, labels), 3.0)
     louder = torch.where(unused, logits + 7 * draw.randn(3, 5, 11), logits)
-    yield Case("does not move when unused logits do", (louder, labels), 2.0, number)
-    yield Case("gives unused positions no gradient", (logits, labels), 2.0, learn)
-    yield Case(
-        "is 0 without a masked position", (logits, torch.full_like(labels, IGNORE)), 1.0, number
-    )
+    yield Case("does not move when unused logits do", (louder, labels), 2.0)
+    yield Case("gives unused positions no gradient", (logits, labels), 2.0, asking.gradients)
+    yield Case("is 0 without a masked position", (logits, torch.full_like(labels, IGNORE)))
 
 
 check_masked_token_loss = card("assignment 05.6", masked_token_loss, _masked_token_loss_cases)
@@ -196,7 +167,7 @@ def _masked_token_head_cases(draw: Draw) -> Cases:
         }
 
     def own(answer, *sizes):
-        return [size for size in parameters(answer, sizes) if size != (V, E)]
+        return [size for size in asking.parameters(answer, sizes) if size != (V, E)]
 
     inputs = config, words, hidden
     yield Case("is tied to the embedding table", inputs, 3.0, tied)

@@ -67,7 +67,7 @@ def _row(draw: Draw, S: int, tokens: int, long_words: float = 0.35) -> tuple[np.
     return maskable, starts, np.arange(S) >= place
 
 
-def _choose(answer: Callable, seed: int, maskable, starts, n=3, rate=0.15) -> np.ndarray:
+def _choose(answer: Callable, maskable, starts, n=3, rate=0.15, seed=5) -> np.ndarray:
     rng = np.random.default_rng(seed)
     masked = np.asarray(answer(rng, maskable.copy(), starts.copy(), n, rate))
     need(masked.shape == maskable.shape, f"the shape is {masked.shape}, not {maskable.shape}")
@@ -81,7 +81,7 @@ def _ngram_masking_cases(draw: Draw) -> Cases:
     budget = np.maximum(1, np.round(0.15 * (maskable.sum(1) + 3)))
 
     def masked(answer):
-        return np.stack([_choose(answer, seed, maskable, starts) for seed in range(3)])
+        return np.stack([_choose(answer, maskable, starts, seed=seed) for seed in range(3)])
 
     def special(answer):
         chosen = masked(answer)
@@ -118,7 +118,7 @@ def _ngram_masking_cases(draw: Draw) -> Cases:
         return {"front": bool(balanced or front < back), "end": bool(balanced or back < front)}
 
     def spent(answer, *parts):
-        return [_choose(answer, 5, *parts, 1, rate).sum(1).tolist() for rate in (0.15, 0.27, 0.04)]
+        return [_choose(answer, *parts, 1, rate).sum(1).tolist() for rate in (0.15, 0.27, 0.04)]
 
     yield Case("never masks a special token or padding", (), 2.0, special)
     yield Case("masks whole words", (), 3.0, whole)
@@ -134,7 +134,7 @@ def _ngram_masking_cases(draw: Draw) -> Cases:
 
     def lengths(answer, maskable, starts, n):
         """Shares of the runs of 1, 2, 3 and more words; at a low rate hardly any two runs touch."""
-        chosen = _choose(answer, 5, maskable, starts, n, 0.04)
+        chosen = _choose(answer, maskable, starts, n, 0.04)
         first = chosen & ~np.pad(chosen, ((0, 0), (1, 0)))[:, :-1]
         words = np.bincount((np.cumsum(first) - 1)[(chosen & (starts | first)).ravel()])
         shares = np.bincount(np.minimum(words, 4), minlength=5)[1:]
@@ -146,19 +146,14 @@ def _ngram_masking_cases(draw: Draw) -> Cases:
     lone[:, ::2] = True  # tokens between gaps, of which only the first starts a word
 
     def gaps(answer, maskable, starts):
-        chosen = _choose(answer, 5, maskable, starts, 2, 0.04)  # 5% are neighbours by chance
+        chosen = _choose(answer, maskable, starts, 2, 0.04)  # 5% are neighbours by chance
         crossed = (chosen[:, :-2] & chosen[:, 2:]).any(1).mean()
         return {"words": bool(chosen.any()), "runs": bool(crossed < 0.17)}
 
     yield Case("ends a word and a run at a gap", (lone, np.arange(80) < lone[:, :1]), 1.0, gaps)
-    yield Case(
-        "takes its chance from `rng`",
-        (),
-        1.0,
-        lambda answer: by_seed(lambda seed: _choose(answer, seed, maskable, starts)),
-    )
+    yield Case("takes its chance from `rng`", (maskable, starts), 1.0, by_seed(_choose))
     nothing = np.zeros((2, 6), bool)
-    yield Case("masks nothing where there is no word", (5, nothing, ~nothing), 1.0, _choose)
+    yield Case("masks nothing where there is no word", (nothing, ~nothing), 1.0, _choose)
 
 
 check_ngram_masking = card("assignment 05.7", ngram_masking, _ngram_masking_cases)

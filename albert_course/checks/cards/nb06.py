@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import learns, need, output, parameters, same_twice
+from albert_course.checks.engine.asking import learns, output, parameters, part_of, same_twice
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.tokenizer import CLS, SEP
 
@@ -170,45 +170,19 @@ def _linear_probe_cases(draw: Draw) -> Cases:
     y3, ty3 = draw.integers(0, 3, 90), draw.integers(0, 3, 60)
     x3, tx3 = (corners[labels] + draw.randn(len(labels), 2) / 2 for labels in (y3, ty3))
 
-    def ask(answer, *parts):
-        accuracy, recalls = answer(*parts)
-        C = int(parts[1].max()) + 1
-        need(len(recalls) == C, f"{len(recalls)} recalls for {C} classes of the training labels")
-        return [float(accuracy), [float(recall) for recall in recalls]]
-
-    def accuracy(answer, *parts):
-        return ask(answer, *parts)[0]
-
-    def recalls(answer, *parts):
-        return ask(answer, *parts)[1]
-
+    accuracy, recalls = part_of(0), part_of(1)
     yield Case("scores on the test what it learnt in training", (x, y, tx, ty), 3.0, accuracy, STEP)
     yield Case("gives the recall of each class", (x, y, tx, ty), 3.0, recalls, STEP)
     units = x * stretch + shift, y, tx * stretch + shift, ty
-    yield Case("does not care in which units the features are", units, 2.0, ask, STEP)
-    yield Case(
-        "is not moved by a feature that never changes", (flat, y, flat_test, ty), 1.0, ask, STEP
-    )
-    yield Case(
-        "takes mean and spread from the training part alone", (x, y, far, ty), 1.0, ask, STEP
-    )
+    yield Case("does not care in which units the features are", units, 2.0, atol=STEP)
+    yield Case("is not moved by a feature that never changes", (flat, y, flat_test, ty), atol=STEP)
+    yield Case("takes mean and spread from the training part alone", (x, y, far, ty), atol=STEP)
     slow = both[:160], side[:160], both[160:], side[160:]
     yield Case("takes steps until the answers stay", slow, 1.0, accuracy, STEP)
-    yield Case(
-        "gives NaN for a class that is not in the test",
-        (x, y, tx[ty == 1], ty[ty == 1]),
-        1.0,
-        recalls,
-        STEP,
-    )
-    yield Case(
-        "counts the classes in the training labels",
-        (x, y, tx[ty == 0], ty[ty == 0]),
-        1.0,
-        recalls,
-        STEP,
-    )
-    yield Case("tells three classes apart", (x3, y3, tx3, ty3), 1.0, ask, STEP)
+    zeros, ones = ((x, y, tx[ty == label], ty[ty == label]) for label in (0, 1))
+    yield Case("gives NaN for a class that is not in the test", ones, 1.0, recalls, STEP)
+    yield Case("counts the classes in the training labels", zeros, 1.0, recalls, STEP)
+    yield Case("tells three classes apart", (x3, y3, tx3, ty3), atol=STEP)
 
 
 check_linear_probe = card("assignment 06.5", linear_probe, _linear_probe_cases)

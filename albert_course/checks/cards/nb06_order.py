@@ -75,7 +75,6 @@ def _order_pairs_cases(draw: Draw) -> Cases:
         for s, sentence in enumerate(document)
         for k, token in enumerate(sentence)
     }
-    lone = {d for d, document in enumerate(documents) if len(document) == 1}
 
     def rows_of(answer, documents, seed=5):
         triples = answer(documents, LENGTH, TRIPLES, np.random.default_rng(seed))
@@ -151,7 +150,6 @@ def _order_pairs_cases(draw: Draw) -> Cases:
     def neighbours(a, b, early, late):
         one = early[0].document == late[0].document
         return {
-            "documents have several sentences": not {a[0].document, b[0].document} & lone,
             "both are of one document": one,
             "nothing is left out": not one or late[0].sentence <= early[-1].sentence + 1,
             "nothing is in both": late[0] > early[-1],
@@ -172,9 +170,7 @@ def _order_pairs_cases(draw: Draw) -> Cases:
         }
 
     def sources(answer, documents):
-        return sorted(
-            {segment[0].document for a, b, _ in pairs_of(answer, documents) for segment in (a, b)}
-        )
+        return sorted({a[0].document for a, *_ in pairs_of(answer, documents)})
 
     def ones(answer, documents):
         return [sum(label for *_, label in rows_of(answer, documents, seed)) for seed in (5, 6, 7)]
@@ -190,12 +186,7 @@ def _order_pairs_cases(draw: Draw) -> Cases:
         "cuts anywhere, so that the lengths do not name the label", (documents,), 2.0, lengths
     )
     yield Case("deals out exactly half of the labels", (documents,), 1.0, ones)
-    yield Case(
-        "takes its chance from `rng`",
-        (documents,),
-        1.0,
-        lambda answer, documents: by_seed(lambda seed: rows_of(answer, documents, seed)),
-    )
+    yield Case("takes its chance from `rng`", (documents,), 1.0, by_seed(rows_of))
     yield Case(
         "refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0, rows_of
     )

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
-from albert_course.checks.engine.asking import need
+from albert_course.checks.cards.nb04_gradients import small_model
+from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
-from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
@@ -94,14 +94,12 @@ def _schedule_cases(draw: Draw) -> Cases:
         settings = PretrainSettings(steps=N, learning_rate=peak, warmup_steps=warmup)
         return torch.tensor([float(answer(step, settings)) for step in steps], dtype=torch.double)
 
+    def moves(answer, *inputs):
+        return (rates(answer, *inputs) > 0).tolist()
+
     order = draw.numpy.permutation(N).tolist()
     yield Case("rises over the warm-up, then falls to the end", (range(N), W), 3.0, rates)
-    yield Case(
-        "moves at the first step and at the last",
-        ([0, N - 1], W),
-        2.0,
-        lambda *inputs: (rates(*inputs) > 0).tolist(),
-    )
+    yield Case("moves at the first step and at the last", ([0, N - 1], W), 2.0, moves)
     yield Case("depends on nothing but step and settings", (order, W), 1.0, rates)
     yield Case("starts at the peak without a warm-up", (range(N), 0), 1.0, rates)
     yield Case("only rises when all is warm-up", (range(N), N), 1.0, rates)
@@ -146,19 +144,7 @@ def _parts(draw: Draw, counts: Sequence[int]) -> list[PretrainingBatch]:
 
 
 def _accumulation_cases(draw: Draw) -> Cases:
-    model = AlbertForPretraining(
-        AlbertConfig(
-            vocab_size=12,
-            embedding_size=4,
-            hidden_size=8,
-            num_layers=1,
-            num_heads=2,
-            max_positions=6,
-        )
-    )
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight += 0.4 * draw.randn(*weight.shape)
+    model = small_model(draw, num_layers=1)
     parts = _parts(draw, draw.numpy.permutation([1, 3, 6]).tolist())
     others = _parts(draw, [4, 0, 2])
 
@@ -178,9 +164,6 @@ def _accumulation_cases(draw: Draw) -> Cases:
         before, after = (parameters_to_vector(m.parameters()).detach() for m in (start, model))
         return loss, after - before, events
 
-    def movement(answer, model, batches):
-        return run(answer, model, batches)[1]
-
     def steps(answer, model, batches):
         return run(answer, model, batches)[2].count("step")
 
@@ -191,20 +174,19 @@ def _accumulation_cases(draw: Draw) -> Cases:
             "one graph is held at a time": ("forward", "forward") not in pairwise(events),
         }
 
-    def loss_of(answer, model, batches):
-        return run(answer, model, batches)[0]
-
     def traces(answer, model, batches):
         """How much of the first batch is left in the second step."""
         twice = run(answer, copy.deepcopy(model), copy.deepcopy(batches))[1]
         need(bool(twice.any()), "the weights do not move at all")
         return (twice - run(answer, model, batches, clear=True)[1]).norm()
 
-    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, movement)
+    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, part_of(1, run))
     yield Case("takes one step a batch", (model, [parts]), 1.0, steps)
     yield Case("keeps the memory of one part at a time", (model, [parts]), 1.0, memory)
-    yield Case("returns the loss of the batch", (model, [parts]), 1.0, loss_of)
-    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, movement)
+    yield Case("returns the loss of the batch", (model, [parts]), 1.0, part_of(0, run))
+    yield Case(
+        "goes on past a part without a masked token", (model, [others]), 1.0, part_of(1, run)
+    )
     yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces)
 
 

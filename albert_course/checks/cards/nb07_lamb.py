@@ -45,15 +45,10 @@ def _lamb_cases(draw: Draw) -> Cases:
 
     def ask(answer, weights, gradients, lr, decay):
         after = answer(weights, gradients, lr, decay)
-        kind = type(after).__name__
-        need(isinstance(after, Mapping), f"you return {kind}, not a dict")
-        lost = [
-            name
-            for name, w in weights.items()
-            if getattr(after.get(name), "shape", None) != w.shape
-        ]
-        need(not lost, f"{', '.join(lost)} came back as something else, or not at all")
-        return {name: after[name].detach().double() for name in weights}
+        need(isinstance(after, Mapping), f"you return {type(after).__name__}, not a dict")
+        lost = sorted(weights.keys() - after.keys())
+        need(not lost, f"{', '.join(lost)} did not come back")
+        return {name: after[name] for name in weights}
 
     matrices = {"up__weight": (3, 4), "down__weight": (4, 2)}
     both, steps = tensors(**matrices), [tensors(**matrices) for _ in range(3)]
@@ -68,12 +63,8 @@ def _lamb_cases(draw: Draw) -> Cases:
     two = [tensors(**shapes) for _ in range(2)]
     yield Case("spares biases and norms", (tensors(**shapes), two, lr, decay), 2.0, ask)
     shapes = {"scale": (4,), "normal__weight": (3, 4), "bias__table": (2, 3), "head__bias": (2, 3)}
-    yield Case(
-        "spares by name, and no other tensors",
-        (tensors(**shapes), [tensors(**shapes)], lr, decay),
-        1.0,
-        ask,
-    )
+    named = tensors(**shapes), [tensors(**shapes)], lr, decay
+    yield Case("spares by name, and no other tensors", named, 1.0, ask)
     zero = {"up.weight": torch.zeros(3, 4), "down.weight": both["down.weight"]}
     still = {"up.weight": draw.randn(3, 4), "down.weight": torch.zeros(4, 2)}
     yield Case("takes 1 for the ratio where a length is 0", (zero, [still], lr, 0.0), 1.0, ask)

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -104,12 +105,7 @@ def _loud(draw: Draw, states: Sequence[Tensor], mask: Tensor) -> list[Tensor]:
 def _layer_similarity_cases(draw: Draw) -> Cases:
     states, mask = _walk(draw)
 
-    def distances(answer, *inputs):
-        return answer(*inputs)[0]
-
-    def degrees(answer, *inputs):
-        return answer(*inputs)[1]
-
+    distances, degrees = part_of(0), part_of(1)
     x, everyone = draw.randn(2, 60, 7), torch.ones(2, 60, dtype=torch.long)
     near = [x]
     for _ in range(5):
@@ -170,16 +166,13 @@ def _roughness_cases(draw: Draw) -> Cases:
     L = draw.integer(9, 14)
     angles = 20 + 5 * draw.randn(L)
 
-    def bends(answer, angles):
-        return answer(angles)[0]
-
     def changes(answer, *curves):
         return [answer(curve)[1] for curve in curves]
 
     curves = [5 * draw.randn(L).cumsum(0) for _ in range(8)]  # one count may be right by chance
     curves.append(-((torch.arange(L) - 4.0) ** 2))  # a top and no bottom
     curves.append((torch.arange(L) - 4.0) ** 2)
-    yield Case("averages the absolute second differences", (angles,), 3.0, bends)
+    yield Case("averages the absolute second differences", (angles,), 3.0, part_of(0))
     yield Case("counts the changes of direction", tuple(curves), 2.0, changes)
     yield Case("finds a straight line smooth", (0.5 * torch.arange(L) + 3,), atol=1e-4)
     yield Case("finds the mirrored curve as rough", (90 - angles,), atol=1e-4)

@@ -5,6 +5,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -66,18 +67,9 @@ check_sign_flip_p = card("notebook 09.3", sign_flip_p, _sign_flip_p_cases, pure=
 
 
 # Student's t at n - 1 degrees of freedom, by n, with 2.5% beyond it on either side.
-TWO_SIDED = {
-    2: 12.7062,
-    3: 4.3027,
-    4: 3.1824,
-    5: 2.7764,
-    6: 2.5706,
-    7: 2.4469,
-    8: 2.3646,
-    9: 2.3060,
-    10: 2.2622,
-    11: 2.2281,
-}
+TWO_SIDED = dict(
+    enumerate([12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281], 2)
+)
 ROUNDING = 0.004  # tables print t with two digits or three
 
 
@@ -99,20 +91,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return mean, half
 
 
-def both_of(answer, *inputs) -> tuple[float, float]:
-    """Ask for mean and half-width."""
-    mean, half, *_ = answer(*inputs)
-    return float(mean), float(half)
-
-
-def mean_of(answer, *inputs) -> float:
-    """Ask for the mean."""
-    return both_of(answer, *inputs)[0]
-
-
-def half_of(answer, *inputs) -> float:
-    """Ask for the half-width."""
-    return both_of(answer, *inputs)[1]
+mean_of, half_of = part_of(0), part_of(1)
 
 
 def _interval_cases(draw: Draw) -> Cases:
@@ -133,9 +112,9 @@ def _interval_cases(draw: Draw) -> Cases:
     lower = [value - 9 for value in draws[1]]
     yield Case("is as wide wherever the values lie", (lower,), 1.0, shares, ROUNDING)
     yield Case("is infinite for one seed", (draws[0][:1],), 2.0, half_of)
-    yield Case("refuses an empty list", ([],), 1.0, both_of)
+    yield Case("refuses an empty list", ([],))
     for strange in (math.nan, -math.inf):
-        yield Case(f"refuses a value of {strange}", ([*draws[1], strange],), 0.5, both_of)
+        yield Case(f"refuses a value of {strange}", ([*draws[1], strange],), 0.5)
 
 
 check_interval = card("assignment 09.4", interval, _interval_cases)
@@ -201,9 +180,9 @@ def _paired_difference_cases(draw: Draw) -> Cases:
     )
     yield Case("compares another column", (results, "seconds", "low", "high"), 1.0, mean_of, 1e-4)
     yield Case("is infinite for one common seed", (one, "loss", "low", "high"), 1.0, half_of)
-    yield Case("refuses rows without a common seed", (none, "loss", "low", "high"), 1.0, both_of)
+    yield Case("refuses rows without a common seed", (none, "loss", "low", "high"))
     twice = [*results, next(row for row in results if row["row"] == "high")]
-    yield Case("refuses a row that has a seed twice", (twice, "loss", "low", "high"), 1.0, both_of)
+    yield Case("refuses a row that has a seed twice", (twice, "loss", "low", "high"))
 
 
 check_paired_difference = card("assignment 09.5", paired_difference, _paired_difference_cases)

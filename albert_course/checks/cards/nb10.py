@@ -40,10 +40,8 @@ def training_speedup(
 def _training_speedup_cases(draw: Draw) -> Cases:
     for workers in (64, 2, 1):
         flops, link = workers * draw.integer(5, 15) * 1e12, 1e9 * draw.integer(2, 5)
-        yield Case(
-            f"is right for {workers} worker{'s' * (workers > 1)}",
-            (flops, 3.4e8, 1.8e7, workers, 1e13, link),
-        )
+        name = f"is right for {workers} worker{'s' * (workers > 1)}"
+        yield Case(name, (flops, 3.4e8, 1.8e7, workers, 1e13, link))
 
 
 check_training_speedup = card("notebook 10.2", training_speedup, _training_speedup_cases)
@@ -69,14 +67,8 @@ def flops(config: AlbertConfig, S: int, training: bool) -> float:
 def _flops_cases(draw: Draw) -> Cases:
     A, L, S = draw.integer(3, 6), draw.integer(3, 7), 2 * draw.integer(5, 25) + 1
     # S and F are odd, so that no two mistakes come to the same.
-    config = AlbertConfig(
-        vocab_size=50,
-        embedding_size=3 * A,
-        hidden_size=8 * A,
-        num_layers=L,
-        num_heads=A,
-        ffn_size=16 * A + 3,
-    )
+    sizes = dict(vocab_size=50, embedding_size=3 * A, hidden_size=8 * A, ffn_size=16 * A + 3)
+    config = AlbertConfig(**sizes, num_layers=L, num_heads=A)
 
     def count(answer, configs, S, training):
         return [float(answer(config, S, training)) for config in configs]

@@ -113,9 +113,27 @@ def gradient_checkpoint(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
 
 def one_by_one(layers: Sequence[nn.Module], x: Tensor) -> Tensor:
     """The layers without recomputing."""
-    for layer in layers:
-        x = layer(x)
-    return x
+    return nn.Sequential(*layers)(x)
+
+
+def through(function: type) -> Callable:
+    """The run of layers one after another, each through a Function's ``apply``."""
+    need(hasattr(function, "apply"), "write a class with torch.autograd.Function as its base")
+
+    def run(layers, x):
+        for layer in layers:
+            x = function.apply(layer, x, *layer.parameters())
+        return x
+
+    return run
+
+
+def keeps_little(run: Callable, layers, x: Tensor, along: Tensor, most: int) -> bool:
+    """True if a step holds less than the plain one, and at most so many bytes."""
+    kept, plain = (Step(each, layers, x, along).kept for each in (run, one_by_one))
+    need(kept < 0.9 * plain, "the graph of the first run is still held")
+    need(kept <= most, f"{kept} bytes are held, and {most} are enough")
+    return True
 
 
 def _gradient_checkpoint_cases(draw: Draw) -> Cases:
@@ -127,11 +145,8 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
         return lambda *inputs: getattr(Step(*inputs), name)
 
     def memory(answer, layers, x, along):
-        kept, plain = (Step(run, layers, x, along).kept for run in (answer, one_by_one))
-        need(kept < 0.9 * plain, "the graph of the first run is still held")
         most = (L + 2) * 4 * x.numel()  # an input for each layer, the output, and one to spare
-        need(kept <= most, f"{kept} bytes are held: more than an input for each layer")
-        return True
+        return keeps_little(answer, layers, x, along, most)
 
     def order(answer, layers, x, along):
         Step(answer, layers, x, along)
@@ -142,20 +157,14 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
     yield Case("gives the weights their gradients", (layers, x, along), 2.0, part("of_weights"))
     yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
     yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
-    yield Case(
-        "adds up the gradients of a layer that is there twice",
-        ([*layers[:2], layers[0]], x, along, False),
-        1.0,
-        part("of_weights"),
-    )
+    twice = [*layers[:2], layers[0]], x, along, False
+    learnt = part("of_weights")
+    yield Case("adds up the gradients of a layer that is there twice", twice, 1.0, learnt)
 
 
 def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tensor:
     """Checkpointing with a Function that is wrong by this edit."""
-    function = wrong_answer(RecomputeWithDropout, edit)
-    for layer in layers:
-        x = function.apply(layer, x, *layer.parameters())
-    return x
+    return through(wrong_answer(RecomputeWithDropout, edit))(layers, x)
 
 
 check_gradient_checkpoint = card("assignment 10.4", gradient_checkpoint, _gradient_checkpoint_cases)
@@ -173,15 +182,8 @@ def _recompute_with_dropout_cases(draw: Draw) -> Cases:
     x, along = draw.randn(30, 10, H), draw.randn(30, 10, H)
     once, thrice = blocks[:1], [blocks[0], blocks[1], blocks[0]]  # as in a shared encoder
 
-    def run(answer, layers, x, along):
-        need(hasattr(answer, "apply"), "write a class with torch.autograd.Function as its base")
-
-        def apply(layers, x):
-            for block in layers:
-                x = answer.apply(block, x, *block.parameters())
-            return x
-
-        return Step(apply, layers, x, along)
+    def run(answer, *inputs):
+        return Step(through(answer), *inputs)
 
     def output(*inputs):
         return run(*inputs).output
@@ -195,11 +197,8 @@ def _recompute_with_dropout_cases(draw: Draw) -> Cases:
         return torch.rand(3)
 
     def memory(answer, layers, x, along):
-        kept, plain = run(answer, layers, x, along).kept, Step(one_by_one, layers, x, along).kept
-        need(kept < 0.9 * plain, "the first run's graph is held")
         most = 3 * 4 * x.numel() + 2 * len(torch.get_rng_state())  # x, the output, one to spare
-        need(kept <= most, f"{kept} bytes are held: more than x and a state")
-        return True
+        return keeps_little(through(answer), layers, x, along, most)
 
     yield Case("gives the block's output", (once, x, along), 1.0, output)
     yield Case("gives the gradients of the first run's dropout", (once, x, along), 3.0, learnt)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.asking import each, need
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.masking import IGNORE
 
@@ -79,31 +79,19 @@ def _span_labels_cases(draw: Draw) -> Cases:
         at = example.characters[_blanks(example.characters)[0]][1]
         blank += [example._replace(start=at, text=" "), example._replace(start=at, text=" x")]
 
-    def ask(answer, *examples):
-        spans = [answer(*example) for example in examples]
-        return [None if span is None else list(map(int, span)) for span in spans]
-
     def some(answer, *examples):
-        spans = ask(answer, *examples)
+        spans = each(answer, *examples)
         need(spans != [None] * len(spans), "all results are None; is the return missing?")
         return spans
 
     yield Case("finds the first and the last token", tuple(examples), 3.0, some)
-    yield Case(
-        "takes a token that the answer only touches",
-        tuple(_example(draw, shorter=1) for _ in range(4)),
-        1.0,
-        ask,
-    )
-    yield Case(
-        "takes all tokens of a word that they share",
-        tuple(_example(draw, together=True) for _ in range(3)),
-        1.0,
-        ask,
-    )
-    yield Case("gives (-100, -100) where there is no answer", tuple(nothing), 2.0, ask)
-    yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, ask)
-    yield Case("gives None for a blank, which is in no token", tuple(blank), 1.0, ask)
+    touched = tuple(_example(draw, shorter=1) for _ in range(4))
+    yield Case("takes a token that the answer only touches", touched, 1.0, each)
+    shared = tuple(_example(draw, together=True) for _ in range(3))
+    yield Case("takes all tokens of a word that they share", shared, 1.0, each)
+    yield Case("gives (-100, -100) where there is no answer", tuple(nothing), 2.0, each)
+    yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, each)
+    yield Case("gives None for a blank, which is in no token", tuple(blank), 1.0, each)
 
 
 check_span_labels = card("assignment 11.6", span_labels, _span_labels_cases)

@@ -1,6 +1,7 @@
 """What the cards use to look at what an answer returns."""
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -15,6 +16,22 @@ def need(holds: bool, reason: str) -> None:
     """End a case with this reason unless ``holds``: what was returned cannot be judged."""
     if not holds:
         raise Unusable(reason)
+
+
+def each(answer: Callable, *inputs: tuple) -> list:
+    """What is answered to each of several inputs."""
+    return [call(answer, *one) for one in inputs]
+
+
+def call(answer: Callable, *inputs):
+    """What is answered; what comes one by one, such as a zip, counts as a list."""
+    found = answer(*inputs)
+    return list(found) if isinstance(found, Iterator) else found
+
+
+def part_of(which: int | slice, ask: Callable = call) -> Callable:
+    """The question for one part, or some, of what ``ask`` gives."""
+    return lambda answer, *inputs: ask(answer, *inputs)[which]
 
 
 def tensor(value, *shape: int) -> torch.Tensor:
@@ -112,15 +129,21 @@ def learns(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
     return True
 
 
-def by_seed(run: Callable[[int], object]) -> bool:
-    """True if chance comes from the given seed alone; Unusable, with the reason, if not."""
-    first, again, other = run(5), run(5), run(6)
-    need(
-        same(first, again),
-        "the same seed gives another result: chance comes from np.random or random, not from `rng`",
-    )
-    need(
-        not same(first, other),
-        "another seed gives the same result: is a generator made inside, with a seed of its own?",
-    )
-    return True
+def by_seed(ask: Callable) -> Callable:
+    """The question whether chance comes from ``ask``'s argument ``seed`` alone: True if so."""
+
+    def question(answer, *inputs):
+        first, again, other = (ask(answer, *copy.deepcopy(inputs), seed=seed) for seed in (5, 5, 6))
+        need(
+            same(first, again),
+            "the same seed gives another result: chance comes from np.random or random, not "
+            "from `rng`",
+        )
+        need(
+            not same(first, other),
+            "another seed gives the same result: is a generator made inside, with a seed of its "
+            "own?",
+        )
+        return True
+
+    return question

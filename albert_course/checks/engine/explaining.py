@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from albert_course.checks.engine.asking import Unusable, tensor
+from albert_course.checks.engine.asking import Unusable, call, tensor
 from albert_course.checks.engine.comparing import Raised, difference, same
 from albert_course.checks.engine.limits import TookTooLong
 from albert_course.checks.engine.report import NOT_BEGUN, brief
@@ -66,7 +66,7 @@ def explain(
     case, reference: Callable, got, right, mistake: str, touched: bool, none_is_right: bool
 ) -> dict[str, str]:
     """The texts of a property that fails, by the names of their fields in Property."""
-    own = case.ask is not type(case)._field_defaults["ask"]
+    own = case.ask is not call
     reason = "" if mistake else reason_of(got, right, reference, none_is_right)
     unusable = isinstance(got, Raised) and isinstance(got.error, Unusable)
     if touched and not mistake and (unusable or not reason):
@@ -106,11 +106,9 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
     if several and not text.startswith(("each", "these")):
         k = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
         inner = difference(got[k], expected[k], atol) or f"{brief(got[k])} came"
-        lists = [value for value in inputs if isinstance(value, list)]
-        for asked in (inputs, *lists[: len(lists) == 1]):
-            kinds = {*map(type, asked)}
-            if len(kinds) == 1 and torch.Tensor not in kinds and len(asked) == len(got):
-                return f"for {brief(asked[k])}: {inner}"
+        kinds = {*map(type, inputs)}
+        if len(kinds) == 1 and torch.Tensor not in kinds and len(inputs) == len(got):
+            return f"for {brief(inputs[k])}: {inner}"
     return text
 
 
