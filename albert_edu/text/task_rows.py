@@ -138,7 +138,7 @@ def _class_names(rows: list[dict]) -> list[str]:
             f"the label {min(fractions)} is a fraction. Here labels are classes; transformers can "
             f"learn values: AutoModelForSequenceClassification with num_labels=1."
         )
-    return sorted(labels, key=float)
+    return sorted(sorted(labels), key=float)  # 1 and 01 in the same order in every run
 
 
 def _labelled(row: dict, texts: list[str], names: list[str]) -> Example | None:

@@ -42,7 +42,7 @@ def classes_and_labels(path, like=None) -> tuple[list[str], list]:
     ("labels", "names", "numbers"),
     [
         (["good", "bad", "so-so"], ["bad", "good", "so-so"], [1, 0, 2]),
-        ([10, 9, 10], ["9", "10"], [1, 0, 1]),
+        (["10", "9", "+9", "09"], ["+9", "09", "9", "10"], [3, 2, 0, 1]),
         ([1.0, 0.0], ["0", "1"], [1, 0]),
         ([True, False], ["False", "True"], [1, 0]),
         (["v1.0", "v1"], ["v1", "v1.0"], [1, 0]),
