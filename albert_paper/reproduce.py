@@ -121,7 +121,7 @@ def pair_record(pair: Run, folder: Path) -> dict:
         "members": members,
         "parameters": {name: result["parameters"] for name, result in members.items()},
         "provenance": provenance(f"reproduce --profile {pair.row}", members.values()),
-        "profile": dataclasses.asdict(pair) | {"stages": pair.stages()},
+        "profile": dataclasses.asdict(pair) | {"stages": [stage[:4] for stage in pair.stages()]},
     }
 
 

@@ -11,23 +11,35 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
+from albert_edu.model.stacking import start_from
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.training.pretrain import pretrain
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
-from albert_edu.training.stages import Stage, train_stages
 from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import corpus_hash, here_and_now, write_json
 from albert_paper.published import frozen
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
+
+
+class Stage(NamedTuple):
+    """A part of a run: a depth, its steps, peak learning rate, tokens of a sequence, dropout."""
+
+    num_layers: int
+    steps: int
+    learning_rate: float
+    sequence_length: int
+    dropout: float | None = None  # None means that of the run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,48 +98,49 @@ class Run:
         return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
 
     def stages(self) -> list[Stage]:
-        """Return its stages up to full depth, the shallower depths first."""
+        """Return its stages: the shallower depths first, and last the one with its own dropout."""
         depth = AlbertConfig.named(self.preset, **dict(self.config)).num_layers
-        depths = (*self.grown, (depth, self.steps))
-        return [
-            Stage(layers, steps, *(own or [self.learning_rate])) for layers, steps, *own in depths
+        own = (self.learning_rate, self.sequence_length)
+        stages = [
+            Stage(layers, steps, *some, *own[len(some) :])
+            for layers, steps, *some in (*self.grown, (depth, self.steps))
         ]
+        if then := dict(self.then):
+            stages.append(Stage(depth, then["steps"], *own, then["dropout"]))
+        return stages
 
     def train(
         self, folder: Path | None = None, device: str | None = None, describe: str | None = None
     ) -> tuple[AlbertForPretraining, PreparedText, list[tuple[int, float]], float]:
         """Train it, or go on with it; checkpoints lie in ``folder``.
 
-        Returns the model, its text, the mean MLM loss of each tenth of each stage, and the seconds
-        by the clock on the wall, over all sittings.
+        Each stage starts from the one before it. Step t of the whole run reads batch t, and as many
+        tokens at whatever length. Returns the model, its text, the mean MLM loss of each tenth of
+        each stage, and the seconds by the clock on the wall, over all sittings.
         """
         text = self.text()
-        config = self.model_config(len(text.tokenizer))
-        parts = [(config, self.stages(), folder)]
-        if self.then:
-            steps, rate = (dict(self.then)[name] for name in ("steps", "dropout"))
-            later = config.replace(hidden_dropout=rate, attention_dropout=rate)
-            last = Stage(config.num_layers, steps, self.learning_rate)
-            parts.append((later, [last], folder and folder / "then"))
         model, curve, seconds, done = None, [], 0.0, 0
-        batches, settings = partial(self.batches, text), partial(self.settings, device=device)
-        for config, stages, place in parts:
-            if model:  # the same weights in a model with the other dropout
-                weights, model = model.state_dict(), AlbertForPretraining(config)
-                model.load_state_dict(weights)
-            start = {"warm_start": model, "skip": done, "describe": describe}
-            model, history = train_stages(config, stages, batches, settings, place, device, **start)
+        torch.manual_seed(self.seed)
+        for number, stage in enumerate(self.stages(), 1):
+            config = self.model_config(len(text.tokenizer)).replace(num_layers=stage.num_layers)
+            if (rate := stage.dropout) is not None:
+                config = config.replace(hidden_dropout=rate, attention_dropout=rate)
+            model = start_from(model, config) if model else AlbertForPretraining(config)
+            rows = self.batch_size * self.sequence_length // stage.sequence_length
+            shape = {"batch_size": rows, "sequence_length": stage.sequence_length}
+            history = pretrain(
+                model,
+                self.stream(text, skip=done, **shape),
+                self.settings(stage, device),
+                folder and folder / f"stage-{number}",
+                device,
+                describe=describe and f"{describe}, {stage.num_layers} layers",
+            )
             losses = zip(*history.column("masked_token_loss"), strict=True)
             curve += [(done + step, round(loss, 4)) for step, loss in losses]
             seconds += sum(history.column("seconds")[1])
-            done += sum(stage.steps for stage in stages)
+            done += stage.steps
         return model.eval(), text, curve, seconds
-
-    def batches(self, text: PreparedText, stage: Stage, skip: int) -> PretrainingStream:
-        """Return a stage's batches; every step reads as many tokens, at whatever length."""
-        length = stage.sequence_length or self.sequence_length
-        rows = self.batch_size * self.sequence_length // length
-        return self.stream(text, skip=skip, batch_size=rows, sequence_length=length)
 
     def settings(self, stage: Stage, device: str | None = None) -> PretrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""

@@ -2,5 +2,5 @@
 
 Read in this order: lamb, settings, step and pretrain, which are one run; evaluate and history,
 which measure it; checkpoint, which keeps it; workers and progress, where it runs and
-what it shows; stages, for runs of several depths; finetune and metrics.
+what it shows; finetune and metrics.
 """

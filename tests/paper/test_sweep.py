@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from albert_edu import AlbertForPretraining
-from albert_edu.training import stages
+from albert_edu.model.stacking import start_from
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.training import pretrain as loop
 from albert_edu.training.step import NonFiniteLoss
 from albert_paper import measures
 from albert_paper import sweep as module
@@ -93,28 +95,71 @@ def test_a_row_says_where_it_departs_from_its_settings():
     assert dict(run.then) == {"steps": 20, "dropout": 0.0}
 
 
-def test_a_run_that_goes_on_without_dropout_ends_as_one_model_with_one_curve(tmp_path):
-    then = (("dropout", 0.0), ("steps", 3))
-    row = Run("a", **SHORT, config=(("hidden_dropout", 0.5),), then=then)
-    model, _, curve, _ = row.train(tmp_path)
-    assert model.config.hidden_dropout == 0 and [step for step, _ in curve] == [1, 2, 3, 4, 5, 6, 7]
-    assert same_bits(model, row.train(tmp_path)[0])
+THEN = (("dropout", 0.0), ("steps", 3))
 
 
-def test_a_grown_run_reads_at_each_step_the_batch_that_a_cold_one_reads_there(monkeypatch):
-    seen, real = [], stages.pretrain
-
-    def watched(model, stream, settings, *more, **options):
-        seen.extend(stream.batch(step).token_ids for step in range(settings.steps))
-        return real(model, stream, settings, *more, **options)
-
-    monkeypatch.setattr(stages, "pretrain", watched)
-    cold = Run("a", **SHORT)
-    dataclasses.replace(cold, grown=((1, 3), (2, 2))).train()
-    stream = cold.stream(cold.text())
-    assert len(seen) == 9 and all(
-        torch.equal(ids, stream.batch(step).token_ids) for step, ids in enumerate(seen)
+def test_a_run_of_one_stage_is_plain_pretraining_to_the_last_bit():
+    run = Run("a", **SHORT, config=(("hidden_dropout", 0.5),))
+    text = run.text()
+    torch.manual_seed(0)
+    plain = AlbertForPretraining(run.model_config(len(text.tokenizer)))
+    history = loop.pretrain(plain, run.stream(text), run.settings(run.stages()[0]), device="cpu")
+    model, _, curve, _ = run.train(device="cpu")
+    steps, losses = history.column("masked_token_loss")
+    assert same_bits(plain, model) and dict(curve) == pytest.approx(
+        dict(zip(steps, losses, strict=True)), abs=1e-4
     )
+
+
+def test_step_t_of_a_run_in_stages_reads_batch_t_at_whatever_depth_and_length(monkeypatch):
+    read, real = [], PretrainingStream.batch
+
+    def batch(stream, step):
+        read.append(real(stream, step))
+        return read[-1]
+
+    monkeypatch.setattr(PretrainingStream, "batch", batch)
+    run = Run("a", **SHORT, grown=((1, 2, 1e-3, 24), (1, 3)), then=THEN)
+    model, text, curve, _ = run.train()
+    monkeypatch.undo()
+    assert model.config.hidden_dropout == model.config.attention_dropout == 0
+    assert [step for step, _ in curve] == [*range(1, 13)], "2 + 3 + 4 + 3, one curve"
+    for step, found in enumerate(read):
+        shape = {"batch_size": 5, "sequence_length": 24} if step < 2 else {}
+        assert torch.equal(found.token_ids, run.stream(text, **shape).batch(step).token_ids)
+
+
+def test_a_stage_starts_from_the_one_before_it():
+    shallow = Run("a", **SHORT | {"steps": 2}, config=(("num_layers", 1), ("share", "none")))
+    last = {"learning_rate": 0.0, "config": (("share", "none"),)}  # it moves nothing
+    deep = dataclasses.replace(shallow, grown=((1, 2, shallow.learning_rate),), **last).train()[0]
+    assert same_bits(deep, start_from(shallow.train()[0], deep.config))
+
+
+@pytest.mark.parametrize("calls", [1, 4, 7, 10])
+def test_a_run_interrupted_in_any_stage_ends_with_the_same_bits_and_curve(
+    tmp_path, calls, monkeypatch
+):
+    run = Run("a", **SHORT, grown=((1, 3),), config=(("hidden_dropout", 0.1),), then=THEN)
+    (whole, _, curve, _), steps, step = run.train(), [], loop.forward_backward
+    settings = Run.settings
+
+    def often(*of):
+        return dataclasses.replace(settings(*of), checkpoint_every=1)
+
+    def counted(*arguments):
+        steps.append(1)
+        if len(steps) == calls:
+            raise KeyboardInterrupt
+        return step(*arguments)
+
+    monkeypatch.setattr(Run, "settings", often)
+    monkeypatch.setattr(loop, "forward_backward", counted)
+    with pytest.raises(KeyboardInterrupt):
+        run.train(tmp_path)
+    again, _, resumed, _ = run.train(tmp_path)
+    assert same_bits(whole, again) and resumed == curve
+    assert len(steps) == 10 + 1, "finished steps are not repeated"
 
 
 @pytest.mark.parametrize("measure", [layer_steps, few_labels, scores_third_domain])

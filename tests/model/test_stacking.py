@@ -6,8 +6,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.training.stages import stack_layers, unshare
+from albert_edu.model.stacking import start_from
 from tests.support import randomised, same_bits, tiny, weights
+
+
+def deeper(model: AlbertForPretraining, num_layers: int) -> AlbertForPretraining:
+    return start_from(model, model.config.replace(num_layers=num_layers))
 
 
 def model_of(**changes) -> AlbertForPretraining:
@@ -17,7 +21,7 @@ def model_of(**changes) -> AlbertForPretraining:
 
 def test_a_shared_model_keeps_its_weights_and_applies_them_more_often():
     model = model_of()
-    deep = stack_layers(model, 5)
+    deep = deeper(model, 5)
     assert deep.config == model.config.replace(num_layers=5) and same_bits(model, deep)
     x, keep = torch.randn(2, 6, 16), torch.ones(2, 6, dtype=torch.bool)
     with torch.no_grad():
@@ -32,7 +36,7 @@ def test_a_shared_model_keeps_its_weights_and_applies_them_more_often():
 @pytest.mark.parametrize("share", ["none", "attention", "ffn"])
 def test_layer_i_starts_as_a_copy_of_layer_i_times_L_old_over_L_new(share, old, new, sources):
     model = model_of(share=share, num_layers=old)
-    deep = stack_layers(model, new)
+    deep = deeper(model, new)
     for i, source in enumerate(sources):
         for kind in ("attention", "ffn"):
             ours, theirs = (getattr(m.albert.encoder, kind) for m in (deep, model))
@@ -47,13 +51,13 @@ def test_layer_i_starts_as_a_copy_of_layer_i_times_L_old_over_L_new(share, old, 
 @example(4, 1, 1)  # of 5 layers in 4 groups application 2 is in group 0, of 6 in group 1
 def test_each_group_starts_from_the_group_of_its_number(groups, more, still_more):
     model = model_of(num_groups=groups, num_layers=groups + more)
-    deep = stack_layers(model, groups + more + still_more)
+    deep = deeper(model, groups + more + still_more)
     assert same_bits(deep.albert.encoder, model.albert.encoder)
 
 
 def test_copies_are_independent_of_each_other_and_of_the_shallow_model():
     model = model_of(share="none")
-    deep, before = stack_layers(model, 4), weights(model)
+    deep, before = deeper(model, 4), weights(model)
     with torch.no_grad():
         for p in (*deep.albert.encoder.ffn[0].parameters(), deep.albert.embeddings.word.weight):
             p.add_(1.0)
@@ -62,9 +66,11 @@ def test_copies_are_independent_of_each_other_and_of_the_shallow_model():
     assert same_bits(model, before)
 
 
-def test_a_shallower_depth_is_refused_with_both_numbers():
-    with pytest.raises(ValueError, match="1 layers are fewer than 2"):
-        stack_layers(tiny(), 1)
+@pytest.mark.parametrize("changes", [{"num_layers": 1}, {"share": "all"}, {"share": "ffn"}])
+def test_a_config_that_has_no_place_for_all_weights_is_refused(changes):
+    model = tiny(share="none")
+    with pytest.raises(ValueError, match=r"would fall from \(2, 2, 2\) to \([12], [12], [12]\)"):
+        start_from(model, model.config.replace(**changes))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +81,7 @@ def test_a_shallower_depth_is_refused_with_both_numbers():
 def test_an_unshared_copy_gives_the_same_numbers_and_its_layers_are_free_of_each_other(changes):
     model = model_of(**changes)
     model.vocabulary = "of the model"
-    free = unshare(model).eval()
+    free = start_from(model, model.config.replace(share="none")).eval()
     layers = model.config.num_layers
     assert free.config == model.config.replace(share="none") and free.vocabulary == "of the model"
     assert len(free.albert.encoder.attention) == len(free.albert.encoder.ffn) == layers
