@@ -14,7 +14,7 @@ def counted_rows() -> dict[str, dict]:
     right = all(row.convention != "none" for row in rows)
     (wide,) = (row for row in counted if (row.table, row.row) == ("1", "ALBERT-xxlarge"))
     least, most = min(row.printed for row in rows), max(row.printed for row in rows)
-    early = TABLES["early-main"].value("params", wide.row)
+    early = TABLES["early-main"][wide.row]["params"]
     tables_3_and_4 = {
         "says": "The parameter counts of Tables 3 and 4 are right",
         "paper": f"{len(rows)} counts, {least}M to {most}M",
@@ -29,7 +29,7 @@ def counted_rows() -> dict[str, dict]:
         "ours": f"{wide.total:,}",
         "word": "wrong" if wide.convention == "none" else "right",
         "text": f"No way of counting that we tried gives {wide.printed}M, nor the "
-        f"{TABLES['12'].value('params', 4096)}M of Table 12 for the same shared layer. "
+        f"{TABLES['12'][4096]['params']}M of Table 12 for the same shared layer. "
         f"The first version of the paper printed {early}M.",
     }
     return {"counts.tables_3_and_4": tables_3_and_4, "counts.xxlarge": xxlarge}

@@ -89,8 +89,8 @@ def printed(reference: list) -> float:
     """Return a number of the paper, [table, column, key ...], or one such minus another."""
     if isinstance(reference[0], list):
         return round(printed(reference[0]) - printed(reference[1]), 2)
-    number, *cell = reference
-    return TABLES[number].value(*cell)
+    number, column, *key = reference
+    return TABLES[number][tuple(key) if len(key) > 1 else key[0]][column]
 
 
 def row_of(claim: dict, runs: dict, claims: dict) -> tuple[dict, Figure]:

@@ -2,14 +2,15 @@
 
 Nothing else in the course types a published number. Parameters are in millions, as printed.
 
->>> TABLES["3"].value("MNLI", "all", 128)
+>>> TABLES["3"]["all", 128]["MNLI"]
 81.6
->>> TABLES["early-main"].row("BERT-xlarge")["RACE"]
+>>> TABLES["early-main"]["BERT-xlarge"]["RACE"]
 39.7
 """
 
 import tomllib
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,75 +28,29 @@ class F1EM(NamedTuple):
     em: float
 
 
-class Table(NamedTuple):
-    """A printed table; its first columns, ``key``, identify a row."""
-
-    number: str
-    title: str
-    key: tuple[str, ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple, ...]
-    source: str
-    notes: tuple[str, ...] = ()
-
-    @property
-    def keys(self) -> tuple[tuple, ...]:
-        """What identifies each row, in printed order."""
-        return tuple(row[: len(self.key)] for row in self.rows)
-
-    def row(self, *key) -> dict[str, Any]:
-        """Return one row by the values of its key columns. Raises ValueError for an unknown key.
-
-        >>> TABLES["3"].row("all", 128)["MNLI"]
-        81.6
-        """
-        return dict(zip(self.columns, self.rows[self._index(key)], strict=True))
-
-    def value(self, column: str, *key) -> Any:
-        """Return one cell. Raises ValueError for an unknown column or key.
-
-        >>> TABLES["2"].value("SQuAD2.0", "BERT-base").em
-        77.6
-        """
-        return self.column(column)[self._index(key)]
-
-    def column(self, name: str) -> tuple:
-        """Return one column, from top to bottom. Raises ValueError for an unknown column."""
-        if name not in self.columns:
-            columns = ", ".join(self.columns)
-            raise ValueError(f"Table {self.number} has no column {name!r}. Its columns: {columns}.")
-        return tuple(row[self.columns.index(name)] for row in self.rows)
-
-    def _index(self, key: tuple) -> int:
-        if key not in self.keys:
-            keys = ", ".join(map(str, self.keys))
-            raise ValueError(
-                f"Table {self.number} has no row {key}. Its rows, by "
-                f"{' and '.join(self.key)}: {keys}."
-            )
-        return self.keys.index(key)
-
-
 def read_toml(name: str) -> dict[str, Any]:
     """Return a file of ``data``: the tables, the recipe, the plan, or the pairs."""
     return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
 
 
-def read_tables(name: str) -> dict[str, Table]:
-    """Return the tables of a TOML file by their numbers.
+def read_tables() -> dict[str, dict[Any, dict[str, Any]]]:
+    """Return the tables by number: a row by its key, and in it each cell by its column.
 
-    A dash becomes None, a list of two numbers ``F1EM``, one of three (RACE) a tuple.
+    A key of several columns is a tuple. A dash becomes None, a list of two numbers ``F1EM``, one of
+    three (RACE) a tuple.
     """
 
-    def cell(value):
+    def cell(value: Any) -> Any:
         if isinstance(value, list):
             return F1EM(*value) if len(value) == 2 else tuple(value)
         return None if value == "-" else value
 
     tables = {}
-    for entry in read_toml(name)["table"]:
-        entry["rows"] = [tuple(map(cell, row)) for row in entry["rows"]]
-        tables[entry["number"]] = Table(**{name: frozen(value) for name, value in entry.items()})
+    for table in read_toml("tables.toml")["table"]:
+        cells = (map(cell, row) for row in table["rows"])
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in cells]
+        key = itemgetter(*table["key"])
+        tables[table["number"]] = {key(row): row for row in rows}
     return tables
 
 
@@ -104,7 +59,7 @@ def frozen(value: Any) -> Any:
     return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
-TABLES = read_tables("tables.toml")
+TABLES = read_tables()
 
 
 def average(row: Mapping[str, Any]) -> float:
@@ -112,7 +67,7 @@ def average(row: Mapping[str, Any]) -> float:
 
     F1 and EM of a SQuAD are averaged first. Raises ValueError when a task has no score.
 
-    >>> round(average(TABLES["2"].row("ALBERT-xxlarge")), 2)
+    >>> round(average(TABLES["2"]["ALBERT-xxlarge"]), 2)
     88.66
     """
     if missing := [task for task in TASKS if row.get(task) is None]:
@@ -128,20 +83,19 @@ def average(row: Mapping[str, Any]) -> float:
 TRAINING = {name: frozen(fact["value"]) for name, fact in read_toml("training.toml").items()}
 
 
-def config_of_row(number: str, model: str = "", E: int = 128, share: str = "all", H: int = 768):
-    """Return the configuration that a row of a table describes, by the columns of its key."""
-    if model:
+def config_of_row(number: str, row: Mapping[str, Any]) -> AlbertConfig:
+    """Return the configuration that a row of a table describes."""
+    if model := row.get("model", ""):
         return AlbertConfig.named(model.lower() + ("-v1" if model.startswith("ALBERT") else ""))
     if number == "12":
-        return AlbertConfig(hidden_size=H, num_layers=3, num_heads=H // 64)
-    return AlbertConfig(embedding_size=E, share=share)
+        return AlbertConfig(hidden_size=row["H"], num_layers=3, num_heads=row["H"] // 64)
+    return AlbertConfig(embedding_size=row["E"], share=row["share"])
 
 
-# Which model a printed parameter count is of: (table, *key of the row).
-CONFIGS: dict[tuple, AlbertConfig] = {
-    (number, *key): config_of_row(number, **dict(zip(TABLES[number].key, key, strict=True)))
+# Which model a printed parameter count is of.
+CONFIGS: dict[str, dict[Any, AlbertConfig]] = {
+    number: {key: config_of_row(number, row) for key, row in TABLES[number].items()}
     for number in ("1", "3", "4", "12", "early-main")
-    for key in TABLES[number].keys
 }
 
 
@@ -163,17 +117,15 @@ def printed_and_counted() -> list[CountedRow]:
     pooler, rows without to leave it out.
     """
     counted = []
-    for (number, *key), config in CONFIGS.items():
-        table, count = TABLES[number], count_parameters(config)
-        printed = table.value("params", *key)
-        row = ", ".join(
-            part if column == "model" else f"{column}={part}"
-            for column, part in zip(table.key, key, strict=True)
-        )
+    for number, key in ((number, key) for number, rows in CONFIGS.items() for key in rows):
+        row, count = TABLES[number][key], count_parameters(CONFIGS[number][key])
+        columns = zip(row, key if isinstance(key, tuple) else [key], strict=False)  # the first ones
+        title = ", ".join(f"{column}={part}" for column, part in columns).removeprefix("model=")
+        printed = row["params"]
         ours = {"with pooler": count.total, "without pooler": count.without_pooler}
         step = 10 if printed >= 1000 else 1  # 1270M is printed to tens of millions
         fits = [name for name, size in ours.items() if round(size / 1e6 / step) * step == printed]
         convention = "either" if len(fits) == 2 else fits[0] if fits else "none"
         sizes = (count.without_pooler, count.total)
-        counted.append(CountedRow(number, row, printed, *sizes, convention))
+        counted.append(CountedRow(number, title, printed, *sizes, convention))
     return counted

@@ -10,9 +10,7 @@ from getting stuck at the unigram baseline. On real text the pair is stacked fro
 reached a lower loss. The plan is ``data/reproduce.toml``. Read in notebook 08.
 """
 
-import base64
 import dataclasses
-import time
 from functools import partial
 from pathlib import Path
 
@@ -48,14 +46,14 @@ ORDER_RUNS = [
 def reproduce(
     profile: str, runs: Path, device: str = "auto", record_in: Path | None = None
 ) -> None:
-    """Do everything that is not done yet in ``runs/profile``; print a summary, write a report page.
+    """Do everything that is not done yet in ``runs/profile``; draw Figure 1, print a summary.
 
     ``record_in`` is a folder that also gets Figure 1 and, under results/, its record; without it
     nothing outside ``runs`` changes. Interrupted, the same call goes on where it stopped.
     """
     if profile == "gpu":
         require_card("--profile gpu", device)
-    began, folder, name = time.perf_counter(), runs / profile, f"figure1_{profile}"
+    folder, name = runs / profile, f"figure1_{profile}"
     order_runs = ORDER_RUNS if profile == "quick" else []
     print(f"Working in {folder}; interrupted, the same command goes on.", flush=True)
     jobs = []
@@ -72,20 +70,14 @@ def reproduce(
         figure, alt = pair_picture(record["members"])
         save(figure, place / f"{name}.png", alt)
     values = {
-        "profile": profile,
-        "folder": folder,
-        "page": folder / "report.html",
-        "sizes": {key[0]: count_parameters(CONFIGS["1", *key]) for key in TABLES["1"].keys},
+        "picture": folder / f"{name}.png",
+        "sizes": {model: count_parameters(config) for model, config in CONFIGS["1"].items()},
         "tables": TABLES,
         "pair": record,
-        "alt": alt,
-        "png": base64.b64encode((folder / f"{name}.png").read_bytes()).decode(),
         "order": {run["row"]: run for run in results(order_runs, order_cross, folder)},
         "guesses": guesses() if order_runs else [],
         "plan": PLAN,
-        "seconds": round(time.perf_counter() - began),
     }
-    values["page"].write_text(render("report.html", **values), encoding="utf-8")
     print(render("summary.txt", **values))
 
 

@@ -2,18 +2,17 @@
 
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
 def render(name: str, **values) -> str:
     """Return the template ``name`` of this folder, filled in with ``values``.
 
     In a template, a line that holds only a tag leaves no line behind. Raises UndefinedError of
-    jinja2 when the template asks for a value that is not there. Values are escaped in HTML alone.
+    jinja2 when the template asks for a value that is not there.
     """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

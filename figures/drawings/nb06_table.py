@@ -4,7 +4,8 @@ from albert_paper.published import TABLES
 from figures.drawings.palette import GREY, INK, PALE, SMALL, TARGET
 from figures.drawings.style import box, canvas, line, text
 
-TABLE = TABLES["5"]
+TABLE = [[*row.values()] for row in TABLES["5"].values()]
+COLUMNS = [*TABLES["5"]["none"]]
 WIDTHS = (58, 50, 50, 50, 78, 78, 50, 50, 50, 50)
 HEADS = (
     "trained\nwith",
@@ -34,12 +35,12 @@ def written(value) -> str:
 
 def table5_map():
     """Table 5 answers four questions, and each question has its own cells."""
-    rows = "; ".join(f"{row[0]}: " + ", ".join(map(written, row[1:])) for row in TABLE.rows)
+    rows = "; ".join(f"{row[0]}: " + ", ".join(map(written, row[1:])) for row in TABLE)
     drawing = canvas(
         372,
         "Table 5 of the paper, and which of its cells answers which question",
         f"Table 5 of the paper with three rows and nine columns of numbers. Columns: "
-        f"{', '.join(TABLE.columns[1:])}. {rows}. Fills and frames mark the cells of four "
+        f"{', '.join(COLUMNS[1:])}. {rows}. Fills and frames mark the cells of four "
         f"questions. Question 1, does the extra loss disturb MLM: the column MLM acc. Question 2, "
         f"does a model learn the task that it trains on: NSP on NSP and SOP on SOP, filled in "
         f"dark. Question 3, does a model also solve the task that it never saw: NSP on SOP and "
@@ -52,11 +53,11 @@ def table5_map():
         text(drawing, x + width / 2, 40, head, SMALL, weight="bold")
     line(drawing, [(18, 66), (582, 66)], INK, 1.5)
     box(drawing, left[4], 72, sum(WIDTHS[4:]), 120, GREY, radius=3, line=1.5, strength=0)
-    for j, row in enumerate(TABLE.rows):
+    for j, row in enumerate(TABLE):
         y = 74 + 40 * j
         for i, (x, width, value) in enumerate(zip(left, WIDTHS, row, strict=True)):
-            order_task = TABLE.columns[i] in ("NSP acc", "SOP acc") and row[0] != "none"
-            own = TABLE.columns[i].startswith(row[0])
+            order_task = COLUMNS[i] in ("NSP acc", "SOP acc") and row[0] != "none"
+            own = COLUMNS[i].startswith(row[0])
             if i == 1:
                 box(drawing, x + 2, y, width - 4, 34, GREY, radius=3, line=1, strength=0.25)
             elif order_task:

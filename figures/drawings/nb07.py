@@ -5,8 +5,8 @@ import math
 import torch
 
 from albert_edu.training.lamb import Lamb
+from albert_paper.published import TRAINING
 from figures.drawings.palette import GRADIENT, GREY, INK, PALE, SMALL, STATE, WEIGHT
-from figures.drawings.paper import training_setting
 from figures.drawings.style import arrow, box, canvas, circle, grid, line, text
 
 RATE = 0.01
@@ -16,8 +16,8 @@ def lamb_numbers() -> dict:
     """Compute the first LAMB step of a 2 x 2 matrix, and check it against the library's class."""
     w = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64)
     g = torch.tensor([[0.5, -0.005], [-0.02, 0.1]], dtype=torch.float64)
-    (beta1, beta2), eps = training_setting("betas"), training_setting("eps")
-    decay = training_setting("weight_decay")
+    (beta1, beta2), eps = TRAINING["betas"], TRAINING["eps"]
+    decay = TRAINING["weight_decay"]
     m, v = (1 - beta1) * g, (1 - beta2) * g**2
     u = m / (v.sqrt() + eps) + decay * w
     ratio = w.norm() / u.norm()
@@ -133,8 +133,8 @@ def lamb_step():
 
 def learning_rate_schedule():
     """The learning rate rises for 2.5% of the steps and then falls linearly to 0."""
-    peak, steps = training_setting("learning_rate"), training_setting("steps")
-    warmup, batch = training_setting("warmup_steps"), training_setting("batch_size")
+    peak, steps = TRAINING["learning_rate"], TRAINING["steps"]
+    warmup, batch = TRAINING["warmup_steps"], TRAINING["batch_size"]
     assert round(100 * warmup / steps, 1) == 2.5
     drawing = canvas(
         400,
@@ -182,7 +182,7 @@ def learning_rate_schedule():
 
 def gradient_clipping():
     """Clipping shortens a gradient that is longer than the limit and keeps its direction."""
-    limit = training_setting("clip_norm")
+    limit = TRAINING["clip_norm"]
     pairs = []
     for gradient in ((2.0, 1.5), (0.3, 0.4)):
         parameter = torch.nn.Parameter(torch.zeros(2, dtype=torch.float64))

@@ -2,13 +2,12 @@
 
 from albert_paper.published import TABLES
 from figures.drawings.palette import INK, SMALL, TARGET
-from figures.drawings.paper import average_score
 from figures.drawings.style import box, canvas, line, text
 
 
-def millions(table: str, *key) -> int:
+def millions(table: str, key) -> int:
     """Return the printed parameter count of a row in millions, 0 where a table has none."""
-    return TABLES[table].row(*key).get("params", 0)
+    return TABLES[table][key].get("params", 0)
 
 
 def which_idea_costs_what():
@@ -20,18 +19,18 @@ def which_idea_costs_what():
         ("share attention only", "4", (128, "none"), (128, "attention")),
         ("share feed-forward only", "4", (128, "none"), (128, "ffn")),
         ("share everything", "4", (128, "none"), (128, "all")),
-        ("add NSP", "5", ("none",), ("NSP",)),
-        ("add SOP", "5", ("none",), ("SOP",)),
-        ("add more text", "7", ("books and wikipedia",), ("additional",)),
-        ("remove dropout (xxlarge)", "8", ("with",), ("without",)),
-        ("12 to 24 layers (xxlarge)", "13", (12,), (24,)),
+        ("add NSP", "5", "none", "NSP"),
+        ("add SOP", "5", "none", "SOP"),
+        ("add more text", "7", "books and wikipedia", "additional"),
+        ("remove dropout (xxlarge)", "8", "with", "without"),
+        ("12 to 24 layers (xxlarge)", "13", 12, 24),
     )
     points = [
-        round(average_score(table, *after) - average_score(table, *before), 1)
+        round(TABLES[table][after]["Avg"] - TABLES[table][before]["Avg"], 1)
         for _, table, before, after in changes
     ]
     saved = [
-        millions(table, *after) - millions(table, *before) for _, table, before, after in changes
+        millions(table, after) - millions(table, before) for _, table, before, after in changes
     ]
     said = "; ".join(
         f"{name}, Table {table}, {count} million parameters: {gain:+.1f}"
