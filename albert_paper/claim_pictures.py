@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from albert_edu.analysis.plots import SEPARATE, SHARED, style
+from albert_edu.analysis.plots import SHARED, figure1, style
 from albert_paper.outcomes import PARTS, side, table
 
 LABELS = {  # what a column ends in: what it is, the unit of a value, and of a difference
@@ -18,6 +18,9 @@ LABELS = {  # what a column ends in: what it is, the unit of a value, and of a d
     "masked_token_loss": ("held-out MLM loss (nats)", "", ""),
     "": ("", "", ""),
 }
+
+
+MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and their spread
 
 
 def label(column: str) -> tuple[str, str, str]:
@@ -51,27 +54,19 @@ def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
 
 
 def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
-    """Draw Figure 1 of all pairs: the mean over seeds, and the band from the least to the largest.
+    """Draw Figure 1 of all pairs: mean and standard deviation over the seeds.
 
     The shared layer was trained for as many applications as there are separate layers, and applied
     three times as often.
     """
-    style()
-    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.2))
-    ends = []
-    for axis, column, what in zip(axes, ("l2", "angle_degrees"), ("L2", "angle (°)"), strict=True):
-        for row, name, color, line in (
-            ("all", "one shared layer", SHARED, "-"),
-            ("none", "separate layers", SEPARATE, "--"),
-        ):
-            kept = [run[column] for run in runs if run["row"] == row]
-            curves, layers = np.array(kept), np.arange(1, len(kept[0]) + 1)
-            axis.fill_between(layers, curves.min(0), curves.max(0), color=color, alpha=0.2)
-            axis.plot(layers, curves.mean(0), line, color=color, label=f"{name}, n = {len(kept)}")
-            ends.append(f"{what}, {name}, layer 12: {curves.mean(0)[11]:.1f}")
+    pair = []
+    for row in ("all", "none"):
+        kept = {name: [run[name] for run in runs if run["row"] == row] for name in MEASURES}
+        spread = {MEASURES[name]: np.std(curves, 0) for name, curves in kept.items()}
+        pair.append({name: np.mean(curves, 0) for name, curves in kept.items()} | spread)
+    title = f"{claim['says']} ({len(kept['l2'])} pairs, trained for 12 applications)"
+    names = ("one shared layer", "separate layers")
+    figure, alt = figure1(*pair, names, title, over="seeds")
+    for axis in figure.axes:
         axis.axvline(12, color="0.3", linestyle=":")
-        axis.set(xlabel="layer application", ylabel=f"{what} from input to output", ylim=0)
-    axes[0].legend()
-    title = f"{claim['says']}; trained for 12 applications (dotted)"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
-    return figure, f"Mean and range of the seeds. {'; '.join(ends)}."
+    return figure, alt

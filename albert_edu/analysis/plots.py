@@ -46,14 +46,19 @@ def save(figure: Figure, path: str | Path, alt: str) -> None:
 
 
 def figure1(
-    shared: dict, separate: dict, names: Sequence[str], title: str, untrained: Sequence[dict] = ()
+    shared: dict,
+    separate: dict,
+    names: Sequence[str],
+    title: str,
+    untrained: Sequence[dict] = (),
+    over: str = "tokens",
 ) -> tuple[Figure, str]:
     """Draw L2 distance and angle between the input and the output of each layer (Figure 1).
 
     ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``. ``untrained`` may hold two
     random stacks of their shapes, drawn dotted. The step from the embedding is drawn hollow and
     unconnected, since the embedding is not normed at width H. The bands are one standard deviation
-    over tokens. Notebook 08.
+    ``over`` tokens, or whatever the curves are means of. Notebook 08.
     """
     style()
     figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.5))
@@ -85,7 +90,7 @@ def figure1(
     alt = (
         f"Two line charts over layer applications 1 to {len(layers)}: L2 distance and angle "
         f"between a layer's input and output, mean with a band of one standard deviation over "
-        f"tokens. {title}. {ends}."
+        f"{over}. {title}. {ends}."
     )
     if untrained:
         before = " and ".join(f"{curves['angle_degrees'][-1]:.0f}" for curves in untrained)
