@@ -40,45 +40,34 @@ def bench(figures: Path, device: str = "auto") -> Path:
 
     The record has a part for each kind of device, and another kind's part stays.
 
-    A run has the median seconds of its steps, its share of the FLOPs a second that this machine
-    reaches in a product of large matrices, and the peak of its memory in bytes. Both libraries do
-    the same useful FLOPs, so one count serves both.
+    A size has three ratios: "speed", their seconds over ours, the median of the rounds; "memory",
+    ours over theirs; and "peak_share", our share of the FLOPs a second that this machine reaches in
+    a product of large matrices. Behind them stand [ours, theirs]: the median seconds of a step in
+    each round, and the peak of the memory in bytes.
     """
-    device, runs = pick_device(device), []
+    device, sizes = pick_device(device), {}
     torch.set_num_threads(1)
     peak = matrix_peak(device)
     for name, sequences in SEQUENCES[device.type].items():
+        memory = [peak_memory(library, name, sequences, device) for library in LIBRARIES]
+        steps = [step_of(library, name, sequences, device) for library in LIBRARIES]
+        rounds = [
+            [median(seconds_of(step, STEPS, device)) for step in steps] for _ in range(ROUNDS)
+        ]
         per_token = flops_per_token(AlbertConfig.named(name), LENGTH, MASKED / LENGTH, True)
-        memory = {library: peak_memory(library, name, sequences, device) for library in LIBRARIES}
-        steps = {library: step_of(library, name, sequences, device) for library in LIBRARIES}
-        for seed in range(ROUNDS):
-            for library, step in steps.items():
-                seconds = median(seconds_of(step, STEPS, device))
-                share = round(per_token * sequences * LENGTH / seconds / peak, 4)
-                measured = {"peak_share": share, "peak_memory": memory[library]}
-                run = {"row": f"{name}, {library}", "seed": seed, "seconds": round(seconds, 5)}
-                runs.append(run | measured)
+        flops = per_token * sequences * LENGTH
+        sizes[name] = {
+            "speed": median(other / ours for ours, other in rounds),
+            "memory": memory[0] / memory[1],
+            "peak_share": flops / median(ours for ours, _ in rounds) / peak,
+            "seconds": rounds,
+            "peak_memory": memory,
+        }
     path = figures / "results" / "bench.json"
     parts = read_json(path, FileError) if path.exists() else {}
-    origin = here_and_now(device)
-    parts[device.type] = {"matrix_peak": peak, "runs": runs, "provenance": origin}
+    parts[device.type] = {"matrix_peak": peak, "sizes": sizes, "provenance": here_and_now(device)}
     write_json(path, dict(sorted(parts.items())))
     return path
-
-
-def ratios(runs: list[dict]) -> dict[str, tuple[float, float, float]]:
-    """Return for each size: speed, memory and share of the peak.
-
-    Speed is their seconds over ours, the median of the rounds; memory is ours over theirs; the
-    share is our own.
-    """
-    found = {}
-    for name in dict.fromkeys(run["row"].split(", ")[0] for run in runs):
-        ours, other = ([run for run in runs if run["row"] == f"{name}, {x}"] for x in LIBRARIES)
-        speed = median(b["seconds"] / a["seconds"] for a, b in zip(ours, other, strict=True))
-        memory = ours[0]["peak_memory"] / other[0]["peak_memory"]
-        found[name] = speed, memory, median(run["peak_share"] for run in ours)
-    return found
 
 
 def step_of(library: str, name: str, sequences: int, device: torch.device) -> Callable[[], None]:
@@ -157,13 +146,12 @@ def _peak_of(library: str, name: str, sequences: int, device: torch.device) -> i
     torch.set_num_threads(1)
     importlib.import_module("transformers.models.albert.modeling_albert")  # not a part of the step
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is held now
-    before = _peak_so_far(device)
+
+    def peak() -> int:
+        if device.type == "cuda":
+            return torch.cuda.max_memory_allocated(device)
+        return 1024 * int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+
+    before = peak()
     step_of(library, name, sequences, device)
-    return _peak_so_far(device) - before
-
-
-def _peak_so_far(device: torch.device) -> int:
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
+    return peak() - before

@@ -64,7 +64,7 @@ def run_bench(options) -> None:
 
 
 def run_claims(_) -> None:
-    """Write the page, its pictures and the outcomes, and the line about them in the README."""
+    """Write the page, its pictures, and the outcomes."""
     from albert_paper.page import write_report
 
     print(write_report(Path()))

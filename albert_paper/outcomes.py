@@ -114,7 +114,7 @@ def judge(claims: dict[str, dict]) -> dict[str, dict]:
         controls = [compare(text, claim["runs"], 0.0) for text in claim.get("control", ())]
         failed = any(control["mean"] <= control["half"] for control in controls)
         void = failed or any(part["void"] for part in parts)
-        judged[key] = claim | {"word": "void" if void else one, "p": p, "parts": parts}
+        judged[key] = claim | {"word": "void" if void else one, "p_holm": p, "parts": parts}
     return judged
 
 

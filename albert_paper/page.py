@@ -1,7 +1,6 @@
 """From the plan and the records to ``figures/CLAIMS.md``, its pictures, and outcomes.json."""
 
 import re
-from collections import Counter
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -16,22 +15,23 @@ from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
 from albert_paper.templates import render
 
-MARKERS = ("<!-- claims -->", "<!-- /claims -->")
 # {a < b: column}, {record/a: column}
 REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
 
 
 def write_report(root: Path) -> Path:
-    """Write the page, its pictures, outcomes.json, and one line between the README's markers.
+    """Write the page, its pictures, and outcomes.json.
 
     ValueError if ``root`` is not the course's folder, which holds figures/results.
     """
-    figures, readme = root / "figures", root / "README.md"
+    figures = root / "figures"
     if not (figures / "results").is_dir():
         raise ValueError(f"{figures / 'results'} is missing: go to the course's folder first")
     runs = read_runs(figures / "results")
     claims = judge(finished_claims(runs))
-    write_json(figures / "outcomes.json", {key: outcome(claim) for key, claim in claims.items()})
+    kept = ("says", "quote", "source", "criterion", "control", "least", "word", "p_holm", "parts")
+    found = {key: {k: claim[k] for k in kept if k in claim} for key, claim in claims.items()}
+    write_json(figures / "outcomes.json", found)
     rows = counted_rows()
     for key, claim in claims.items():
         if "paper" in claim:
@@ -40,12 +40,6 @@ def write_report(root: Path) -> Path:
     base = read_json(figures / "results" / "figure1_gpu.json", FileError)
     path = figures / "CLAIMS.md"
     path.write_text(render("claims.md", rows=rows, base=base), encoding="utf-8")
-    words = Counter(row["word"] for row in rows.values())
-    counted = ", ".join(f"{word} {n}" for word, n in words.most_common())
-    block = f"\nOur runs on {len(rows)} sentences of the paper: {counted}.\n".join(MARKERS)
-    text = readme.read_text(encoding="utf-8")
-    text = re.sub(".*".join(MARKERS), lambda _: block, text, flags=re.DOTALL)
-    readme.write_text(text, encoding="utf-8")
     return path
 
 
@@ -70,18 +64,6 @@ def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
         for name, plan in PLAN.items()
         if len(runs.get(name, ())) == len(plan.rows) * len(plan.seeds)
         for key, claim in plan.claims.items()
-    }
-
-
-def outcome(claim: dict) -> dict:
-    """Return a judged claim as notebooks read it; numbers of the paper are resolved."""
-    kept = ("says", "quote", "source", "criterion", "control", "least")
-    return {
-        **{name: claim[name] for name in kept if name in claim},
-        "printed": [printed(reference) for reference in claim.get("printed", ())],
-        "word": claim["word"],
-        "p_holm": claim["p"],
-        "parts": claim["parts"],
     }
 
 

@@ -1,6 +1,5 @@
 """Where a recorded number comes from: command, commit, device, date, seconds."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -9,10 +8,8 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
 import torch
 
-from albert_edu.text.prepare import PreparedText
 from albert_edu.training.workers import device_name
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,20 +39,14 @@ def provenance(command: str, runs: Collection[dict]) -> dict:
     }
 
 
-def corpus_hash(text: PreparedText) -> str:
-    """Return a name for the tokens of a text, training part first, then the part held out."""
-    parts = [np.ascontiguousarray(part.tokens, np.int32) for part in (text.train, text.held_out)]
-    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:16]
-
-
 def commit() -> str:
-    """Return the commit's first ten digits, with a + when the library has changed since.
+    """Return the commit's first ten digits, with a + when the code has changed since.
 
     On a machine without the repository the environment variable ALBERT_EDU_COMMIT names it.
     """
     if named := os.environ.get("ALBERT_EDU_COMMIT"):
         return named
-    changed = "+" if git("status", "-s", "albert_edu") else ""
+    changed = "+" if git("status", "-s", "albert_edu", "albert_paper") else ""
     return (git("rev-parse", "--short=10", "HEAD") or "unknown") + changed
 
 

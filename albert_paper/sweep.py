@@ -26,7 +26,7 @@ from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
 from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
-from albert_paper.provenance import corpus_hash, here_and_now, write_json
+from albert_paper.provenance import here_and_now, write_json
 from albert_paper.published import frozen
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
@@ -211,7 +211,7 @@ def do_run(
         **measure(model, text, run),
         "training_curve": curve,
         "training_seconds": round(seconds, 1),
-        "corpus_hash": corpus_hash(text),
+        "corpus_hash": text.train.fingerprint,
     }
     write_json(result, found | origin)
     shutil.rmtree(checkpoints)
