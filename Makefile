@@ -1,4 +1,4 @@
-# make reproduce      counts, a trained pair, Table 5 in miniature, Figure 1 (PROFILE=quick by default)
+# make reproduce      parameter counts, a trained pair, Figure 1 (PROFILE=quick by default)
 # make lab            JupyterLab in the same environment
 # make test           every test and every notebook
 # make test-fast      the tests without notebooks, JupyterLab and what takes more than about two seconds

@@ -1,8 +1,8 @@
 """What ``reproduce`` does: it trains, measures, draws and explains, all in one folder.
 
-Profile quick shows the paper's three ideas at work in minutes: exact parameter counts, the pair
-behind Figure 1 and Table 5 in miniature on the synthetic corpus, and masked sentences filled in by
-the shipped model. Profiles laptop and gpu train the pair on real text. Run in notebook 00.
+Profile quick shows the paper's three ideas at work in minutes: exact parameter counts, and the pair
+behind Figure 1, which learns the order of sentences on the synthetic corpus. Profiles laptop and
+gpu train the pair on real text.
 
 A pair is an ALBERT and its unshared baseline, which are trained alike. The quick pair is trained
 from scratch at its full depth. A long warm-up and a low learning rate keep a deep post-LN stack
@@ -18,15 +18,13 @@ import torch
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.counting import count_parameters
-from albert_edu.analysis.inspect import fill
 from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.prepare import PreparedText
 from albert_edu.training.evaluate import baselines, evaluate
-from albert_paper.measures import order_cross, rounded
-from albert_paper.plan import require_card
+from albert_edu.training.workers import pick_device
+from albert_paper.measures import rounded
 from albert_paper.pool import run_all
 from albert_paper.provenance import provenance, write_json
 from albert_paper.published import CONFIGS, TABLES, read_toml
@@ -36,11 +34,6 @@ from albert_paper.templates import render
 PLAN = read_toml("reproduce.toml")
 MEMBERS = PLAN["members"]  # name -> sharing
 PAIRS = {name: recorded_run({"row": name} | plan) for name, plan in PLAN["pairs"].items()}
-# Table 5 in miniature.
-ORDER_RUNS = [
-    recorded_run(PLAN["order"] | {"row": name, "objective": name.lower()})
-    for name in ("none", "NSP", "SOP")
-]
 
 
 def reproduce(
@@ -51,17 +44,15 @@ def reproduce(
     ``record_in`` is a folder that also gets Figure 1 and, under results/, its record; without it
     nothing outside ``runs`` changes. Interrupted, the same call goes on where it stopped.
     """
-    if profile == "gpu":
-        require_card("--profile gpu", device)
+    card = profile == "gpu" and device == "auto"  # it takes one, unless a device is named
+    device = pick_device("cuda" if card else device)
     folder, name = runs / profile, f"figure1_{profile}"
-    order_runs = ORDER_RUNS if profile == "quick" else []
     print(f"Working in {folder}; interrupted, the same command goes on.", flush=True)
     jobs = []
     for member in MEMBERS:
         describe = "training the pair" if member == "albert" else None  # one bar stands for both
         run, keep = member_run(PAIRS[profile], member), folder / member
         jobs.append(partial(do_run, run, member_scores, folder, device, keep, describe))
-    jobs += [partial(do_run, run, order_cross, folder, device) for run in order_runs]
     run_all(jobs, processes=len(MEMBERS))
     record = pair_record(PAIRS[profile], folder)
     (folder / "README.md").write_text(model_card(record))
@@ -69,16 +60,9 @@ def reproduce(
         write_json(place / "results" / f"{name}.json", record)
         figure, alt = pair_picture(record["members"])
         save(figure, place / f"{name}.png", alt)
-    values = {
-        "picture": folder / f"{name}.png",
-        "sizes": {model: count_parameters(config) for model, config in CONFIGS["1"].items()},
-        "tables": TABLES,
-        "pair": record,
-        "order": {run["row"]: run for run in results(order_runs, order_cross, folder)},
-        "guesses": guesses() if order_runs else [],
-        "plan": PLAN,
-    }
-    print(render("summary.txt", **values))
+    sizes = {model: count_parameters(config) for model, config in CONFIGS["1"].items()}
+    pair = {"pair": record, "labels": PLAN["labels"], "picture": folder / f"{name}.png"}
+    print(render("summary.txt", sizes=sizes, tables=TABLES, **pair))
 
 
 def member_run(pair: Run, member: str) -> Run:
@@ -127,22 +111,9 @@ def pair_picture(members: dict[str, dict]) -> tuple[Figure, str]:
         f"and by {separate:.0f} degrees (separate layers)"
     )
     names = [PLAN["labels"][name] for name in MEMBERS]
-    figure, alt = figure1(*trained, names, title, untrained)
-    figure.set_figheight(4.0)
-    figure.supxlabel(
-        "Bands: one standard deviation over tokens. Dotted: random weights. "
-        "Hollow: the step from the embedding.",
-        fontsize=8,
-    )
-    return figure, alt
+    return figure1(*trained, names, title, untrained)
 
 
 def model_card(record: dict) -> str:
     """Return what to know before using a trained pair, as Markdown made from its record alone."""
     return render("model_card.md", record=record)
-
-
-def guesses() -> list:
-    """Return what the shipped model puts for masked words."""
-    model, tokenizer = load_pretrained("laptop")
-    return [(text, fill(model, tokenizer, text, top=5)[0]) for text in PLAN["sentences"]]

@@ -61,7 +61,7 @@ def figure1(
     ``over`` tokens, or whatever the curves are means of. Notebook 08.
     """
     style()
-    figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.5))
+    figure, panels = plt.subplots(1, 2, figsize=(8.6, 4.0))
     looks = [(shared, names[0], SHARED, "-", "o"), (separate, names[1], SEPARATE, "--", "s")]
     measures = [
         ("l2", "l2_std", "L2 distance", ""),
@@ -83,6 +83,9 @@ def figure1(
         axis.set_xticks([x for x in layers if x == 1 or x % max(1, len(layers) // 6) == 0])
     panels[0].legend(loc="best")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    dotted = "Dotted: random weights. " if untrained else ""
+    caption = f"one standard deviation over {over}. {dotted}Hollow: the step from the embedding."
+    figure.supxlabel(f"Bands: {caption}", fontsize=8)
     ends = "; ".join(
         f"{name} ends at {curves['l2'][-1]:.1f} and {curves['angle_degrees'][-1]:.0f} degrees"
         for curves, name, *_ in looks

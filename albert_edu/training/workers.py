@@ -33,7 +33,7 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     if not usable.get(name.split(":")[0]):
         raise ValueError(
             f"there is no device {name!r} of auto, cpu, cuda and mps that torch "
-            f"{torch.__version__} can use here; leave --device out for the CPU."
+            f"{torch.__version__} can use here; --device cpu is always there."
         )
     rank = int(os.environ.get("LOCAL_RANK", 0))
     if name == "cuda" and rank >= (gpus := torch.cuda.device_count()):

@@ -102,7 +102,7 @@ def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch
     with pytest.raises(ValueError, match="there is no experiment 'tabel5'; there are"):
         run_experiment("tabel5", tmp_path, tmp_path)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with pytest.raises(ValueError, match="embedding_gpu needs a CUDA card"):
+    with pytest.raises(ValueError, match="there is no device 'cuda'"):
         run_experiment("embedding_gpu", tmp_path, tmp_path)
 
 
