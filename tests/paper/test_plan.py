@@ -1,5 +1,6 @@
 """The plan is whole, its records hold its very runs, and an interrupted sitting goes on."""
 
+import contextlib
 import dataclasses
 import json
 
@@ -9,7 +10,7 @@ import torch
 from albert_paper import measures
 from albert_paper import plan as module
 from albert_paper.outcomes import PARTS
-from albert_paper.plan import PLAN, Experiment, best_rates, run_experiment
+from albert_paper.plan import PLAN, Experiment, run_experiment
 from albert_paper.provenance import ROOT, here_and_now
 from albert_paper.sweep import recorded_run
 from tests.support import run_here
@@ -18,15 +19,9 @@ RESULTS = ROOT / "figures" / "results"
 RECORDED = [name for name in PLAN if (RESULTS / f"{name}.json").exists()]
 ROWS = {
     "shallow": {"H": 32, "L": 1, "E": 32},
-    "deep": {"H": 32, "L": 2, "E": 32, "chain": [1], "rate_of": "shallow"},
+    "deep": {"H": 32, "L": 2, "E": 32, "chain": [1]},
 }
 SETTINGS = {"corpus": "stories", "steps": 2, "batch_size": 4, "sequence_length": 32}
-
-
-def tiny(**changes) -> Experiment:
-    pilot = {"rates": [1e-3, 2e-3], "seeds": [101], "rows": ["shallow"]}
-    plan = Experiment("scores", [20, 21], ROWS, SETTINGS, "", "", pilot)
-    return dataclasses.replace(plan, **changes)
 
 
 @pytest.mark.parametrize("name", PLAN)
@@ -44,39 +39,38 @@ def test_every_claim_says_what_decides_and_names_rows_that_are_there(name):
 @pytest.mark.parametrize("name", PLAN)
 def test_every_row_can_be_run_and_no_pilot_seed_decides(name):
     plan = PLAN[name]
-    tuned = {row: 1e-3 for row in plan.pilot.get("rows", ())}
-    assert len(plan.runs(tuned)) == len(plan.rows) * len(plan.seeds)
+    assert len(plan.runs()) == len(plan.rows) * len(plan.seeds)
     assert not set(plan.seeds) & set(plan.pilot.get("seeds", ()))
-    assert all(run.model_config(4000) for run in (*plan.runs(tuned), *plan.pilots()))
+    assert all(run.model_config(4000) for run in plan.runs())
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_record_holds_the_very_runs_that_are_planned_at_the_best_rates_of_its_pilots(name):
     plan, record = PLAN[name], json.loads((RESULTS / f"{name}.json").read_text())
-    rates = best_rates(record.get("pilots", []))
-    assert [recorded_run(run) for run in record["runs"]] == plan.runs(rates)
-    assert {recorded_run(run) for run in record.get("pilots", [])} == set(plan.pilots())
-    for row, rate in rates.items():
-        assert (plan.settings | plan.rows[row]).get("learning_rate", rate) == rate
-
-
-def test_the_rate_of_the_best_pilot_is_used_and_lent_to_rows_that_name_it():
-    assert {run.learning_rate for run in tiny().runs({"shallow": 2e-3})} == {2e-3}
-    with pytest.raises(ValueError, match="'shallow' has no learning rate"):
-        tiny().runs({})
+    assert [recorded_run(run) for run in record["runs"]] == plan.runs()
+    tried = {}
+    for run in record.get("pilots", []):
+        losses = tried.setdefault(run["row"], {}).setdefault(run["learning_rate"], [])
+        losses.append(run["held_out_masked_token_loss"])
+        assert run["seed"] in plan.pilot["seeds"]
+    assert list(tried) == plan.pilot.get("rows", [])
+    for row, losses in tried.items():
+        assert sorted(losses) == plan.pilot["rates"]
+        best = min(sorted(losses), key=lambda rate: sum(losses[rate]))
+        assert (plan.settings | plan.rows[row])["learning_rate"] == best
 
 
 def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_on(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(PLAN, "tiny", tiny())
+    monkeypatch.setitem(PLAN, "tiny", Experiment("scores", [20, 21], ROWS, SETTINGS, "", ""))
     done = []
 
     def sweep(runs, measure, folder, device):
         for run in runs:
             if (path := folder / f"{run.key(measure)}.json").exists():
                 continue
-            if len(done) in (1, 4):  # interrupted twice
+            if len(done) in (1, 3):  # interrupted twice
                 done.append("interrupted")
                 raise KeyboardInterrupt
             done.append(run.row)
@@ -86,16 +80,13 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
         return module.results(runs, measure, folder)
 
     monkeypatch.setattr(module, "sweep", sweep)
-    for machine, (pilots, runs) in (("a", (1, 0)), ("b", (2, 1)), ("c", (2, 4))):
-        try:
+    for machine, runs in (("a", 1), ("b", 2), ("c", 4)):
+        with contextlib.suppress(KeyboardInterrupt):
             run_experiment("tiny", tmp_path, tmp_path / machine, "cpu")
-        except KeyboardInterrupt:
-            pass
         record = json.loads((tmp_path / "results/tiny.json").read_text())
-        assert (len(record["pilots"]), len(record["runs"])) == (pilots, runs)
+        assert len(record["runs"]) == runs
         assert record["planned_runs"] == 4 and record["measure"] == "scores"
-    assert done.count("interrupted") == 2 and len(done) == 8, "nothing is done twice"
-    assert record["rates"] == {"shallow": 1e-3}
+    assert done.count("interrupted") == 2 and len(done) == 6, "nothing is done twice"
 
 
 def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch):
@@ -117,7 +108,7 @@ def test_what_is_planned_runs_at_toy_size(name, tmp_path, monkeypatch):
     plan, short = PLAN[name], {"steps": 3, "batch_size": 4, "learning_rate": 1e-3}
     small = {"H": 32, "L": 1, "E": 32} | short
     rows = {row: changes | small for row, changes in list(plan.rows.items())[:2]}
-    short = {"rows": rows, "seeds": [20], "pilot": {}, "settings": plan.settings | short}
+    short = {"rows": rows, "seeds": [20], "settings": plan.settings | short}
     monkeypatch.setitem(PLAN, name, dataclasses.replace(plan, **short))
     record = json.loads(run_experiment(name, tmp_path, tmp_path, "cpu").read_text())
     assert len(record["runs"]) == 2 and record["provenance"]["commit"]
