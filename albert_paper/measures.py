@@ -59,8 +59,8 @@ def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run) ->
     stream = run.stream(text._replace(held_out=third), held_out=True, batch_size=64)
     loss = evaluate(model, stream, MEASURED)["masked_token_loss"]
     below = baselines(text.train, third, model.config.vocab_size).unigram - loss
-    third = {"masked_token_loss": loss, "below_unigram": below}
-    return scores(model, text, run) | {"third": rounded(third)}
+    third = rounded({"masked_token_loss": loss, "below_unigram": below})
+    return scores(model, text, run) | {"third": third}
 
 
 def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:

@@ -59,11 +59,11 @@ def read_runs(results: Path) -> dict[str, list[dict]]:
 def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
     """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM."""
     return {
-        f"{name}.{key}": {"source": plan.source, "setting": plan.setting, "runs": runs[name]}
+        f"{name}.{key}": {"source": plan["source"], "setting": plan["setting"], "runs": runs[name]}
         | claim
         for name, plan in PLAN.items()
-        if len(runs.get(name, ())) == len(plan.rows) * len(plan.seeds)
-        for key, claim in plan.claims.items()
+        if len(runs.get(name, ())) == len(plan["rows"]) * len(plan["seeds"])
+        for key, claim in plan["claims"].items()
     }
 
 

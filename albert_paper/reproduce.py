@@ -55,7 +55,7 @@ def reproduce(
         jobs.append(partial(do_run, run, member_scores, folder, device, keep, describe))
     run_all(jobs, processes=len(MEMBERS))
     record = pair_record(PAIRS[profile], folder)
-    (folder / "README.md").write_text(model_card(record))
+    (folder / "README.md").write_text(render("model_card.md", record=record))
     for place in filter(None, (folder, record_in)):
         write_json(place / "results" / f"{name}.json", record)
         figure, alt = pair_picture(record["members"])
@@ -93,9 +93,7 @@ def pair_record(pair: Run, folder: Path) -> dict:
     done = results([member_run(pair, name) for name in MEMBERS], member_scores, folder)
     members = {result["row"]: result for result in done}
     return {
-        "baselines": members["albert"]["baselines"],
         "members": members,
-        "parameters": {name: result["parameters"] for name, result in members.items()},
         "provenance": provenance(f"reproduce --profile {pair.row}", members.values()),
         "profile": dataclasses.asdict(pair) | {"stages": [stage[:4] for stage in pair.stages()]},
     }
@@ -112,8 +110,3 @@ def pair_picture(members: dict[str, dict]) -> tuple[Figure, str]:
     )
     names = [PLAN["labels"][name] for name in MEMBERS]
     return figure1(*trained, names, title, untrained)
-
-
-def model_card(record: dict) -> str:
-    """Return what to know before using a trained pair, as Markdown made from its record alone."""
-    return render("model_card.md", record=record)

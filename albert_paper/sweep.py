@@ -156,9 +156,6 @@ class Run:
         )
 
 
-DEFAULTS = {field.name: field.default for field in dataclasses.fields(Run)}
-
-
 def sweep(
     runs: Sequence[Run], measure: Measure, folder: Path, device: str | None = None
 ) -> list[dict]:
@@ -230,4 +227,5 @@ def results(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
 
 def recorded_run(result: dict) -> Run:
     """Return the run that a recorded result is of."""
-    return Run(**{name: frozen(result.get(name, default)) for name, default in DEFAULTS.items()})
+    names = Run.__annotations__.keys() & result.keys()
+    return Run(**{name: frozen(result[name]) for name in names})

@@ -10,7 +10,7 @@ import torch
 from albert_paper import measures
 from albert_paper import plan as module
 from albert_paper.outcomes import PARTS
-from albert_paper.plan import PLAN, Experiment, run_experiment
+from albert_paper.plan import PLAN, run_experiment, runs_of
 from albert_paper.provenance import ROOT, here_and_now
 from albert_paper.sweep import recorded_run
 from tests.support import run_here
@@ -27,43 +27,50 @@ SETTINGS = {"corpus": "stories", "steps": 2, "batch_size": 4, "sequence_length":
 @pytest.mark.parametrize("name", PLAN)
 def test_every_claim_says_what_decides_and_names_rows_that_are_there(name):
     plan = PLAN[name]
-    for claim in plan.claims.values():
+    needed, more = (
+        {"source", "setting", "measure", "seeds", "settings", "rows", "claims"},
+        {"pilot"},
+    )
+    assert needed <= set(plan) <= needed | more | {"card"}
+    for claim in plan["claims"].values():
         assert {"says", "quote", "criterion", "least"} <= set(claim)
         for text in (*claim["criterion"], *claim.get("control", ())):
             _, low, high, _ = PARTS.fullmatch(text).groups()
             sides = f"{low} - {high}".replace(" + ", " - ").split(" - ")
             rows = [part for part in sides if not part.replace(".", "").isdigit()]
-            assert rows and set(rows) <= set(plan.rows), text
+            assert rows and set(rows) <= set(plan["rows"]), text
 
 
 @pytest.mark.parametrize("name", PLAN)
 def test_every_row_can_be_run_and_no_pilot_seed_decides(name):
     plan = PLAN[name]
-    assert len(plan.runs()) == len(plan.rows) * len(plan.seeds)
-    assert not set(plan.seeds) & set(plan.pilot.get("seeds", ()))
-    assert all(run.model_config(4000) for run in plan.runs())
+    assert len(runs_of(plan)) == len(plan["rows"]) * len(plan["seeds"])
+    assert not set(plan["seeds"]) & set(plan.get("pilot", {}).get("seeds", ()))
+    assert all(run.model_config(4000) for run in runs_of(plan))
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_record_holds_the_very_runs_that_are_planned_at_the_best_rates_of_its_pilots(name):
     plan, record = PLAN[name], json.loads((RESULTS / f"{name}.json").read_text())
-    assert [recorded_run(run) for run in record["runs"]] == plan.runs()
+    assert [recorded_run(run) for run in record["runs"]] == runs_of(plan)
     tried = {}
     for run in record.get("pilots", []):
         losses = tried.setdefault(run["row"], {}).setdefault(run["learning_rate"], [])
         losses.append(run["held_out_masked_token_loss"])
-        assert run["seed"] in plan.pilot["seeds"]
-    assert list(tried) == plan.pilot.get("rows", [])
+        assert run["seed"] in plan["pilot"]["seeds"]
+    assert list(tried) == plan.get("pilot", {}).get("rows", [])
     for row, losses in tried.items():
-        assert sorted(losses) == plan.pilot["rates"]
+        assert sorted(losses) == plan["pilot"]["rates"]
         best = min(sorted(losses), key=lambda rate: sum(losses[rate]))
-        assert (plan.settings | plan.rows[row])["learning_rate"] == best
+        assert (plan["settings"] | plan["rows"][row])["learning_rate"] == best
 
 
 def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_on(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(PLAN, "tiny", Experiment("scores", [20, 21], ROWS, SETTINGS, "", ""))
+    monkeypatch.setitem(
+        PLAN, "tiny", {"measure": "scores", "seeds": [20, 21], "rows": ROWS, "settings": SETTINGS}
+    )
     done = []
 
     def sweep(runs, measure, folder, device):
@@ -107,8 +114,8 @@ def test_what_is_planned_runs_at_toy_size(name, tmp_path, monkeypatch):
     monkeypatch.setattr("albert_paper.sweep.run_all", run_here)
     plan, short = PLAN[name], {"steps": 3, "batch_size": 4, "learning_rate": 1e-3}
     small = {"H": 32, "L": 1, "E": 32} | short
-    rows = {row: changes | small for row, changes in list(plan.rows.items())[:2]}
-    short = {"rows": rows, "seeds": [20], "settings": plan.settings | short}
-    monkeypatch.setitem(PLAN, name, dataclasses.replace(plan, **short))
+    rows = {row: changes | small for row, changes in list(plan["rows"].items())[:2]}
+    short = {"rows": rows, "seeds": [20], "settings": plan["settings"] | short}
+    monkeypatch.setitem(PLAN, name, plan | short)
     record = json.loads(run_experiment(name, tmp_path, tmp_path, "cpu").read_text())
     assert len(record["runs"]) == 2 and record["provenance"]["commit"]

@@ -11,7 +11,8 @@ from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.training.evaluate import evaluate
-from albert_paper.reproduce import MEMBERS, model_card
+from albert_paper.reproduce import MEMBERS
+from albert_paper.templates import render
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "albert_edu" / "pretrained" / "laptop"
@@ -21,7 +22,7 @@ RECORD = json.loads((FOLDER / "record.json").read_text())
 
 def test_it_is_small_and_its_card_is_made_of_its_record():
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 25_000_000
-    assert (FOLDER / "README.md").read_text() == model_card(RECORD)
+    assert (FOLDER / "README.md").read_text() == render("model_card.md", record=RECORD)
 
 
 @pytest.mark.slow
