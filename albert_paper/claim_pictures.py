@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import SHARED, figure1, style
@@ -36,18 +36,19 @@ def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     column, low, high, within = PARTS.fullmatch(claim["criterion"][0]).groups()
     values = table(runs, column)
     drawn = {part: side(part, values) for part in (high, low)}
-    sides = pd.DataFrame({name: part for name, part in drawn.items() if part.nunique() > 1})
+    sides = {name: part for name, part in drawn.items() if part.nunique() > 1}
     style()
-    ticks = sides.rename(columns=lambda name: name.replace(", ", "\n", 1))
-    axis = ticks.T.plot(style="o-", color=SHARED, alpha=0.6, legend=False, figsize=(4.6, 2.9))
-    for name in drawn.keys() - {*sides}:
+    figure, axis = plt.subplots(figsize=(4.6, 2.9))
+    ticks = [name.replace(", ", "\n", 1) for name in sides]
+    axis.plot(ticks, [*sides.values()], "o-", color=SHARED, alpha=0.6)
+    for name in drawn.keys() - sides:
         bar, width = float(name), float(within or 0)
         axis.axhline(bar, color="0.3", linestyle=":")
         axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
-    axis.set(ylabel=label(column)[0], xlim=(-0.4, len(sides.columns) - 0.6))
+    axis.set(ylabel=label(column)[0], xlim=(-0.4, len(sides) - 0.6))
     axis.set_title(claim["says"], wrap=True)
     ends = [f"{name} {part.min():.2f} to {part.max():.2f}" for name, part in sides.items()]
-    return axis.figure, f"{len(values)} seeds: {'; '.join(ends)}."
+    return figure, f"{len(values)} seeds: {'; '.join(ends)}."
 
 
 def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:

@@ -30,10 +30,12 @@ def provenance(command: str, runs: Collection[dict]) -> dict:
 
     Runs of several machines, commits or days name them all.
     """
-    places = ("device", "commit", "date", "torch")
     return {
         "command": f"python -m albert_paper {command}",
-        **{name: "; ".join(sorted({run[name] for run in runs})) for name in places},
+        **{
+            where: "; ".join(sorted({run[where] for run in runs}))
+            for where in ("device", "commit", "date", "torch")
+        },
         "seeds": sorted({run["seed"] for run in runs}),
         "seconds": round(sum(run["training_seconds"] for run in runs), 1),
     }
