@@ -12,27 +12,15 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.text.batches import PretrainingBatch
+from tests.model.batches import V, masked_batch
 from tests.support import randomised, same_bits, tiny
-
-B, S, V = 3, 9, 60
 
 
 def albert_of(**changes) -> Albert:
     return randomised(tiny(**({"vocab_size": V, "num_layers": 3} | changes)).albert)
 
 
-@pytest.fixture
-def batch() -> PretrainingBatch:
-    """Three sequences of 9, 6 and 4 tokens; the last has one masked token and no order."""
-    mask = (torch.arange(S) < torch.tensor([9, 6, 4])[:, None]).long()
-    return PretrainingBatch(
-        token_ids=torch.randint(5, V, (B, S)) * mask,
-        segment_ids=(torch.arange(S) >= 3).long() * mask,
-        attention_mask=mask,
-        masked_positions=torch.tensor([[1, 8], [4, 2], [3, 0]]),
-        masked_labels=torch.tensor([[7, 9], [11, 13], [17, -100]]),
-        order_labels=torch.tensor([0, 1, -100]),
-    )
+batch = pytest.fixture(masked_batch)
 
 
 def padded(batch: PretrainingBatch, columns: int) -> PretrainingBatch:

@@ -11,10 +11,8 @@ import pytest
 import torch
 
 from albert_edu.model.albert import AlbertForPretraining, loss_sum, mean_loss
-from albert_edu.text.batches import PretrainingBatch
+from tests.model.batches import S, V, masked_batch
 from tests.support import randomised, tiny
-
-V, S = 30, 8
 
 
 @pytest.fixture
@@ -22,17 +20,7 @@ def model() -> AlbertForPretraining:
     return randomised(tiny(vocab_size=V))
 
 
-@pytest.fixture
-def batch() -> PretrainingBatch:
-    """Four masked tokens in the first row, one in the second; none in the third, nor an order."""
-    return PretrainingBatch(
-        token_ids=torch.randint(5, V, (3, S)),
-        segment_ids=torch.tensor([[0] * 4 + [1] * 4] * 3),
-        attention_mask=torch.tensor([[1] * 8, [1] * 6 + [0] * 2, [1] * 8]),
-        masked_positions=torch.tensor([[1, 2, 5, 7], [3, 0, 0, 0], [0, 0, 0, 0]]),
-        masked_labels=torch.tensor([[6, 7, 8, 9], [10, -100, -100, -100], [-100] * 4]),
-        order_labels=torch.tensor([0, 1, -100]),
-    )
+batch = pytest.fixture(masked_batch)
 
 
 def test_four_tokens_by_hand():
@@ -47,7 +35,7 @@ def test_only_masked_positions_get_a_gradient_through_the_masked_token_head(mode
     model.albert.register_forward_hook(lambda _, __, output: seen.append(output.last_hidden))
     gradient = torch.autograd.grad(model(batch).masked_token_loss, seen[0])[0]
     masked = torch.zeros(3, S, dtype=torch.bool)
-    masked[0, [1, 2, 5, 7]] = masked[1, 3] = True
+    masked[0, [4, 1, 10, 9]] = masked[1, 5] = True
     assert (gradient[~masked] == 0).all()  # exactly; also position 0, to which unused slots point
     assert (gradient[masked].norm(dim=-1) > 1e-6).all()
 
