@@ -103,20 +103,6 @@ def test_a_folder_that_transformers_saved_from_ours_keeps_its_tokenizer(tmp_path
     assert read.mask_id == 4
 
 
-def test_our_folder_tells_transformers_segments_and_length():
-    theirs = transformers.AutoTokenizer.from_pretrained(model_folder("laptop"))
-    encoded = theirs("fellow citizens", "of the senate")
-    first = encoded["token_type_ids"].index(1)
-    assert encoded["input_ids"][first - 1] == 3 and theirs.model_max_length == 128
-    fill = transformers.pipeline(
-        "fill-mask",
-        str(model_folder("laptop")),
-        tokenizer=theirs,
-        tokenizer_kwargs={"truncation": True},
-    )
-    assert len(fill("the united [MASK] of america " + "and so on " * 200)) == 5
-
-
 def test_a_tokenizer_without_the_special_tokens_is_refused():
     with pytest.raises(TokenizerError, match=r"this tokenizer has no \[PAD\]"):
         HubTokenizer(tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, [])))
