@@ -121,7 +121,8 @@ def test_every_hidden_state_the_logits_and_the_loss_agree(pair, batch):
     expected = their_output(theirs, batch)
     parts = (batch.token_ids, batch.segment_ids, batch.attention_mask)
     encoded = ours.albert(*parts, return_hidden_states=True)
-    assert len(encoded.hidden_states) == 1 + ours.config.num_layers
+    assert encoded.last_hidden is encoded.hidden_states[-1]
+    assert ours.albert(*parts).hidden_states is None
     for mine, other in zip(encoded.hidden_states, expected.hidden_states, strict=True):
         assert_close(mine, other, "a layer")
     base = getattr(theirs, theirs.config.model_type)
