@@ -141,7 +141,7 @@ def test_a_folder_has_one_copy_and_another_when_its_content_or_a_name_changes(te
     assert len(list(copies.iterdir())) == 1
     (texts / "3.txt").write_text("The barn was new. The boat was old.", "utf-8")
     assert fingerprints(prepare(texts, vocab_size=34)) != fingerprints(first)
-    (texts / "3.txt").rename(texts / "91.txt")
+    (texts / "9.txt").rename(texts / "91.txt")  # which changes no order
     prepare(texts, vocab_size=34)
     assert len(list(copies.iterdir())) == 3
 

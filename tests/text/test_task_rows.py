@@ -155,7 +155,7 @@ def mixed(*row):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        mixed(answers(["cd"], True), "the answers are"),
+        mixed(answers(["b"], True), "the answers are"),
         (answers(["cd"], 3, 4), "the answers are"),
         ({"answers": {"text": ["cd"]}}, "the answers are"),
         mixed(answers("cd", 3, 4), "the answers are"),
