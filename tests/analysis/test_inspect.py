@@ -14,13 +14,6 @@ def laptop():
     return load_pretrained("laptop")
 
 
-def test_the_shipped_model_knows_what_is_united(laptop):
-    (((best, probability), *_),) = fill(
-        *laptop, "the government of the united [MASK] of america", top=3
-    )
-    assert best == "▁states" and probability > 0.5
-
-
 def test_every_mask_of_a_text_gets_its_own_answers_in_falling_order(laptop):
     answers = fill(*laptop, "the [MASK] of the united [MASK]", top=4)
     assert len(answers) == 2 and all(len(answer) == 4 for answer in answers)
@@ -74,7 +67,7 @@ def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
 
 
 def test_the_command_line_fills_and_inspects(capsys):
-    assert main(["fill", "the united [MASK] of america", "--model", "laptop", "--top", "2"]) == 0
+    assert main(["fill", "the united [MASK] of america", "--model", "laptop", "--top", "1"]) == 0
     assert "states" in capsys.readouterr().out
     assert main(["inspect", "laptop-unshared"]) == 0
     assert "layer 12: attention 11, ffn 11" in capsys.readouterr().out

@@ -11,9 +11,10 @@ import torch
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
+from tests.model.batches import V, masked_batch
 from tests.support import randomised, same_bits, tiny, weights
 
-V, S, L = 60, 10, 3
+L = 3
 MEASURES = "l2 l2_std angle_degrees angle_std cosine update_cosine".split()
 
 
@@ -26,18 +27,7 @@ def model(request) -> AlbertForPretraining:
     return model_of(share=request.param)
 
 
-@pytest.fixture
-def batch() -> PretrainingBatch:
-    """Sequences of 10, 7 and 4 tokens with three, one and no masked tokens."""
-    mask = (torch.arange(S) < torch.tensor([10, 7, 4])[:, None]).long()
-    return PretrainingBatch(
-        token_ids=torch.randint(5, V, (3, S)),
-        segment_ids=(torch.arange(S) >= 3).long() * mask,
-        attention_mask=mask,
-        masked_positions=torch.tensor([[1, 4, 9], [5, 0, 0], [0, 0, 0]]),
-        masked_labels=torch.tensor([[6, 7, 8], [9, -100, -100], [-100, -100, -100]]),
-        order_labels=torch.tensor([0, 1, -100]),
-    )
+batch = pytest.fixture(masked_batch)
 
 
 def assert_same(one, other):

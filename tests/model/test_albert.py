@@ -12,27 +12,15 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.text.batches import PretrainingBatch
+from tests.model.batches import V, masked_batch
 from tests.support import randomised, same_bits, tiny
-
-B, S, V = 3, 9, 60
 
 
 def albert_of(**changes) -> Albert:
     return randomised(tiny(**({"vocab_size": V, "num_layers": 3} | changes)).albert)
 
 
-@pytest.fixture
-def batch() -> PretrainingBatch:
-    """Three sequences of 9, 6 and 4 tokens; the last has one masked token and no order."""
-    mask = (torch.arange(S) < torch.tensor([9, 6, 4])[:, None]).long()
-    return PretrainingBatch(
-        token_ids=torch.randint(5, V, (B, S)) * mask,
-        segment_ids=(torch.arange(S) >= 3).long() * mask,
-        attention_mask=mask,
-        masked_positions=torch.tensor([[1, 8], [4, 2], [3, 0]]),
-        masked_labels=torch.tensor([[7, 9], [11, 13], [17, -100]]),
-        order_labels=torch.tensor([0, 1, -100]),
-    )
+batch = pytest.fixture(masked_batch)
 
 
 def padded(batch: PretrainingBatch, columns: int) -> PretrainingBatch:
@@ -66,15 +54,6 @@ def test_an_all_ones_mask_is_no_mask_and_missing_segments_are_segment_0(batch):
     assert not torch.allclose(segmented.last_hidden, plain.last_hidden, atol=1e-2)
 
 
-def test_hidden_states_are_the_embeddings_and_every_layer_up_to_the_last(batch):
-    albert, inputs = albert_of(), (batch.token_ids, batch.segment_ids, batch.attention_mask)
-    output, without = albert(*inputs, return_hidden_states=True), albert(*inputs)
-    states = output.hidden_states
-    assert isinstance(states, tuple) and len(states) == 4 and without.hidden_states is None
-    assert torch.equal(states[0], albert.embeddings(*inputs[:2]))
-    assert torch.equal(without.last_hidden, states[-1]) and output.last_hidden is states[-1]
-
-
 def test_a_sequence_longer_than_max_positions_is_refused_with_both_numbers():
     albert = albert_of(max_positions=12)
     assert albert(torch.ones(1, 12, dtype=torch.long)).last_hidden.shape == (1, 12, 16)
@@ -84,15 +63,8 @@ def test_a_sequence_longer_than_max_positions_is_refused_with_both_numbers():
 
 @pytest.mark.parametrize(("E", "share", "std"), [(32, "all", 0.02), (64, "none", 0.05)])
 def test_the_start_is_a_normal_cut_at_two_deviations_with_zero_biases_and_unit_norms(E, share, std):
-    model = tiny(
-        embedding_size=E,
-        hidden_size=64,
-        share=share,
-        init_std=std,
-        vocab_size=300,
-        max_positions=256,
-        num_segments=64,
-    )
+    sizes = dict(hidden_size=64, vocab_size=300, max_positions=256, num_segments=64)
+    model = tiny(embedding_size=E, share=share, init_std=std, **sizes)
     for name, parameter in model.named_parameters():
         if parameter.ndim == 1:
             assert (parameter == float("norm.weight" in name)).all(), name
@@ -127,14 +99,6 @@ def test_embedding_dropout_falls_before_the_projection_and_only_in_training(batc
     zeros = dropped == 0
     assert 0.3 < zeros.float().mean() < 0.7
     torch.testing.assert_close(dropped[~zeros], 2 * whole[~zeros])
-
-
-def test_every_norm_takes_the_eps_of_the_config_and_both_models_keep_the_config():
-    """An eps of 1 shows in any output; the real one, 1e-12, hides behind rounding."""
-    model = tiny(layer_norm_eps=1.0, share="none")
-    norms = [module for module in model.modules() if isinstance(module, torch.nn.LayerNorm)]
-    assert len(norms) == 1 + 2 * 2 + 1 and {norm.eps for norm in norms} == {1.0}
-    assert model.config is model.albert.config and model.config.layer_norm_eps == 1.0
 
 
 @pytest.mark.parametrize("shape", [(1, 0), (0, 4), (0, 0)])

@@ -19,24 +19,21 @@ from albert_edu.model.formats import (
     to_transformers,
     why_not_expressible,
 )
-from albert_edu.model.interchange import load_pretrained, load_with_tokenizer, save_pretrained
+from albert_edu.model.interchange import (
+    load_pretrained,
+    load_with_tokenizer,
+    model_folder,
+    save_pretrained,
+)
 from albert_edu.model.sharing import layer_plan
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenizer import AlbertTokenizer
 from tests.support import randomised, same_bits
 
 V = 150
-SHAPE = dict(
-    vocab_size=V, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, max_positions=16
-)
-THEIRS = dict(
-    vocab_size=V,
-    hidden_size=16,
-    num_hidden_layers=4,
-    num_attention_heads=2,
-    intermediate_size=64,
-    max_position_embeddings=16,
-)
+BASE = AlbertConfig(V, 8, 16, num_layers=4, num_heads=2, max_positions=16)
+THEIRS = dict(vocab_size=V, hidden_size=16, num_hidden_layers=4, num_attention_heads=2)
+THEIRS |= dict(intermediate_size=64)
 ALBERT, BERT = dict(), dict(embedding_size=16, share="none")
 
 
@@ -47,27 +44,14 @@ def tokenizer() -> AlbertTokenizer:
     )
 
 
-@pytest.fixture(scope="module")
-def sentences() -> list[str]:
-    return [sentence for story in stories(5, seed=1)["sentences"] for sentence in story] + [
-        "Ça, c'est   UNKNOWN: 3,000 £!"
-    ]
-
-
 def model_of(**changes) -> AlbertForPretraining:
     """A model whose every parameter is random, biases and norms too."""
-    return randomised(AlbertForPretraining(AlbertConfig(**(SHAPE | changes))))
+    return randomised(AlbertForPretraining(BASE.replace(**changes)))
 
 
-def their_albert(kind: str = "AlbertForPreTraining", **changes):
-    settings = dict(embedding_size=8) | THEIRS | changes
-    return getattr(transformers, kind)(transformers.AlbertConfig(**settings))
-
-
-def assert_pools_alike(ours, theirs):
-    ids = torch.randint(1, V, (2, 9))
-    expected = theirs.eval()(ids).pooler_output
-    torch.testing.assert_close(ours.eval()(ids).pooled, expected, atol=1e-5, rtol=1e-5)
+def theirs_of(kind: str = "AlbertForPreTraining", **changes):
+    cls = getattr(transformers, kind)
+    return cls(cls.config_class(**(THEIRS | dict(embedding_size=8) | changes)))
 
 
 def names_there(config: AlbertConfig) -> dict[str, str]:
@@ -113,6 +97,8 @@ def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(
     assert loaded.config == model.config and same_bits(loaded, model)
     assert loaded.masked_token_head.decoder.weight is loaded.albert.embeddings.word.weight
     assert its_tokenizer.model_proto == tokenizer.model_proto
+    with safe_open(folder / "model.safetensors", "pt") as file:
+        assert file.metadata() == {"format": "pt"}  # version 4 of transformers reads no other
 
 
 @pytest.mark.parametrize(("L", "groups"), [(1, 1), (4, 1), (4, 3), (4, 4), (6, 4)])
@@ -127,7 +113,7 @@ def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(
     ids=str,
 )
 def test_a_config_comes_back_from_transformers_own_class_as_the_same_model(L, groups, share, rest):
-    config = AlbertConfig(**(SHAPE | dict(num_layers=L, share=share, num_groups=groups) | rest))
+    config = BASE.replace(num_layers=L, share=share, num_groups=groups, **rest)
     assert why_not_expressible(config) is None
     theirs = transformers.AutoConfig.for_model(**to_transformers(config))
     back = from_transformers(json.loads(theirs.to_json_string(use_diff=False)))
@@ -138,47 +124,22 @@ def test_a_config_comes_back_from_transformers_own_class_as_the_same_model(L, gr
     assert names_there(back) == names_there(config)
 
 
-def test_transformers_picks_the_right_class_and_finds_every_tensor(tokenizer, tmp_path):
-    for changes, kind in (
-        (ALBERT, "AlbertForPreTraining"),
-        (dict(embedding_size=16), "AlbertForPreTraining"),
-        (BERT, "BertForPreTraining"),
-    ):
-        save_pretrained(model_of(**changes), tokenizer, tmp_path / kind)
-        theirs, report = transformers.AutoModelForPreTraining.from_pretrained(
-            tmp_path / kind, output_loading_info=True
-        )
-        assert type(theirs).__name__ == kind
-        assert not any(report.values()), report
-        said = json.loads((tmp_path / kind / "config.json").read_text())
-        assert said.keys() <= type(theirs.config)().to_dict().keys()
-        assert said["architectures"] == [kind]
-        with safe_open(tmp_path / kind / "model.safetensors", "pt") as file:
-            assert file.metadata() == {"format": "pt"}  # version 4 reads no other
-
-
-def test_transformers_tokenizer_reads_our_folder_with_the_same_ids(folder, tokenizer, sentences):
-    theirs = transformers.AlbertTokenizer.from_pretrained(folder)
-    pieces = tokenizer.pieces(range(len(tokenizer)))
-    assert theirs.get_vocab() == {piece: i for i, piece in enumerate(pieces)}
-    names = ("pad", "unk", "cls", "sep", "mask")
-    assert [getattr(theirs, f"{name}_token_id") for name in names] == [0, 1, 2, 3, 4]
-    assert theirs.model_max_length == 16
-    assert [*theirs("")] == ["input_ids", "token_type_ids", "attention_mask"]
-    for sentence in sentences:
-        assert theirs.encode(sentence, add_special_tokens=False) == tokenizer.encode(sentence)
-
-
-def test_what_we_save_after_reading_theirs_is_theirs_again(tmp_path):
-    theirs = their_albert(num_hidden_groups=2)
-    theirs.save_pretrained(tmp_path / "theirs")
-    save_pretrained(load_pretrained(tmp_path / "theirs")[0], None, tmp_path / "ours")
-    files = (tmp_path / name / "model.safetensors" for name in ("theirs", "ours"))
-    assert same_bits(*map(load_file, files))
+@pytest.mark.parametrize("shipped", [True, False])
+def test_transformers_learns_length_and_segments_from_a_folder_and_fills_gaps(shipped, tmp_path):
+    save_pretrained(*load_pretrained("laptop"), tmp_path)
+    folder = model_folder("laptop") if shipped else tmp_path
+    theirs = transformers.AutoTokenizer.from_pretrained(folder)
+    encoded = theirs("fellow citizens", "of the senate")
+    assert [*encoded] == ["input_ids", "token_type_ids", "attention_mask"]
+    first = encoded["token_type_ids"].index(1)
+    assert encoded["input_ids"][first - 1] == 3 and theirs.model_max_length == 128
+    options = dict(tokenizer=theirs, tokenizer_kwargs={"truncation": True})
+    fill = transformers.pipeline("fill-mask", str(folder), **options)
+    assert len(fill("the united [MASK] of america " + "and so on " * 200)) == 5
 
 
 def test_weights_stored_in_half_precision_are_read_as_float32(tmp_path):
-    their_albert().bfloat16().save_pretrained(tmp_path)
+    theirs_of().bfloat16().save_pretrained(tmp_path)
     model, _ = load_pretrained(tmp_path)
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
 
@@ -186,34 +147,28 @@ def test_weights_stored_in_half_precision_are_read_as_float32(tmp_path):
 # Folders as the Hub has them
 
 
-@pytest.mark.parametrize("kind", ["Albert", "Bert"])
-def test_a_bare_encoder_is_read_and_its_missing_heads_are_named(kind, tmp_path):
-    extra = dict(embedding_size=8) if kind == "Albert" else {}
-    config = getattr(transformers, f"{kind}Config")(**THEIRS, **extra)
-    theirs = getattr(transformers, f"{kind}Model")(config)
+@pytest.mark.parametrize(
+    ("kind", "lacking"),
+    [
+        ("AlbertModel", ("masked_token_head.", "sentence_order_head.")),
+        ("BertModel", ("masked_token_head.", "sentence_order_head.")),
+        ("AlbertForMaskedLM", ("albert.pooler.", "sentence_order_head.")),
+    ],
+)
+def test_what_a_folder_of_the_hub_lacks_is_named_and_starts_untrained(kind, lacking, tmp_path):
+    theirs = theirs_of(kind).eval()
     theirs.save_pretrained(tmp_path)
-    stored = load_file(tmp_path / "model.safetensors")
-    assert "embeddings.word_embeddings.weight" in stored  # no "albert." in front
-    named = r"masked_token_head\.dense\.weight.*sentence_order_head\.weight.*start untrained"
-    with pytest.warns(UserWarning, match=named):
-        ours, _ = load_pretrained(tmp_path)
-    assert_pools_alike(ours.albert, theirs)
-
-
-def test_an_albert_without_order_head_is_read_and_the_warning_names_that_head_alone(folder):
-    edit_tensors(folder, lambda read: {name: read[name] for name in read if "sop" not in name})
+    bare = "embeddings.word_embeddings.weight" in load_file(tmp_path / "model.safetensors")
+    assert bare == kind.endswith("Model")  # no "albert." in front
     with pytest.warns(UserWarning) as caught:
-        load_pretrained(folder)
-    assert len(caught) == 1
-    named = re.search("has no (.*): these", str(caught[0].message))[1].split(", ")
-    assert sorted(named) == ["sentence_order_head.bias", "sentence_order_head.weight"]
-
-
-def test_a_masked_language_model_is_read_without_its_pooler(tmp_path):
-    their_albert("AlbertForMaskedLM").save_pretrained(tmp_path)
-    with pytest.warns(UserWarning, match=r"albert\.pooler\.weight.*sentence_order_head"):
-        model, _ = load_pretrained(tmp_path)
-    assert model.albert.pooler.weight.isfinite().all()  # starts anew, and is there
+        ours, _ = load_pretrained(tmp_path)
+    names = [name for name, _ in ours.named_parameters() if name.startswith(lacking)]
+    (said,) = (str(warning.message) for warning in caught)
+    assert said.endswith(f"has no {', '.join(sorted(names))}: these start untrained.")
+    assert all(ours.get_parameter(name).isfinite().all() for name in names)  # and are there
+    ids, encoder = torch.randint(1, V, (2, 9)), theirs if bare else theirs.albert
+    expected = encoder(ids).last_hidden_state
+    torch.testing.assert_close(ours.eval().albert(ids).last_hidden, expected)
 
 
 def test_a_file_that_repeats_the_tied_decoder_is_read_as_if_it_did_not(folder):
@@ -248,11 +203,10 @@ def test_a_decoder_that_is_not_the_embedding_table_is_refused(changes, copy, ori
 def test_norms_called_gamma_and_beta_are_read_as_in_the_hub_s_oldest_bert(tmp_path):
     model = model_of(**BERT)
     save_pretrained(model, None, tmp_path)
+    old = {"Norm.weight": "Norm.gamma", "Norm.bias": "Norm.beta"}
+    name = re.compile("|".join(old))
     edit_tensors(
-        tmp_path, lambda read: {n.replace("Norm.weight", "Norm.gamma"): read[n] for n in read}
-    )
-    edit_tensors(
-        tmp_path, lambda read: {n.replace("Norm.bias", "Norm.beta"): read[n] for n in read}
+        tmp_path, lambda read: {name.sub(lambda n: old[n[0]], key): read[key] for key in read}
     )
     transformers.BertForPreTraining.from_pretrained(tmp_path)  # reads them
     assert same_bits(load_pretrained(tmp_path)[0], model)
@@ -270,15 +224,9 @@ def test_a_config_with_whole_number_dropout_and_unknown_keys_is_read():
 
 @pytest.mark.parametrize("kind", ["albert", "bert"])
 def test_a_config_that_says_no_more_than_the_sizes_means_what_it_means_to_transformers(kind):
-    sizes = {name: size for name, size in THEIRS.items() if name != "max_position_embeddings"}
-    theirs = transformers.AutoConfig.for_model(kind, **sizes)
+    theirs = transformers.AutoConfig.for_model(kind, **THEIRS)
     in_full = json.loads(theirs.to_json_string(use_diff=False))
-    assert from_transformers({"model_type": kind, **sizes}) == from_transformers(in_full)
-
-
-def test_an_albert_that_leaves_out_its_width_of_128_and_has_that_hidden_size_is_no_bert():
-    settings = dict(model_type="albert", num_hidden_groups=4, **(THEIRS | dict(hidden_size=128)))
-    assert next(iter(names_there(from_transformers(settings)).values())).startswith("albert.")
+    assert from_transformers({"model_type": kind, **THEIRS}) == from_transformers(in_full)
 
 
 # Refusals when writing
@@ -311,7 +259,7 @@ def test_a_folder_without_tokenizer_is_refused_where_one_is_needed(tmp_path):
 @pytest.mark.parametrize(("L", "groups"), [(18, 14), (27, 21)])
 def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_reading(L, groups, tmp_path):
     """Their model of these depths is another model than ours, with tensors of the same names and shapes."""
-    their_albert(num_hidden_layers=L, num_hidden_groups=groups).save_pretrained(tmp_path)
+    theirs_of(num_hidden_layers=L, num_hidden_groups=groups).save_pretrained(tmp_path)
     with pytest.raises(InterchangeError, match=f"{L} layers in {groups} groups"):
         load_pretrained(tmp_path)
 
@@ -321,7 +269,7 @@ def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_reading(L,
 def test_a_trained_projection_where_e_equals_h_is_refused_and_the_identity_is_not(
     kind, part, tmp_path
 ):
-    theirs = their_albert(kind, embedding_size=16)
+    theirs = theirs_of(kind, embedding_size=16)
     projection = getattr(theirs, "albert", theirs).encoder.embedding_hidden_mapping_in
     torch.nn.init.eye_(projection.weight)
     torch.nn.init.zeros_(projection.bias)
@@ -334,25 +282,13 @@ def test_a_trained_projection_where_e_equals_h_is_refused_and_the_identity_is_no
         load_pretrained(tmp_path / "trained")
 
 
-def test_their_albert_with_e_equal_to_h_and_nothing_shared_is_read_as_an_albert(tmp_path):
-    """It has the shape of a BERT, but an ALBERT's tensor names."""
-    theirs = their_albert(embedding_size=16, num_hidden_groups=4)
-    torch.nn.init.eye_(theirs.albert.encoder.embedding_hidden_mapping_in.weight)
-    theirs.save_pretrained(tmp_path)
-    assert_pools_alike(load_pretrained(tmp_path)[0].albert, theirs.albert)
-
-
 # Names
 
 
-@pytest.mark.parametrize(("name", "share"), [("laptop", "all"), ("laptop-unshared", "none")])
-def test_a_shipped_model_is_loaded_by_its_name_from_any_folder(name, share, tmp_path, monkeypatch):
+def test_a_shipped_model_is_loaded_by_its_name_but_a_folder_of_ones_own_comes_first(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    model, tokenizer = load_pretrained(name)
-    assert model.config.share == share and len(tokenizer) == model.config.vocab_size
-
-
-def test_a_folder_of_ones_own_comes_before_a_shipped_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    assert load_pretrained("laptop")[0].config != model_of().config
     save_pretrained(model_of(), None, "laptop")
     assert load_pretrained("laptop")[0].config == model_of().config

@@ -55,15 +55,6 @@ def test_the_fast_layer_equals_the_one_that_returns_weights_also_in_its_gradient
     torch.testing.assert_close(*gradients, atol=1e-4, rtol=1e-4)
 
 
-def test_padding_gets_no_attention_and_its_content_reaches_no_other_token(x):
-    attention = randomised(SelfAttention(config()))
-    output, weights = attention.forward_with_weights(x, KEEP)
-    assert (weights.transpose(1, 3)[~KEEP] == 0).all()
-    noise = torch.where(KEEP[:, :, None], x, 100 * torch.randn_like(x))
-    torch.testing.assert_close(attention(noise, KEEP)[KEEP], output[KEEP], atol=1e-5, rtol=1e-5)
-    assert not torch.allclose(attention(noise)[KEEP], output[KEEP], atol=1e-2)
-
-
 @pytest.mark.parametrize("block", [SelfAttention, FeedForward])
 def test_what_a_block_adds_is_dropped_at_the_configured_rate_and_scaled_up_in_training(block):
     module, x = randomised(block(config(hidden_dropout=0.25))), torch.randn(8, 50, H)

@@ -3,6 +3,8 @@
 Compared are states, logits, losses and every gradient; the losses are summed in single precision.
 """
 
+import json
+
 import pytest
 import torch
 import transformers
@@ -12,21 +14,14 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import tensor_names
 from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.text.batches import PretrainingBatch
+from tests.model.batches import S, V, masked_batch
+from tests.support import randomised
 
-V, S, K = 60, 11, 4
-OURS = dict(
-    vocab_size=V,
-    embedding_size=8,
-    hidden_size=16,
-    num_layers=4,
-    num_heads=2,
-    ffn_size=40,
-    max_positions=16,
-    hidden_dropout=0.1,
-    attention_dropout=0.2,
-)
+BASE = AlbertConfig(V, 8, 16, num_layers=4, num_heads=2, ffn_size=40, max_positions=16)
+BASE = BASE.replace(hidden_dropout=0.1, attention_dropout=0.2)
 THEIRS = dict(
     vocab_size=V,
+    embedding_size=8,
     hidden_size=16,
     num_hidden_layers=4,
     num_attention_heads=2,
@@ -35,52 +30,29 @@ THEIRS = dict(
     hidden_dropout_prob=0.1,
     attention_probs_dropout_prob=0.2,
 )
-CASES = {  # our config, their class, their config
-    "share all": (dict(), "Albert", dict(embedding_size=8)),
-    "2 groups of 4 layers": (
-        dict(num_groups=2),
-        "Albert",
-        dict(embedding_size=8, num_hidden_groups=2),
-    ),
-    "3 uneven groups": (dict(num_groups=3), "Albert", dict(embedding_size=8, num_hidden_groups=3)),
-    "as many groups as layers": (
-        dict(share="none"),
-        "Albert",
-        dict(embedding_size=8, num_hidden_groups=4),
-    ),
+WIDE, BERT = dict(embedding_size=16), dict(embedding_size=16, share="none")
+CASES = {  # their class, our config, their config
+    "share all": ("Albert", dict(), dict()),
+    "2 groups of 4 layers": ("Albert", dict(num_groups=2), dict(num_hidden_groups=2)),
+    "3 uneven groups": ("Albert", dict(num_groups=3), dict(num_hidden_groups=3)),
+    "as many groups as layers": ("Albert", dict(share="none"), dict(num_hidden_groups=4)),
     "one layer, odd sizes": (
-        dict(num_layers=1, num_heads=4, ffn_size=7, num_segments=3, layer_norm_eps=1e-5),
         "Albert",
-        dict(embedding_size=8, num_hidden_layers=1, num_attention_heads=4, intermediate_size=7)
+        dict(num_layers=1, num_heads=4, ffn_size=7, num_segments=3, layer_norm_eps=1e-5),
+        dict(num_hidden_layers=1, num_attention_heads=4, intermediate_size=7)
         | dict(type_vocab_size=3, layer_norm_eps=1e-5),
     ),
-    "E equal to H": (dict(embedding_size=16), "Albert", dict(embedding_size=16)),
-    "ALBERT with the erf GELU": (
-        dict(activation="gelu_erf"),
+    "E equal to H": ("Albert", WIDE, WIDE),
+    # The shape of a BERT, but an ALBERT's tensor names.
+    "E equal to H, unshared": (
         "Albert",
-        dict(embedding_size=8, hidden_act="gelu"),
+        WIDE | dict(num_groups=4),
+        WIDE | dict(num_hidden_groups=4),
     ),
-    "BERT": (
-        dict(embedding_size=16, share="none", activation="gelu_erf"),
-        "Bert",
-        dict(hidden_act="gelu"),
-    ),
-    "BERT with the tanh GELU": (
-        dict(embedding_size=16, share="none"),
-        "Bert",
-        dict(hidden_act="gelu_new"),
-    ),
+    "ALBERT with the erf GELU": ("Albert", dict(activation="gelu_erf"), dict(hidden_act="gelu")),
+    "BERT": ("Bert", BERT | dict(activation="gelu_erf"), dict(hidden_act="gelu")),
+    "BERT with the tanh GELU": ("Bert", BERT, dict(hidden_act="gelu_new")),
 }
-
-
-def randomised(model, is_norm: str):
-    """Weights far from the small start, so that nothing in the model is idle or nearly linear."""
-    for name, parameter in model.named_parameters():
-        torch.nn.init.normal_(parameter, mean=float(name.endswith(is_norm)), std=0.3)
-        if "embedding_hidden_mapping_in" in name and parameter.shape[-1] == 16:  # E equals H
-            identity = torch.zeros(16) if parameter.ndim == 1 else torch.eye(16)
-            parameter.data = identity
-    return model
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -92,36 +64,35 @@ def case(request):
 def pair(request, case, tmp_path_factory):
     """Our model and theirs with the same random weights, carried over by a folder in one direction or the other."""
     torch.manual_seed(1)
-    ours, family, theirs = case
-    folder = tmp_path_factory.mktemp("model")
+    family, ours, theirs = case
+    config, folder = BASE.replace(**ours), tmp_path_factory.mktemp("model")
     cls = getattr(transformers, f"{family}ForPreTraining")
     if request.param == "from their folder":
-        their_model = randomised(
-            cls(getattr(transformers, f"{family}Config")(**(THEIRS | theirs))), "orm.weight"
-        )
+        their_model = randomised(cls(cls.config_class(**(THEIRS | theirs))), 0.3)
+        for name, parameter in their_model.named_parameters():
+            parameter.data += name.endswith("LayerNorm.weight")  # as the norms that end in "_norm"
+        if family == "Albert" and not config.factorised:
+            projection = their_model.albert.encoder.embedding_hidden_mapping_in
+            torch.nn.init.eye_(projection.weight)
+            torch.nn.init.zeros_(projection.bias)
         their_model.save_pretrained(folder)
         our_model, _ = load_pretrained(folder)
-        assert our_model.config == AlbertConfig(**(OURS | ours))
+        assert our_model.config == config
     else:
-        our_model = randomised(AlbertForPretraining(AlbertConfig(**(OURS | ours))), "norm.weight")
+        our_model = randomised(AlbertForPretraining(config), 0.3)
         save_pretrained(our_model, None, folder)
-        their_model, report = cls.from_pretrained(folder, output_loading_info=True)
-        assert not any(report.values()), report
+        load = transformers.AutoModelForPreTraining.from_pretrained
+        their_model, report = load(folder, output_loading_info=True)
+        assert type(their_model) is cls and not any(report.values()), report
+        said = json.loads((folder / "config.json").read_text())
+        assert said["architectures"] == [cls.__name__]
+        assert said.keys() <= cls.config_class().to_dict().keys()
     return our_model.eval().double(), their_model.eval().double()
 
 
-@pytest.fixture(params=["no padding", "padding"])
+@pytest.fixture(params=[(S, S, S), (S, 7, 4)], ids=["no padding", "padding"])
 def batch(request) -> PretrainingBatch:
-    lengths = torch.tensor([S, S, S] if request.param == "no padding" else [S, 6, 8])
-    mask = (torch.arange(S) < lengths[:, None]).long()
-    return PretrainingBatch(
-        token_ids=torch.randint(1, V, (3, S)) * mask,
-        segment_ids=(torch.arange(S) >= 4).long() * mask,
-        attention_mask=mask,
-        masked_positions=torch.tensor([[1, 4, 9, 10], [5, 2, 0, 0], [7, 0, 0, 0]]),
-        masked_labels=torch.tensor([[5, 0, 59, 7], [8, 9, -100, -100], [10, -100, -100, -100]]),
-        order_labels=torch.tensor([0, 1, -100]),
-    )
+    return masked_batch(request.param)
 
 
 def their_output(model, batch: PretrainingBatch):
@@ -150,7 +121,8 @@ def test_every_hidden_state_the_logits_and_the_loss_agree(pair, batch):
     expected = their_output(theirs, batch)
     parts = (batch.token_ids, batch.segment_ids, batch.attention_mask)
     encoded = ours.albert(*parts, return_hidden_states=True)
-    assert len(encoded.hidden_states) == 1 + ours.config.num_layers
+    assert encoded.last_hidden is encoded.hidden_states[-1]
+    assert ours.albert(*parts).hidden_states is None
     for mine, other in zip(encoded.hidden_states, expected.hidden_states, strict=True):
         assert_close(mine, other, "a layer")
     base = getattr(theirs, theirs.config.model_type)
@@ -175,20 +147,11 @@ def test_every_gradient_agrees(pair, batch):
     their_output(theirs, batch).loss.backward()
     names = tensor_names(ours, theirs.config.model_type)
     for mine, other in names.items():
-        assert_close(ours.get_parameter(mine).grad, theirs.get_parameter(other).grad, mine, 1e-5)
+        gradient = ours.get_parameter(mine).grad
+        assert_close(gradient, theirs.get_parameter(other).grad, mine, 1e-5)
+        # No weight is idle: each moves the loss, but for a constant added to all scores of a row.
+        assert mine.endswith("key.bias") or gradient.abs().max() > 1e-4, mine
     # Nothing of theirs is left over, but the projection that they have and we do not where E equals H.
     left_over = {name for name, _ in theirs.named_parameters()} - set(names.values())
     assert not left_over or not ours.config.factorised
     assert all("embedding_hidden_mapping_in" in name for name in left_over)
-    assert set(names) == {name for name, _ in ours.named_parameters()}
-
-
-def test_parity_is_no_accident_of_idle_weights(pair, batch):
-    """Every parameter of ours moves the loss, so an agreement above says something about each of them."""
-    ours, _ = pair
-    ours.zero_grad()
-    ours(batch).loss.backward()
-    for name, parameter in ours.named_parameters():
-        # Softmax does not see a constant added to all scores of a row.
-        if not name.endswith("key.bias"):
-            assert parameter.grad.abs().max() > 1e-4, name

@@ -14,7 +14,6 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model import sharing
 from albert_edu.model.encoder import SharedEncoder
 from albert_edu.model.sharing import layer_plan
-from tests.support import randomised
 
 
 @given(st.integers(1, 60), st.data(), st.sampled_from(["all", "attention", "ffn", "none"]))
@@ -71,25 +70,6 @@ def test_every_application_uses_the_blocks_of_the_plan(share, num_groups, attent
     plan = layer_plan(4, share, num_groups)
     expected = [*plan, plan[-1], plan[-1]]
     assert called == [call for slot in expected for call in slot._asdict().items()]
-
-
-@pytest.mark.parametrize(("share", "num_groups"), [("all", 2), ("attention", 1), ("ffn", 1)])
-def test_the_gradient_of_a_shared_block_is_the_sum_over_an_untied_copy(share, num_groups):
-    shared, untied = randomised(encoder_of(share, num_groups)), encoder_of("none")
-    for i, slot in enumerate(shared.plan):
-        untied.attention[i].load_state_dict(shared.attention[slot.attention].state_dict())
-        untied.ffn[i].load_state_dict(shared.ffn[slot.ffn].state_dict())
-    x, direction = torch.randn(2, 5, 16), torch.randn(2, 5, 16)
-    torch.testing.assert_close(shared(x), untied(x))
-    for encoder in (shared, untied):
-        (encoder(x) * direction).sum().backward()
-    for half in ("attention", "ffn"):
-        for number, block in enumerate(getattr(shared, half)):
-            places = [i for i, slot in enumerate(shared.plan) if getattr(slot, half) == number]
-            copies = [getattr(untied, half)[i] for i in places]
-            for name, parameter in block.named_parameters():
-                summed = sum(copy.get_parameter(name).grad for copy in copies)
-                torch.testing.assert_close(parameter.grad, summed, atol=1e-4, rtol=1e-4)
 
 
 def test_inference_holds_a_few_states_and_not_one_for_each_layer():

@@ -47,38 +47,25 @@ def test_a_wordpiece_bert_is_loaded_with_its_tokenizer(bert, tmp_path):
     text = "Four score and SEVEN years ago. Lincoln"
     assert tokenizer.encode(text) == theirs.encode(text, add_special_tokens=False)
     assert tokenizer.encode_many([text, "ago"]) == [tokenizer.encode(text), tokenizer.encode("ago")]
-    special = (
-        tokenizer.pad_id,
-        tokenizer.unk_id,
-        tokenizer.cls_id,
-        tokenizer.sep_id,
-        tokenizer.mask_id,
-    )
-    assert special == (0, 3, 4, 5, 6) and len(tokenizer) == len(WORDS) + 2
-    assert (
-        tokenizer.decode([4, *tokenizer.encode("four score and seven years"), 6, 5])
-        == "four score and seven years [MASK]"
-    )
+    special = [getattr(tokenizer, f"{name}_id") for name in "pad unk cls sep mask".split()]
+    assert special == [0, 3, 4, 5, 6] and len(tokenizer) == len(WORDS) + 2
+    ids = [4, *tokenizer.encode("four score and seven years"), 6, 5]
+    assert tokenizer.decode(ids) == "four score and seven years [MASK]"
 
 
 def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_tokens(bert):
     model, tokenizer = load_pretrained(bert)
-    data = encode_pairs(
-        [Example("four score", "years ago", 0), Example("seven", None, 1)], tokenizer, 12
-    )
+    examples = [Example("four score", "years ago", 0), Example("seven", None, 1)]
+    data = encode_pairs(examples, tokenizer, 12)
     assert data.token_ids[0].tolist() == [4, 7, 8, 5, 11, 12, 13, 5, 0, 0, 0, 0]
     assert AlbertForClassification(model.albert, 2).loss(data).isfinite()
-    example = SpanExample(
-        "q", "and seven?", "Four score and seven years ago.", ("seven years",), 15
-    )
+    context = "Four score and seven years ago."
+    example = SpanExample("q", "and seven?", context, ("seven years",), 15)
     with pytest.warns(UserWarning, match=r"the rows are unknown; most often '\?' 1"):
         spans = encode_spans([example], tokenizer, 16)
     start, end = spans.data.labels[0].tolist()
-    assert tokenizer.pieces(spans.data.token_ids[0][start : end + 1].tolist()) == [
-        "seven",
-        "year",
-        "##s",
-    ]
+    answer = spans.data.token_ids[0][start : end + 1].tolist()
+    assert tokenizer.pieces(answer) == ["seven", "year", "##s"]
 
 
 def test_a_wordpiece_tokenizer_is_saved_so_that_we_and_transformers_read_it_again(bert, tmp_path):
@@ -103,52 +90,36 @@ def test_a_folder_that_transformers_saved_from_ours_keeps_its_tokenizer(tmp_path
     assert read.mask_id == 4
 
 
-def test_our_folder_tells_transformers_segments_and_length():
-    theirs = transformers.AutoTokenizer.from_pretrained(model_folder("laptop"))
-    encoded = theirs("fellow citizens", "of the senate")
-    first = encoded["token_type_ids"].index(1)
-    assert encoded["input_ids"][first - 1] == 3 and theirs.model_max_length == 128
-    fill = transformers.pipeline(
-        "fill-mask",
-        str(model_folder("laptop")),
-        tokenizer=theirs,
-        tokenizer_kwargs={"truncation": True},
-    )
-    assert len(fill("the united [MASK] of america " + "and so on " * 200)) == 5
-
-
 def test_a_tokenizer_without_the_special_tokens_is_refused():
     with pytest.raises(TokenizerError, match=r"this tokenizer has no \[PAD\]"):
         HubTokenizer(tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, [])))
 
 
-@pytest.mark.parametrize(("words", "expected"), [(-3, "warns"), (3, "refuses")])
-def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, expected):
-    vocabulary = WORDS[:words] if words < 0 else [*WORDS, *"xyz"]
-    write_bert(bert, vocabulary, rows=len(WORDS))
-    said = f"has {len(vocabulary)} tokens, its model 13 rows"
-    if expected == "warns":
-        with pytest.warns(UserWarning, match=said):
-            load_pretrained(bert)
-    else:
-        with pytest.raises(TokenizerError, match=said):
-            load_pretrained(bert)
+@pytest.mark.parametrize(
+    ("words", "notice", "kind"),
+    [
+        (WORDS[:-3], pytest.warns, UserWarning),
+        ([*WORDS, *"xyz"], pytest.raises, TokenizerError),
+    ],
+)
+def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, notice, kind):
+    write_bert(bert, words, rows=len(WORDS))
+    with notice(kind, match=f"has {len(words)} tokens, its model 13 rows"):
+        load_pretrained(bert)
 
 
 def test_a_vocabulary_alone_is_refused_with_the_lines_that_convert_it(bert):
     (bert / "tokenizer.json").unlink()
     (bert / "vocab.txt").write_text("\n".join(["[PAD]", "the", "of", *WORDS[1:]]) + "\n")
-    with pytest.raises(
-        TokenizerError, match=r"from vocab\.txt: tokenizer = AutoTokenizer\.from_pre"
-    ):
+    says = r"from vocab\.txt: tokenizer = AutoTokenizer\.from_pre"
+    with pytest.raises(TokenizerError, match=says):
         load_pretrained(bert)
     transformers.AutoTokenizer.from_pretrained(bert).save_pretrained(bert)
     assert load_pretrained(bert)[1].pieces([1, 5]) == ["the", "[SEP]"]
 
 
-def settings(folder: Path, **changes):
-    file = folder / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+def settings(file: Path, **changes):
+    file.write_text(json.dumps((json.loads(file.read_text()) if file.exists() else {}) | changes))
 
 
 @pytest.mark.parametrize(
@@ -164,12 +135,10 @@ def settings(folder: Path, **changes):
 def test_what_the_settings_of_a_wordpiece_say_goes_before_its_tokenizer_json(tmp_path, changes):
     """As in transformers, whose class builds the normalizer from tokenizer_config.json."""
     write_bert(tmp_path, [*WORDS, "cafe", "café", "Cafe", "Café", "年", "年年"])
-    settings(tmp_path, **changes)
+    settings(tmp_path / "tokenizer_config.json", **changes)
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
-    text = "Café four FOUR 年年"
-    assert load_pretrained(tmp_path)[1].encode(text) == theirs.encode(
-        text, add_special_tokens=False
-    )
+    expected = theirs.encode("Café four FOUR 年年", add_special_tokens=False)
+    assert load_pretrained(tmp_path)[1].encode("Café four FOUR 年年") == expected
 
 
 def test_a_bert_tokenizer_of_which_releases_of_transformers_disagree_is_refused(tmp_path):
@@ -199,40 +168,32 @@ def test_settings_that_an_alberts_tokenizer_does_not_follow_are_refused(tmp_path
         transformers.AutoTokenizer.from_pretrained(tmp_path).save_pretrained(tmp_path)
         (tmp_path / "spiece.model").unlink()
         load_pretrained(tmp_path)
-    settings(tmp_path, **changes)
+    settings(tmp_path / "tokenizer_config.json", **changes)
     ((field, value),) = changes.items()
     said = f"tokenizer_config.json has {field} {value}, {file} {not value}"
     with pytest.raises(TokenizerError, match=said):
         load_pretrained(tmp_path)
 
 
-@pytest.mark.parametrize("place", ["added_tokens.json", "tokenizer_config.json"])
-def test_tokens_that_were_added_beside_the_vocabulary_are_refused(bert, place):
-    def add(token: str, token_id: int):
-        if place == "added_tokens.json":
-            (bert / place).write_text(json.dumps({token: token_id}))
-        else:
-            settings(bert, added_tokens_decoder={str(token_id): {"content": token}})
-
-    add("[MASK]", 6)  # which the vocabulary has
-    load_pretrained(bert)
-    add("gerda", 14)
-    with pytest.raises(TokenizerError, match="adds the token 'gerda' with id 14, which its vocab"):
-        load_pretrained(bert)
-
-
 @pytest.mark.parametrize(
-    "fields",
+    ("file", "fields"),
     [
-        {"mask_token": "<mask>"},
-        {"cls_token": {"content": "<s>"}},
-        {"additional_special_tokens": ["<e1>"]},
-        {"extra_special_tokens": {"image": "<e1>"}},
+        ("added_tokens.json", {"<new>": 14}),
+        ("tokenizer_config.json", {"added_tokens_decoder": {"14": {"content": "<new>"}}}),
+        ("tokenizer_config.json", {"mask_token": "<new>"}),
+        ("tokenizer_config.json", {"cls_token": {"content": "<new>"}}),
+        ("tokenizer_config.json", {"additional_special_tokens": ["<new>"]}),
+        ("tokenizer_config.json", {"extra_special_tokens": {"image": "<new>"}}),
     ],
 )
-def test_a_special_token_that_the_vocabulary_has_not_is_refused(bert, fields):
-    settings(bert, **fields)
-    with pytest.raises(TokenizerError, match="adds the token '<"):
+def test_a_token_that_the_vocabulary_has_not_is_refused(bert, file, fields):
+    known = {"added_tokens_decoder": {"6": {"content": "[MASK]"}}, "cls_token": "[CLS]"}
+    settings(bert / "tokenizer_config.json", **known)
+    settings(bert / "added_tokens.json", **{"[MASK]": 6})
+    load_pretrained(bert)
+    settings(bert / file, **fields)
+    token_id = 14 if "14" in str(fields) else None
+    with pytest.raises(TokenizerError, match=f"adds the token '<new>' with id {token_id}, which"):
         load_pretrained(bert)
 
 

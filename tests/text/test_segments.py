@@ -237,7 +237,7 @@ def cut_at_the_limit(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
     return end
 
 
-def accuracy(parts, tokenizer, objective="sop", ends=whole, columns=None) -> float:
+def accuracy(parts, tokenizer, ends=whole) -> float:
     """Fit on 8,000 pairs of one text, score on 4,000 of the other.
 
     Known of a pair is what shows without reading: lengths, sentence counts, and the token at the
@@ -246,12 +246,12 @@ def accuracy(parts, tokenizer, objective="sop", ends=whole, columns=None) -> flo
     pieces = tokenizer.pieces(range(len(tokenizer)))
     punctuation, known = np.array([piece[-1] in '.!?;:"' for piece in pieces]), []
     for corpus, n in zip(parts, (8000, 4000), strict=True):
-        pairs = draw(corpus, objective, LENGTH, n, seed=n)
+        pairs = draw(corpus, "sop", LENGTH, n, seed=n)
         end, sentences = ends(corpus, pairs), pairs.end - pairs.start
         length, last = end - corpus.sentences[pairs.start], corpus.tokens[end - 1].astype(np.int64)
         features = [length, sentences, length / sentences, np.diff(length), np.diff(sentences)]
         features = np.concatenate([*features, last, punctuation[last]], axis=1)
-        known.append((features[:, :columns], pairs.labels))
+        known.append((features, pairs.labels))
     forest = RandomForestClassifier(40, min_samples_leaf=20, random_state=0)
     return forest.fit(*known[0]).score(*known[1])
 
@@ -264,13 +264,6 @@ def test_neither_length_nor_the_token_at_the_cut_tells_the_order(text, order):
 
 def test_the_same_classifier_finds_the_leak_when_the_last_sentence_is_cut_at_the_limit(text):
     assert accuracy(text[1:], text.tokenizer, ends=cut_at_the_limit) > 0.8
-
-
-def test_lengths_hardly_tell_nsp(text):
-    # Not chance: speakers differ in the length of their sentences, so a segment of another address
-    # may stand out. We measured 0.53, and 0.56 when false segments are not thinned to the sentence
-    # counts of true ones.
-    assert accuracy(text[1:], text.tokenizer, "nsp", columns=8) < 0.55
 
 
 @pytest.mark.parametrize("long", [200, 5000])

@@ -28,9 +28,8 @@ def lines(folder, *rows: dict):
     return written(folder, "rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
 
-def labelled(folder, *labels, name: str = "rows.jsonl"):
-    texts = [{"text": f"text {number}", "label": label} for number, label in enumerate(labels)]
-    return written(folder, name, "".join(json.dumps(row) + "\n" for row in texts))
+def labelled(folder, *labels):
+    return lines(folder, *({"text": f"text {n}", "label": label} for n, label in enumerate(labels)))
 
 
 def classes_and_labels(path, like=None) -> tuple[list[str], list]:
@@ -61,11 +60,9 @@ def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
     for labels in ([0.5, 1.0], [1e-5, 3], ["1e-5", "2"], ["-.5", "1"]):
         with pytest.raises(TaskFileError, match=r"the label .* is a fraction"):
             read_rows(labelled(tmp_path, *labels))
-    with pytest.raises(TaskFileError, match="is another kind of task"):
-        read_rows(lines(tmp_path, SPAN), train)
-    pairs = [{"sentence1": "a", "sentence2": "b", "label": "c"}]
-    with pytest.raises(TaskFileError, match="is another kind of task"):
-        read_rows(written(tmp_path, "pairs.jsonl", json.dumps(pairs[0])), train)
+    for row in (SPAN, {"sentence1": "a", "sentence2": "b", "label": "c"}):
+        with pytest.raises(TaskFileError, match="is another kind of task"):
+            read_rows(lines(tmp_path, row), train)
 
 
 @pytest.mark.parametrize(
@@ -147,62 +144,45 @@ def test_the_published_json_of_squad_is_flattened(tmp_path):
             read_rows(written(tmp_path, "dev.json", content))
 
 
+def answers(text, *starts) -> dict:
+    return {"answers": {"text": text, "answer_start": [*starts]}}
+
+
+def mixed(*row):
+    return pytest.param(*row, marks=MIXED)
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        pytest.param(
-            {"answers": {"text": ["cd"], "answer_start": [True]}}, "the answers are", marks=MIXED
-        ),
-        ({"answers": {"text": ["cd"], "answer_start": [3, 4]}}, "the answers are"),
+        mixed(answers(["b"], True), "the answers are"),
+        (answers(["cd"], 3, 4), "the answers are"),
         ({"answers": {"text": ["cd"]}}, "the answers are"),
-        pytest.param(
-            {"answers": {"text": "cd", "answer_start": [3, 4]}}, "the answers are", marks=MIXED
-        ),
-        ({"answers": {"text": [""], "answer_start": [3]}}, "the answers are"),
-        pytest.param({"answers": ["cd"]}, r"the answers are \[\'cd\'\]", marks=MIXED),
+        mixed(answers("cd", 3, 4), "the answers are"),
+        (answers([""], 3), "the answers are"),
+        mixed({"answers": ["cd"]}, r"the answers are \['cd'\]"),
         ({"answers": None}, "the answers are None"),
-        (
-            {"answers": {"text": ["cd"], "answer_start": [2]}},
-            "the answers are .*2",
-        ),
-        (
-            {"answers": {"text": ["cd"], "answer_start": [-2]}},
-            "the answers are .*-2",
-        ),
+        (answers(["cd"], 2), "the answers are .*2"),
+        (answers(["cd"], -2), "the answers are .*-2"),
         ({"is_impossible": "False"}, "is_impossible is 'False', not False"),
         ({"is_impossible": 0}, "is_impossible is 0, not False"),
         ({"is_impossible": True}, "is_impossible is True, not False"),
-        pytest.param({"question": 3}, "question is 3, which is no text", marks=MIXED),
-        pytest.param({"context": ["ab cd"]}, "context is .*, which is no text", marks=MIXED),
-    ],
-)
-def test_a_bad_question_is_named_with_what_is_wrong(tmp_path, row, message):
-    with pytest.raises(TaskFileError, match=f"1 of 2: row 2, question q7: {message}"):
-        read_rows(lines(tmp_path, SPAN, SPAN | row))
-
-
-def test_a_place_that_is_a_text_is_refused(tmp_path):
-    row = SPAN | {"answers": {"text": ["cd"], "answer_start": ["3"]}}
-    with pytest.raises(TaskFileError, match="1 of 1: row 1, question q7: the answers are"):
-        read_rows(lines(tmp_path, row))
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
+        mixed({"question": 3}, "question is 3, which is no text"),
+        mixed({"context": ["ab cd"]}, "context is .*, which is no text"),
         ({"answer": "D"}, "the answer is 'D', and not a letter of 3"),
         ({"answer": "AB"}, "the answer is 'AB'"),
         ({"answer": ""}, "the answer is ''"),
-        pytest.param({"answer": 2}, "the answer is 2", marks=MIXED),
-        pytest.param({"options": "abc"}, "the options are 'abc'", marks=MIXED),
+        mixed({"answer": 2}, "the answer is 2"),
+        mixed({"options": "abc"}, "the options are 'abc'"),
         ({"options": ["a", "", "c"]}, "the options are"),
-        pytest.param({"options": ["a", 3, "c"]}, "the options are", marks=MIXED),
+        mixed({"options": ["a", 3, "c"]}, "the options are"),
         ({"article": None, "answer": "D"}, "the answer is 'D'"),
     ],
 )
-def test_a_bad_exam_is_named_with_what_is_wrong(tmp_path, row, message):
-    with pytest.raises(TaskFileError, match=f"1 of 2: row 2: {message}"):
-        read_rows(lines(tmp_path, EXAM, EXAM | row))
+def test_a_bad_question_or_exam_is_named_with_what_is_wrong(tmp_path, row, message):
+    whole, name = (EXAM, "") if {"answer", "options"} & row.keys() else (SPAN, ", question q7")
+    with pytest.raises(TaskFileError, match=f"1 of 2: row 2{name}: {message}"):
+        read_rows(lines(tmp_path, whole, whole | row))
 
 
 def test_the_first_ten_bad_rows_are_named_and_all_are_counted(tmp_path):
