@@ -395,7 +395,7 @@ PRETRAIN = "pretrain --corpus stories --steps 2"
         (PRETRAIN, ["checkpoints/notes.txt"]),
         (PRETRAIN, ["model.safetensors", "checkpoints/.lock"]),
         (PRETRAIN, ["model.safetensors.index.json", "checkpoints/.lock"]),
-        ("finetune --model laptop --data sentiment-review", ["finetune.json"]),
+        ("finetune --model laptop --data sentiment-review --steps 1", ["finetune.json"]),
     ],
 )
 def test_training_writes_into_no_folder_that_holds_something_else(tmp_path, command, names, capsys):
