@@ -14,7 +14,6 @@ from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.evaluate import Tally, baselines, evaluate, scores, tally
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
-from albert_edu.training.stages import stack_layers
 from tests.support import same_bits, tiny, weights
 
 
@@ -155,6 +154,3 @@ def test_a_model_refuses_ids_of_another_vocabulary_of_the_same_size(use, story_t
     use(model, known)
     with pytest.raises(ValueError, match="the same ids mean other tokens"):
         use(model, PretrainingStream(foreign.train, foreign.tokenizer, "sop", 2, 32))
-    deeper = stack_layers(model, 4)
-    with pytest.raises(ValueError, match="the same ids mean other tokens"):
-        use(deeper, PretrainingStream(foreign.train, foreign.tokenizer, "sop", 2, 32))
