@@ -194,18 +194,6 @@ def test_a_question_of_ones_own_is_answered_with_words_of_its_context(story_text
         answer(model, story_text.tokenizer, "opened the oven", " ")
 
 
-def rows(path, examples: list[dict]) -> str:
-    path.write_text("".join(json.dumps(example) + "\n" for example in examples))
-    return str(path)
-
-
-@pytest.fixture
-def model_folder(tmp_path, story_text) -> str:
-    config = AlbertConfig.named("albert-tiny", vocab_size=len(story_text.tokenizer))
-    save_pretrained(AlbertForPretraining(config), story_text.tokenizer, tmp_path / "model")
-    return str(tmp_path / "model")
-
-
 TEXTS = ["anna praised the cake.", "ben moved the box."] * 4
 SPAN = {
     "question": "praised the cake",
@@ -218,14 +206,16 @@ KINDS = {
     "QuestionAnswering": [SPAN] * 3,
     "MultipleChoice": [EXAM] * 3,
 }
-QUICK = ["--steps", "3", "--batch-size", "4", "--sequence-length", "32"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fine_tuned_folder_is_one_of_transformers(kind, model_folder, tmp_path, capsys):
-    out, data = tmp_path / "out", rows(tmp_path / "rows.jsonl", KINDS[kind])
-    command = ["finetune", "--model", model_folder, "--data", data, data, *QUICK]
-    assert main([*command, "--out", str(out)]) == 0
+def test_a_fine_tuned_folder_is_one_of_transformers(kind, story_text, tmp_path, capsys):
+    out, data, model = (tmp_path / name for name in ("out", "rows.jsonl", "model"))
+    data.write_text("".join(json.dumps(example) + "\n" for example in KINDS[kind]))
+    config = AlbertConfig.named("albert-tiny", vocab_size=len(story_text.tokenizer))
+    save_pretrained(AlbertForPretraining(config), story_text.tokenizer, model)
+    words = f"--model {model} --data {data} {data} --out {out} --sequence-length 32".split()
+    assert main(["finetune", *words, "--steps", "3", "--batch-size", "4"]) == 0
     printed, record = capsys.readouterr().out, json.loads((out / "finetune.json").read_text())
     for name, score in record["scores"].items():
         guess = record["majority_baseline"][name]
