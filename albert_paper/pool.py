@@ -22,11 +22,11 @@ def run_all(
         try:
             for future in as_completed([pool.submit(job) for job in jobs]):
                 done(future.result())
-        except BaseException:
+        except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 child.terminate()
-            raise
+            raise error.with_traceback(None)  # raised here, as the course's own; its cause has all
 
 
 def _end_with_parent() -> None:

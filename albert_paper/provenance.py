@@ -30,12 +30,10 @@ def provenance(command: str, runs: Collection[dict]) -> dict:
 
     Runs of several machines, commits or days name them all.
     """
+    places = ("device", "commit", "date", "torch")
     return {
         "command": f"python -m albert_paper {command}",
-        **{
-            where: "; ".join(sorted({run[where] for run in runs}))
-            for where in ("device", "commit", "date", "torch")
-        },
+        **{name: "; ".join(sorted({run[name] for run in runs})) for name in places},
         "seeds": sorted({run["seed"] for run in runs}),
         "seconds": round(sum(run["training_seconds"] for run in runs), 1),
     }

@@ -1,6 +1,7 @@
 """A notebook of the main road is a lesson: it fits an hour, asks the reader, and its exercises can be solved."""
 
 import ast
+import contextlib
 import re
 from pathlib import Path
 
@@ -46,11 +47,10 @@ def source_of(path: Path, kind: str) -> list[str]:
     ]
 
 
-def name(path: Path) -> str:
-    return path.stem
+each_lesson = pytest.mark.parametrize("path", ROAD, ids=lambda path: path.stem)
 
 
-@pytest.mark.parametrize("path", ROAD, ids=name)
+@each_lesson
 def test_a_lesson_leaves_out_what_does_not_fit_an_hour(path):
     prose = "\n".join(source_of(path, "markdown"))
     shown = re.sub(r"!\[[^\]]*\]\([^)]*\)|<details>.*?</details>", "", prose, flags=re.DOTALL)
@@ -62,21 +62,21 @@ def test_a_lesson_leaves_out_what_does_not_fit_an_hour(path):
     assert 3 <= len(sections) <= 6, sections
 
 
-@pytest.mark.parametrize("path", ROAD, ids=name)
+@each_lesson
 def test_a_lesson_says_how_long_reading_and_doing_take(path):
     notebook = nbformat.read(path, as_version=4)
     assert with_minutes(notebook) == nbformat.read(path, as_version=4)
     assert MINUTES.search(notebook.cells[0].source)
 
 
-@pytest.mark.parametrize("path", ROAD, ids=name)
+@each_lesson
 def test_a_lesson_opens_with_its_problem_and_a_drawing(path):
     cells = nbformat.read(path, as_version=4).cells[:3]
     opening = "\n".join(cell.source for cell in cells)
     assert "**The problem**" in opening and re.search(r"drawings/\w+\.svg", opening)
 
 
-@pytest.mark.parametrize("path", ROAD, ids=name)
+@each_lesson
 def test_a_guess_is_left_to_the_reader(path):
     """The cell holds ``guess = ...``; what is revealed was asked for first."""
     code = "\n".join(source_of(path, "code"))
@@ -88,7 +88,7 @@ def test_a_guess_is_left_to_the_reader(path):
         )
 
 
-@pytest.mark.parametrize("path", ROAD + OPTIONAL, ids=name)
+@pytest.mark.parametrize("path", ROAD + OPTIONAL, ids=lambda path: path.stem)
 def test_a_lesson_uses_the_words_of_the_field(path):
     prose = re.sub(
         r"`[^`]*`|!\[.*?\]\(.*?\)|\]\(.*?\)", "", "\n".join(source_of(path, "markdown"))
@@ -99,7 +99,7 @@ def test_a_lesson_uses_the_words_of_the_field(path):
     assert not {word: places for word, places in found.items() if places}
 
 
-@pytest.mark.parametrize("path", ROAD, ids=name)
+@each_lesson
 def test_every_exercise_has_hints_an_error_a_solution_and_a_check_that_it_passes(path):
     """The solution sees what the notebook imports, defines and names; the check is the cell's own."""
     notebook = nbformat.read(path, as_version=4)
@@ -131,16 +131,10 @@ def define(source: str, scope: dict) -> None:
     """Run what a cell imports, defines and sets to constants, and leave out what computes."""
     wanted = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
     for node in ast.parse(source).body:
-        constant = isinstance(node, ast.Assign) and not any(
-            isinstance(inner, ast.Call) for inner in ast.walk(node)
-        )
-        if isinstance(node, wanted):
-            exec(compile(ast.Module([node], []), "<cell>", "exec"), scope)
-        elif constant:
-            try:
+        calls = any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+        if isinstance(node, wanted) or (isinstance(node, ast.Assign) and not calls):
+            with contextlib.suppress(NameError):  # made of something that the notebook computes
                 exec(compile(ast.Module([node], []), "<cell>", "exec"), scope)
-            except NameError:
-                pass  # made of something that the notebook computes
 
 
 def glossary() -> list[tuple[str, str]]:
@@ -150,11 +144,11 @@ def glossary() -> list[tuple[str, str]]:
         (ROOT / "notebooks" / "GLOSSARY.md").read_text(),
         re.MULTILINE,
     )
-    assert len(rows) > 80
+    assert len({term for term, _ in rows}) == len(rows) > 80, "no term is there twice"
     return rows
 
 
-@pytest.mark.parametrize("path", ROAD, ids=name)
+@each_lesson
 def test_a_notebook_uses_the_terms_that_the_glossary_says_it_introduces(path):
     text = " ".join(" ".join(source_of(path, "markdown")).lower().replace("-", " ").split())
     terms = [term for term, number in glossary() if number == path.name[:2]]
@@ -166,11 +160,6 @@ def test_a_notebook_uses_the_terms_that_the_glossary_says_it_introduces(path):
     ]
     assert terms or path.name.startswith("00")
     assert not missing
-
-
-def test_no_term_is_in_the_glossary_twice():
-    terms = [term for term, _ in glossary()]
-    assert len(terms) == len(set(terms))
 
 
 def test_the_teaching_page_adds_up_the_minutes_of_its_notebooks(tmp_path):

@@ -19,12 +19,9 @@ DEFINITION = ast.FunctionDef | ast.ClassDef
 def tree(node: ast.AST) -> str:
     """The node as text, with every run of white space in a docstring made one blank."""
     for inner in ast.walk(node):
-        if (
-            isinstance(inner, ast.Expr)
-            and isinstance(inner.value, ast.Constant)
-            and isinstance(inner.value.value, str)
-        ):
-            inner.value.value = " ".join(inner.value.value.split())
+        match inner:
+            case ast.Expr(ast.Constant(str(text))):
+                inner.value.value = " ".join(text.split())
     return ast.dump(node)
 
 

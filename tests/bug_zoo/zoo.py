@@ -18,6 +18,9 @@ from albert_course.assignments.build import find_sources
 from albert_course.checks.engine.edits import wrong_answer
 from tests.bug_zoo.library import RIGHT
 
+CHECKS = list(checks.CHECKS.values())  # of the assignments, and of the exercises inside notebooks
+GRADED = [check for check in CHECKS if "assignment" in check.place]
+
 
 class Animal(NamedTuple):
     """An answer to an exercise. ``says`` is what the report must name; empty where it need not."""
@@ -29,20 +32,10 @@ class Animal(NamedTuple):
     says: str = ""
 
 
-def all_checks() -> list[Callable]:
-    """The checks of the assignments, and those of the exercises inside the notebooks."""
-    return list(checks.CHECKS.values())
-
-
-def graded_checks() -> list[Callable]:
-    """The checks of the assignments."""
-    return [check for check in all_checks() if "assignment" in check.place]
-
-
 def from_cards() -> list[Animal]:
     """The reference and the wrong implementations of every card."""
     animals = []
-    for check in all_checks():
+    for check in CHECKS:
         animals.append(Animal(check, "reference", check.reference, True))
         animals += [
             Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
@@ -65,7 +58,7 @@ def from_assignments() -> list[Animal]:
                     continue
                 names |= {
                     check.__name__: _keeper(animals, check, style)
-                    for check in graded_checks()
+                    for check in GRADED
                     if check.__name__ in names
                 }
                 with contextlib.redirect_stdout(None):

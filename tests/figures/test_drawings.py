@@ -70,19 +70,16 @@ def test_a_reader_who_cannot_see_gets_a_title_a_caption_and_a_full_description(e
 
 
 @EACH
-def test_the_ground_is_opaque_and_the_drawing_is_600_wide(entry):
+def test_the_ground_is_opaque_600_wide_and_no_words_are_smaller_than_14_pixels_scripts_than_12(
+    entry,
+):
     root = ElementTree.fromstring(entry.source)
     ground = root.find(f"{SVG}rect")
     assert root.get("width") == ground.get("width") == "600" and ground.get("fill") == palette.PAPER
     assert root.get("height") == ground.get("height") and float(root.get("height")) <= 640
-
-
-@EACH
-def test_words_are_at_least_14_pixels_and_scripts_at_least_12(entry):
-    root = ElementTree.fromstring(entry.source)
-    assert all(float(node.get("font-size")) >= palette.SMALL for node in root.iter(f"{SVG}text"))
-    spans = [node.get("font-size") for node in root.iter(f"{SVG}tspan")]
-    assert all(float(size) >= palette.SCRIPT for size in spans if size)
+    for kind, least in (("text", palette.SMALL), ("tspan", palette.SCRIPT)):
+        sizes = [node.get("font-size") for node in root.iter(f"{SVG}{kind}")]
+        assert all(float(size) >= least for size in sizes if size or kind == "text")
 
 
 @EACH

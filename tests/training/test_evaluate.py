@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput, loss_sum
-from albert_edu.model.stacking import start_from
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.prepare import prepare
@@ -155,6 +154,3 @@ def test_a_model_refuses_ids_of_another_vocabulary_of_the_same_size(use, story_t
     use(model, known)
     with pytest.raises(ValueError, match="the same ids mean other tokens"):
         use(model, PretrainingStream(foreign.train, foreign.tokenizer, "sop", 2, 32))
-    deeper = start_from(model, model.config.replace(num_layers=4))
-    with pytest.raises(ValueError, match="the same ids mean other tokens"):
-        use(deeper, PretrainingStream(foreign.train, foreign.tokenizer, "sop", 2, 32))

@@ -80,12 +80,9 @@ def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
     assert rows[:10].tolist() != rows[10:].tolist()
 
 
-@pytest.mark.parametrize(
-    "wrong", [dict(batch_size=0), dict(warmup_steps=9), dict(learning_rate=1e30)]
-)
-def test_wrong_settings_and_a_loss_that_explodes_are_refused(model, topics, wrong):
-    with pytest.raises((ValueError, RuntimeError), match=r"batch_size|warmup_steps|not finite"):
-        finetune(model, *topics, FinetuneSettings(**{"steps": 4} | wrong))
+def test_a_loss_that_explodes_is_told(model, topics):
+    with pytest.raises(RuntimeError, match="the loss at step 1 is not finite"):
+        finetune(model, *topics, FinetuneSettings(4, learning_rate=1e30))
 
 
 def test_workers_of_torchrun_are_refused_in_one_sentence(model, topics, monkeypatch):
@@ -197,18 +194,6 @@ def test_a_question_of_ones_own_is_answered_with_words_of_its_context(story_text
         answer(model, story_text.tokenizer, "opened the oven", " ")
 
 
-def rows(path, examples: list[dict]) -> str:
-    path.write_text("".join(json.dumps(example) + "\n" for example in examples))
-    return str(path)
-
-
-@pytest.fixture
-def model_folder(tmp_path, story_text) -> str:
-    config = AlbertConfig.named("albert-tiny", vocab_size=len(story_text.tokenizer))
-    save_pretrained(AlbertForPretraining(config), story_text.tokenizer, tmp_path / "model")
-    return str(tmp_path / "model")
-
-
 TEXTS = ["anna praised the cake.", "ben moved the box."] * 4
 SPAN = {
     "question": "praised the cake",
@@ -221,14 +206,16 @@ KINDS = {
     "QuestionAnswering": [SPAN] * 3,
     "MultipleChoice": [EXAM] * 3,
 }
-QUICK = ["--steps", "3", "--batch-size", "4", "--sequence-length", "32"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fine_tuned_folder_is_one_of_transformers(kind, model_folder, tmp_path, capsys):
-    out, data = tmp_path / "out", rows(tmp_path / "rows.jsonl", KINDS[kind])
-    command = ["finetune", "--model", model_folder, "--data", data, data, *QUICK]
-    assert main([*command, "--out", str(out)]) == 0
+def test_a_fine_tuned_folder_is_one_of_transformers(kind, story_text, tmp_path, capsys):
+    out, data, model = (tmp_path / name for name in ("out", "rows.jsonl", "model"))
+    data.write_text("".join(json.dumps(example) + "\n" for example in KINDS[kind]))
+    config = AlbertConfig.named("albert-tiny", vocab_size=len(story_text.tokenizer))
+    save_pretrained(AlbertForPretraining(config), story_text.tokenizer, model)
+    words = f"--model {model} --data {data} {data} --out {out} --sequence-length 32".split()
+    assert main(["finetune", *words, "--steps", "3", "--batch-size", "4"]) == 0
     printed, record = capsys.readouterr().out, json.loads((out / "finetune.json").read_text())
     for name, score in record["scores"].items():
         guess = record["majority_baseline"][name]
@@ -240,27 +227,3 @@ def test_a_fine_tuned_folder_is_one_of_transformers(kind, model_folder, tmp_path
         assert f'pipeline("text-classification", "{out}")' in printed
     else:
         assert f'AutoModelFor{kind}.from_pretrained("{out}")' in printed
-
-
-def test_nothing_of_the_users_is_replaced(model_folder, tmp_path, capsys):
-    data = rows(tmp_path / "rows.jsonl", KINDS["SequenceClassification"])
-    command = ["finetune", "--model", model_folder, "--data", data, data, *QUICK]
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "finetune.json").write_text("notes")
-    for folder in ("model", "mine"):
-        before = {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
-        assert main([*command, "--out", str(tmp_path / folder)]) == 2
-        assert "is not empty. Give another --out" in capsys.readouterr().err
-        assert before == {path: path.read_bytes() for path in (tmp_path / folder).iterdir()}
-
-
-def test_what_does_not_fit_is_one_sentence(model_folder, tmp_path, capsys):
-    data = rows(tmp_path / "rows.jsonl", KINDS["SequenceClassification"])
-    command = ["finetune", "--model", model_folder]
-    for wrong, message in (
-        (["--data", data], "--data takes sentiment-review, or two of"),
-        (["--data", "imdb", data], "imdb is no .jsonl"),
-        (["--data", data, data, "--sequence-length", "999"], "from 8 to 128, got 999"),
-        (["--data", data, data, "--steps", "0"], "steps must be"),
-    ):
-        assert main([*command, *wrong]) == 2 and message in capsys.readouterr().err

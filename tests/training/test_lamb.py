@@ -136,12 +136,7 @@ def test_a_decay_rate_of_1_is_refused_by_name():
 
 def test_the_constants_are_the_originals_unless_told_otherwise_and_each_may_be_0():
     w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
-    assert Lamb([w], lr=0.1).defaults == {
-        "lr": 0.1,
-        "betas": (0.9, 0.999),
-        "eps": 1e-6,
-        "weight_decay": 0.01,
-        "adapt": True,
-    }
+    usual = dict(lr=0.1, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01, adapt=True)
+    assert Lamb([w], lr=0.1).defaults == usual
     none = dict(lr=0.0, betas=(0.0, 0.0), eps=0.0, weight_decay=0.0)  # a warm-up begins at lr 0
     assert stepped([1.0, 2.0], [[3.0, 4.0]], **none).tolist() == [1.0, 2.0]

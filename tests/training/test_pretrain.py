@@ -12,7 +12,7 @@ from albert_edu.analysis.memory import saved_bytes
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.training import pretrain as module
-from albert_edu.training.evaluate import MARGIN, Baselines, evaluate, tally
+from albert_edu.training.evaluate import MARGIN, Baselines, evaluate
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, learning_rate
@@ -63,18 +63,8 @@ def trained(stream, model=None, held_out=None, **settings) -> tuple[dict, Histor
     return weights(model), history
 
 
-def mean_of_means(model, batch, settings, step, workers):
-    """What many loops do instead: average the parts' means."""
-    total, parts = torch.zeros(8, dtype=torch.float64), workers.micro_batches(settings.accumulate)
-    for rows in parts:
-        output = model(batch.rows(rows))
-        (output.loss / len(parts)).backward()
-        total += tally(batch.rows(rows), output)
-    return total
-
-
 @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
-def test_cutting_a_batch_into_parts_changes_no_weight(lopsided, optimizer, monkeypatch):
+def test_cutting_a_batch_into_parts_changes_no_weight(lopsided, optimizer):
     # Because Adam's m / sqrt(v) blows the rounding of a tiny gradient up to 1e-6 of float32.
     def in_float64(accumulate: int) -> tuple[dict, History]:
         return trained(lopsided, tiny().double(), optimizer=optimizer, accumulate=accumulate)
@@ -82,45 +72,29 @@ def test_cutting_a_batch_into_parts_changes_no_weight(lopsided, optimizer, monke
     whole, history = in_float64(1)
     for parts in (2, 4, 11):  # with 11 some have no sequence
         cut, cut_history = in_float64(parts)
-        assert distance(whole, cut) < 1e-6
+        assert distance(whole, cut) < 1e-6  # a mean of the parts' means would be 1e-4 away
         for a, b in zip(*(timeless(each.records) for each in (history, cut_history)), strict=True):
             assert a == pytest.approx(b, rel=1e-5)
-    monkeypatch.setattr(module, "forward_backward", mean_of_means)
-    assert distance(whole, in_float64(2)[0]) > 1e-4  # the mistake would be seen
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
-def test_clipping_shortens_the_gradient_of_all_parameters_together(
+def test_the_gradient_is_that_of_the_loss_and_clipping_shortens_it_as_a_whole(
     stream, gradient_descent, accumulate
 ):
-    start, step = weights(tiny()), dict(steps=1, learning_rate=1.0, accumulate=accumulate)
+    start, step = tiny(), dict(steps=1, learning_rate=1.0, accumulate=accumulate)
+    start(stream.batch(0)).loss.backward()
 
     def gradient(clip: float) -> tuple[torch.Tensor, float]:
         after, history = trained(stream, clip_norm=clip, **step)
-        moved = torch.cat([(start[name] - after[name]).flatten() for name in start])
-        return moved, history.last("gradient_norm")
+        moved = [(before - after[name]).flatten() for name, before in weights(start).items()]
+        return torch.cat(moved), history.last("gradient_norm")
 
-    full, norm = gradient(1e9)
-    clipped, norm_again = gradient(0.01)  # the record has the norm before clipping
-    assert norm == norm_again == pytest.approx(full.norm().item(), rel=1e-4) and norm > 0.1
-    torch.testing.assert_close(clipped, full * (0.01 / norm), rtol=1e-3, atol=1e-7)
-
-
-def test_a_clip_norm_of_0_never_clips(stream):
-    assert distance(trained(stream, clip_norm=0.0)[0], trained(stream, clip_norm=1e9)[0]) == 0
-
-
-def test_a_run_of_no_steps_has_a_verdict_too(stream):
-    before = weights(tiny())
-    after, history = trained(stream, steps=0)
-    assert distance(before, after) == 0 and history.verdict().startswith("not trained")
-
-
-def test_the_gradient_is_that_of_the_loss_the_model_reports(stream, gradient_descent):
-    model = tiny()
-    model(stream.batch(0)).loss.backward()
-    expected = {name: p.detach() - p.grad for name, p in model.named_parameters()}
-    assert distance(expected, trained(stream, steps=1, learning_rate=1.0, clip_norm=1e9)[0]) < 1e-7
+    expected = torch.cat([p.grad.flatten() for p in start.parameters()])
+    norm = expected.norm().item()
+    for clip, factor in ((1e9, 1), (0.0, 1), (0.01, 0.01 / norm)):  # 0 never clips
+        clipped, recorded = gradient(clip)  # the record has the norm before clipping
+        torch.testing.assert_close(clipped, expected * factor, rtol=1e-3, atol=2e-7)
+        assert recorded == pytest.approx(norm, rel=1e-4) and norm > 0.1
 
 
 def test_bfloat16_stays_finite_keeps_float32_weights_and_stays_near_float32(stream):
@@ -251,7 +225,8 @@ def test_a_record_has_the_rate_of_its_step_and_the_scores_of_its_weights(stream,
     assert min(history.column("seconds")[1]) > 0 and model.training
 
 
-def test_the_verdict_reads_the_held_out_loss_if_there_is_one():
+def test_the_verdict_reads_the_held_out_loss_if_there_is_one_and_knows_a_run_of_no_steps(stream):
+    assert trained(stream, steps=0)[1].verdict().startswith("not trained")
     history = History(Baselines(5.3, 4.3, 4.0), [{"step": 1, "masked_token_loss": 4.0}])
     assert history.verdict().startswith("below the unigram baseline")
     history.records.append({"step": 2, "held_out_masked_token_loss": 4.3 - MARGIN / 2})
@@ -299,31 +274,12 @@ def test_a_model_smaller_than_what_the_stream_holds_is_refused_by_name(stream, s
         trained(stream, tiny(**size))
 
 
-def test_a_weight_that_is_not_finite_stops_the_run_and_is_named(stream):
-    model, whole = tiny(), stream.batch
-    weight = model.albert.encoder.ffn[0].down.weight
-
-    def batch(step: int):
-        weight.data[0, 0] = math.nan if step == 3 else 0.0
-        return whole(step)
-
-    stream.batch = batch
-    with pytest.raises(NonFiniteLoss, match=r"step 3\b.*weights of albert\.encoder\.ffn\.0\.down"):
-        trained(stream, model, steps=6)
-
-
 def test_a_gradient_that_is_not_finite_stops_the_run_before_the_step_and_is_named(stream):
     model, factors = tiny(), iter([1, 1, 1, math.inf])
     model.masked_token_head.dense.bias.register_hook(lambda gradient: gradient * next(factors))
     with pytest.raises(NonFiniteLoss, match=r"step 3\b.*gradient of masked_token_head\.dense\."):
         trained(stream, model, steps=6)
     assert all(w.isfinite().all() for w in weights(model).values())
-
-
-@pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
-def test_an_absurd_learning_rate_ends_in_an_error_and_not_in_silence(stream, optimizer):
-    with pytest.raises(NonFiniteLoss, match="learning rate too high"):
-        trained(stream, optimizer=optimizer, learning_rate=1e36, steps=10)
 
 
 def test_weights_ruined_by_the_last_step_are_no_result(stream, tmp_path, monkeypatch):
