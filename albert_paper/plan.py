@@ -14,10 +14,8 @@ from albert_paper.provenance import git, provenance, write_json
 from albert_paper.published import DATA, read_toml
 from albert_paper.sweep import Run, recorded_run, result_file, results, sweep
 
-MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
-
-
 PLAN = read_toml("experiments.toml")
+MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
 
 
 def runs_of(experiment: dict) -> list[Run]:
@@ -73,10 +71,8 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     finally:
         done = results(wanted, measure, folder)
         record |= {
-            "experiment": name,
             "measure": plan["measure"],
             "plan_commit": git("log", "-1", "--format=%h", "--", str(DATA / "experiments.toml")),
-            "planned_runs": len(wanted),
             "runs": done,
             "provenance": provenance(f"run {name}", done + record.get("pilots", [])),
         }

@@ -26,7 +26,7 @@ def run_all(
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 child.terminate()
-            raise error.with_traceback(None)  # raised here, as the course's own; its cause has all
+            raise error.with_traceback(None) from error.__cause__  # by a line of the course
 
 
 def _end_with_parent() -> None:

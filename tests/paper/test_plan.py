@@ -91,8 +91,7 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
         with contextlib.suppress(KeyboardInterrupt):
             run_experiment("tiny", tmp_path, tmp_path / machine, "cpu")
         record = json.loads((tmp_path / "results/tiny.json").read_text())
-        assert len(record["runs"]) == runs
-        assert record["planned_runs"] == 4 and record["measure"] == "scores"
+        assert len(record["runs"]) == runs and record["measure"] == "scores"
     assert done.count("interrupted") == 2 and len(done) == 6, "nothing is done twice"
 
 
