@@ -117,27 +117,6 @@ def test_the_papers_own_contradictions_are_kept_as_printed():
     assert TABLES["early-1"]["BERT-xlarge (authors' run)"]["RACE"] == 54.3
 
 
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [
-        ("1", "235M"),
-        ("2", "24-layer"),
-        ("2", "82.0"),
-        ("3", "83.2"),
-        ("4", "81.6"),
-        ("5", "82.0"),
-        ("7", "82.0"),
-        ("9", "not the mean"),
-        ("10", "repeats XLNet"),
-        ("early-1", "39.7"),
-        ("early-main", "54.3"),
-        ("early-main", "not the mean"),
-    ],
-)
-def test_a_reader_of_a_contradictory_table_is_warned(number, said):
-    assert any(said in note for note in PRINTED[number]["notes"])
-
-
 def test_gains_the_text_quotes_follow_from_the_tables():
     best, bert = (TABLES["2"][name] for name in ("ALBERT-xxlarge", "BERT-large"))
     best, bert = ([getattr(row[task], "f1", row[task]) for task in TASKS] for row in (best, bert))
