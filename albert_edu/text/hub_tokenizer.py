@@ -18,7 +18,8 @@ from albert_edu.errors import FileError, blame, read_file, read_json
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_text, normalise
 
 SETTINGS = "tokenizer_config.json"
-OF_NORMALIZER = {  # a field of that file -> of the normalizer; transformers believes the former
+SPECIAL = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")  # fields of that file
+OF_NORMALIZER = {  # another -> a field of the normalizer; transformers believes the former
     "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
@@ -45,31 +46,21 @@ class HubTokenizer:
                     setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.pad_id = self._id_of("[PAD]", "<pad>")
-        self.unk_id = self._id_of("[UNK]", "<unk>")
-        self.cls_id, self.sep_id, self.mask_id = map(self._id_of, ("[CLS]", "[SEP]", "[MASK]"))
-
-    def _id_of(self, *names: str) -> int:
-        ids = [self.tokenizer.token_to_id(name) for name in names]
-        if ids == [None] * len(ids):
-            raise TokenizerError(f"this tokenizer has no {names[0]}; BERT's and ALBERT's have one.")
-        return next(token_id for token_id in ids if token_id is not None)
+        known = self.tokenizer.get_vocab()
+        tokens = ["<pad>", "<unk>"] if "<pad>" in known else ["[PAD]", "[UNK]"]
+        tokens += ["[CLS]", "[SEP]", "[MASK]"]
+        self.special = dict(zip(SPECIAL, tokens, strict=True))
+        ids = [known.get(token) for token in tokens]
+        if None in ids:
+            raise TokenizerError(f"this tokenizer lacks one of {', '.join(tokens)}.")
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = ids
 
     def save(self, folder: str | Path) -> None:
         """Write ``tokenizer.json`` and ``tokenizer_config.json``, which AutoTokenizer loads."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.tokenizer.save(str(folder / "tokenizer.json"))
-        pad, unk = self.pieces([self.pad_id, self.unk_id])
-        settings = {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "pad_token": pad,
-            "unk_token": unk,
-            "cls_token": "[CLS]",
-            "sep_token": "[SEP]",
-            "mask_token": "[MASK]",
-            **self.settings,
-        }
+        settings = {"tokenizer_class": "PreTrainedTokenizerFast"} | self.special | self.settings
         (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n")
 
     def __len__(self) -> int:
@@ -81,9 +72,7 @@ class HubTokenizer:
 
     def encode_many(self, texts: list[str]) -> list[list[int]]:
         """Return the token ids of each text."""
-        checked = [check_text(text) for text in texts]
-        encodings = self.tokenizer.encode_batch(checked, add_special_tokens=False)
-        return [encoding.ids for encoding in encodings]
+        return [self.encode(text) for text in texts]
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the token ids of a text, and the characters [start, end) that each stands for."""
@@ -151,23 +140,20 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
 
 def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubTokenizer) -> None:
     """Raise TokenizerError for a special or an added token that the vocabulary has not."""
-    file, added = folder / "added_tokens.json", {}
-    if file.exists():
-        added = read_json(file, FileError)
+    file = folder / "added_tokens.json"
+    added = [*read_json(file, FileError).items()] if file.exists() else []
+    known = {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
     with blame(folder / SETTINGS, FileError):
-        more = (settings.get("added_tokens_decoder") or {}).items()
-        added |= {token["content"]: int(token_id) for token_id, token in more}
-        special = [settings.get(f"{name}_token") for name in ("cls", "sep", "mask", "unk", "pad")]
+        decoder = settings.get("added_tokens_decoder") or {}
+        added += [(token["content"], int(token_id)) for token_id, token in decoder.items()]
+        special = [settings.get(name) for name in SPECIAL]
         for field in ("additional_special_tokens", "extra_special_tokens"):
             named = settings.get(field) or []
             special += named.values() if isinstance(named, dict) else named
-        pieces = {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
-        for token in filter(None, special):
-            content = token["content"] if isinstance(token, dict) else token
-            added.setdefault(content, pieces.get(content))
-    for token, token_id in added.items():
-        known = isinstance(token_id, int) and 0 <= token_id < len(tokenizer)
-        if not known or tokenizer.pieces([token_id]) != [token]:
+        tokens = [token["content"] if isinstance(token, dict) else token for token in special]
+        added += [(token, known.get(token)) for token in tokens if token]
+    for token, token_id in added:
+        if token_id is None or known.get(token) != token_id:
             raise TokenizerError(
                 f"{folder} adds the token {token!r} with id {token_id!r}, which its vocabulary has "
                 f"not. transformers writes both into one tokenizer.json: AutoTokenizer."

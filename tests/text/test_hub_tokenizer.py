@@ -118,7 +118,7 @@ def test_our_folder_tells_transformers_segments_and_length():
 
 
 def test_a_tokenizer_without_the_special_tokens_is_refused():
-    with pytest.raises(TokenizerError, match=r"this tokenizer has no \[PAD\]"):
+    with pytest.raises(TokenizerError, match=r"this tokenizer lacks one of \[PAD\], "):
         HubTokenizer(tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, [])))
 
 
