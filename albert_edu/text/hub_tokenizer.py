@@ -19,11 +19,11 @@ from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_tex
 
 SETTINGS = "tokenizer_config.json"
 SPECIAL = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")  # fields of that file
-OF_NORMALIZER = {  # another -> a field of the normalizer; transformers believes the former
-    "do_lower_case": "lowercase",
-    "strip_accents": "strip_accents",
-    "tokenize_chinese_chars": "handle_chinese_chars",
-}
+WHOLE = (
+    "Two lines of transformers write all of it into one tokenizer.json: tokenizer = "
+    "AutoTokenizer.from_pretrained(FOLDER), tokenizer.save_pretrained(NEW)."
+)
+PROBE, ACUTE = "É年", "\u0301"  # what is left of it tells what a normaliser does
 
 
 class HubTokenizer:
@@ -34,16 +34,6 @@ class HubTokenizer:
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
         self.tokenizer, self.settings = tokenizer, settings or {}
-        if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
-            silent = "do_lower_case" not in self.settings and not tokenizer.normalizer.lowercase
-            if silent and str(self.settings.get("tokenizer_class")).startswith("BertTokenizer"):
-                raise TokenizerError(
-                    f"{SETTINGS} has no do_lower_case, and tokenizer.json keeps capitals: releases "
-                    f"of transformers read that differently. Add do_lower_case to {SETTINGS}."
-                )
-            with blame(SETTINGS, TokenizerError):
-                for field in OF_NORMALIZER.keys() & self.settings.keys():
-                    setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         known = self.tokenizer.get_vocab()
@@ -114,21 +104,23 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
     there = (folder / SETTINGS).exists()
     settings = read_json(folder / SETTINGS, FileError) if there else {}
     if file.name == "spiece.model":
-        tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise("É")
+        tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise(PROBE)
     elif file.name == "tokenizer.json":
         read = read_file(file, lambda path: tokenizers.Tokenizer.from_file(str(path)), FileError)
         tokenizer = HubTokenizer(read, settings)
-        left = read.normalizer.normalize_str("É") if read.normalizer else "É"
+        left = read.normalizer.normalize_str(PROBE) if read.normalizer else PROBE
     else:
-        raise TokenizerError(
-            f"{folder} has no tokenizer.json. Two lines of transformers write one from vocab.txt: "
-            f"tokenizer = AutoTokenizer.from_pretrained(FOLDER), tokenizer.save_pretrained(FOLDER)."
-        )
-    keeps_accents = len(unicodedata.normalize("NFD", left)) > 1
-    does = {"do_lower_case": left.islower(), "keep_accents": keeps_accents}
-    for field, done in (does | {"strip_accents": not keeps_accents}).items():
-        if settings.get(field) not in (None, done):
-            raise TokenizerError(f"{folder / SETTINGS} has {field} {not done}, {file.name} {done}.")
+        raise TokenizerError(f"{folder} has no tokenizer.json, but a vocab.txt. {WHOLE}")
+    keeps_accents = ACUTE in unicodedata.normalize("NFD", left)
+    does = {"do_lower_case": left.islower(), "tokenize_chinese_chars": " " in left}
+    does |= {"keep_accents": keeps_accents, "strip_accents": not keeps_accents}
+    of_bert = str(settings.get("tokenizer_class")).startswith("BertTokenizer")
+    said = {"do_lower_case": of_bert or None} | settings  # what transformers takes it for
+    for field, done in does.items():
+        if said.get(field) not in (None, done):
+            raise TokenizerError(
+                f"{folder / SETTINGS} has {field} {not done}, {file.name} {done}. {WHOLE}"
+            )
     _check_added(folder, settings, tokenizer)
     message = f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model {rows:,} rows."
     if len(tokenizer) > rows:
@@ -156,6 +148,5 @@ def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubT
         if token_id is None or known.get(token) != token_id:
             raise TokenizerError(
                 f"{folder} adds the token {token!r} with id {token_id!r}, which its vocabulary has "
-                f"not. transformers writes both into one tokenizer.json: AutoTokenizer."
-                f"from_pretrained(FOLDER).save_pretrained(NEW)."
+                f"not. {WHOLE}"
             )
