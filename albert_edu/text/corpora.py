@@ -18,6 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from albert_edu.config import check_numbers
+from albert_edu.errors import blame
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
@@ -70,24 +71,15 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     name = str(name)
     kind, _, strengths = name.partition(":")
     if kind == "stories":
-        return _stories_of(strengths)
+        known = ", ".join(inspect.signature(stories).parameters)
+        with blame(name, CorpusError, f"After 'stories:' comes name=number, of {known}."):
+            pairs = (part.split("=") for part in strengths.split(",") if part)
+            return stories(**{k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs})
     if name in NAMED:
         return to_dataset(NAMED[name](), scratch)
     if name and Path(name).exists():
         return to_dataset(file_documents(Path(name)), scratch)
     return to_dataset(row_documents(hub_rows(name), name), scratch)
-
-
-def _stories_of(strengths: str) -> "datasets.Dataset":
-    try:
-        pairs = (part.split("=") for part in strengths.split(",") if part)
-        return stories(**{k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs})
-    except (TypeError, ValueError) as error:
-        known = ", ".join(inspect.signature(stories).parameters)
-        raise CorpusError(
-            f"stories:{strengths}: {error} After 'stories:' come numbers by name, name=number, of "
-            f"{known}."
-        ) from None
 
 
 def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datasets.Dataset":
@@ -98,11 +90,8 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
     import datasets
     from datasets.arrow_writer import ArrowWriter
 
-    if not sys.stderr.isatty():
-        datasets.disable_progress_bars()  # they would fill a log or a notebook
-    rows = (
-        row for row in map(_with_sentences, watched(documents, "splitting")) if row["sentences"]
-    )
+    rows = map(_with_sentences, watched(documents, "splitting"))
+    rows = (row for row in rows if row["sentences"])
     if (first := next(rows, None)) is None:
         raise CorpusError("the corpus is empty: no document has a sentence.")
     rows = chain([first], rows)

@@ -118,8 +118,7 @@ def row_documents(rows: Iterable[dict], where: object) -> Iterator[dict]:
     found = defaultdict(list)
     for number, row in enumerate(rows, 1):
         if "text" not in row or "text.1" in row:  # pandas renames the second of a name
-            many = "two columns" if "text" in row else "no column"
-            raise CorpusError(f"{where} has {many} 'text' but {', '.join(row)}.")
+            raise CorpusError(f"{where} needs one column 'text' and has {', '.join(row)}.")
         text = "" if row["text"] is None else row["text"]
         if not isinstance(text, str):
             raise CorpusError(f"the text of row {number} of {where} is {text!r:.80}.")

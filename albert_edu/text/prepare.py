@@ -3,7 +3,6 @@
 import hashlib
 import os
 import tempfile
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
+from albert_edu.errors import blame
 from albert_edu.text.corpora import NAMED, hold_out, load_corpus, watched
 from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.segments import PairSampler
@@ -19,10 +19,10 @@ from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
-from albert_edu.text.unknown import judge_unknown, listed
+from albert_edu.text.unknown import judge_unknown
 
 CACHE_VERSION = 8  # raise it when the way text is prepared changes, so that old caches are ignored
-SHIPPED = Path(str(files("albert_edu"))) / "pretrained" / "vocabularies"
+SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
 
@@ -91,7 +91,10 @@ def prepare(
     settings = f"V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
     folder = cache_folder() / f"{_key(name)}-{settings}"
     if not folder.exists():
-        with _scratch_in(folder.parent) as scratch:
+        with blame(folder.parent, CorpusError, "Set ALBERT_EDU_CACHE to a folder of yours."):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            temporary = tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True)
+        with temporary as scratch:  # on the disk of the cache, where renaming is all or nothing
             names = name.split("+") if _is_named(name) else [name]
             corpora = [load_corpus(part, Path(scratch)) for part in names]
             sides = zip(*(hold_out(corpus, held_out, seed) for corpus in corpora), strict=True)
@@ -120,9 +123,7 @@ def prepare(
                     raise
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
     text = PreparedText(AlbertTokenizer.load(folder), *parts)
-    judge_unknown(
-        text.train.unknown_share, listed(text.train.unknown), f"{name} (the training part)"
-    )
+    judge_unknown(text.train.unknown_share, text.train.unknown, f"{name} (the training part)")
     return text
 
 
@@ -152,15 +153,3 @@ def _key(name: str) -> str:
         with file.open("rb") as content:
             digest.update(os.fsencode(file.name) + hashlib.file_digest(content, "sha256").digest())
     return f"files-{digest.hexdigest()[:16]}"
-
-
-def _scratch_in(folder: Path) -> tempfile.TemporaryDirectory:
-    """A temporary folder in the cache: renaming is all or nothing only within one disk."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(None, ".preparing-", folder, True)
-    except OSError as error:
-        raise CorpusError(
-            f"prepared text is kept in {folder}, which cannot be written ({error.strerror}). Set "
-            f"ALBERT_EDU_CACHE to a folder of yours."
-        ) from error

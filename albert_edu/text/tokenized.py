@@ -11,13 +11,13 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int, UInt16
 
-from albert_edu.errors import blame, read_file, read_text
+from albert_edu.errors import blame
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
 
@@ -46,11 +46,9 @@ class TokenizedCorpus:
             raise CorpusError("the corpus is empty: it has no tokens.")
         ends = (int(self.sentences[-1]), int(self.documents[-1]), len(self.topics))
         counts = (len(self.tokens), len(self.sentences) - 1, len(self.documents) - 1)
-        if ends != counts:
-            raise CorpusError(f"the offsets of the corpus end at {ends}, its arrays at {counts}.")
-        for offsets in (self.sentences, self.documents):
-            if offsets[0] or (offsets[1:] < offsets[:-1]).any():
-                raise CorpusError("the offsets of the corpus run backwards.")
+        both = (self.sentences, self.documents)
+        if ends != counts or any(n[0] or np.diff(n).min() < 0 for n in both):
+            raise CorpusError(f"the offsets of the corpus end at {ends} of {counts}, or go back.")
 
     @classmethod
     def encode(
@@ -77,9 +75,8 @@ class TokenizedCorpus:
                 counts.append(sum(map(bool, encoded)))
                 topics.append(document.get("topic"))
             tokens = None if folder else np.frombuffer(file.getvalue(), np.uint16)
-        numbers = np.full(len(topics), -1)
-        if None not in topics:
-            numbers = np.unique(topics, return_inverse=True)[1]
+        known = None not in topics
+        numbers = np.unique(topics, return_inverse=True)[1] if known else np.full(len(topics), -1)
         offsets = (*(np.cumsum(n, dtype=np.int64) for n in (lengths, counts)), numbers)
         if not folder:
             return cls(tokens, *offsets, unknown=tuple(unknown.most_common(20)))
@@ -130,12 +127,10 @@ class TokenizedCorpus:
         Raises CorpusError for files that are missing, cut short or do not belong together.
         """
         folder = Path(folder)
-        mapped = partial(np.memmap, dtype=np.uint16, mode="r")
         with blame(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
-            tokens = read_file(folder / "tokens.bin", mapped, CorpusError, None)
-            offsets = read_file(folder / "offsets.npz", np.load, CorpusError, None)
-            unknown = json.loads(read_text(folder / "unknown.json", CorpusError))
-            with offsets:
+            tokens = np.memmap(folder / "tokens.bin", np.uint16, "r")
+            unknown = json.loads((folder / "unknown.json").read_text())
+            with np.load(folder / "offsets.npz") as offsets:
                 arrays = [offsets[name] for name in cls.OFFSETS]
             return cls(tokens, *arrays, tuple((str(word), int(n)) for word, n in unknown))
 

@@ -194,15 +194,10 @@ class AlbertTokenizer:
 def _explain(message: str, vocab_size: int) -> str:
     if limit := re.search(r"set it to a value <= (\d+)", message):
         return (
-            f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} "
-            f"tokens. Use fewer, or more text."
+            f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} tokens."
         )
-    if "smaller than required_chars" in message:
-        needed = re.search(r"vs (\d+)", message)
-        return (
-            f"vocab_size {vocab_size} is too small: the text's single characters alone need "
-            f"{needed[1] if needed else 'more'}."
-        )
+    if "required_chars" in message:
+        return f"vocab_size {vocab_size} is too small for the single characters of this text."
     if "sentences_.empty" in message:
         return "there is no text to learn a vocabulary from."
     return f"SentencePiece could not learn {vocab_size} pieces: {message}"
