@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,9 @@ from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
-from albert_edu.text.unknown import judge_unknown
+from albert_edu.text.unknown import MANY, check_known
 
-CACHE_VERSION = 8  # raise it when the way text is prepared changes, so that old caches are ignored
+CACHE_VERSION = 9  # raise it when the way text is prepared changes, so that old caches are ignored
 SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
@@ -101,20 +102,18 @@ def prepare(
             train, held = map(list, sides)
             if tokenizer is None:
                 # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
-                share = LEARNT_BYTES / sum(corpus.data.nbytes for corpus in train)
+                size = sum(corpus.data.nbytes for corpus in train)
+                share = 1 if _is_named(name) else LEARNT_BYTES / size
                 rng = np.random.default_rng(seed)
-                sample = (
-                    sentence
-                    for document in chain.from_iterable(train)
-                    for sentence in document["sentences"]
-                    if _is_named(name) or rng.random() < share
-                )
+                sample = (sentence for sentence in _sentences(train) if rng.random() < share)
                 lesson = spelling_lesson() if is_synthetic(name) else []
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             whole = Path(scratch, "whole")
             for part, side in (("train", train), ("held_out", held)):
                 documents = watched(chain.from_iterable(side), "tokenising")
                 TokenizedCorpus.encode(documents, tokenizer, whole / part)
+            if TokenizedCorpus.load(whole / "train").unknown_share > MANY:
+                check_known(tokenizer, _sentences(train), f"{name} (the training part)")
             tokenizer.save(whole)
             try:
                 whole.rename(folder)
@@ -122,9 +121,11 @@ def prepare(
                 if not folder.exists():  # else another process has prepared the same meanwhile
                     raise
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
-    text = PreparedText(AlbertTokenizer.load(folder), *parts)
-    judge_unknown(text.train.unknown_share, text.train.unknown, f"{name} (the training part)")
-    return text
+    return PreparedText(AlbertTokenizer.load(folder), *parts)
+
+
+def _sentences(corpora: list) -> Iterator[str]:
+    return chain.from_iterable(document["sentences"] for document in chain.from_iterable(corpora))
 
 
 def describe_text(text: PreparedText, sequence_length: int) -> str:

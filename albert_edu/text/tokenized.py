@@ -6,12 +6,11 @@ the corpus.
 
 import hashlib
 import io
-import json
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +36,6 @@ class TokenizedCorpus:
     sentences: Int[np.ndarray, "sentences_plus_1"]
     documents: Int[np.ndarray, "documents_plus_1"]
     topics: Int[np.ndarray, "documents"]
-    unknown: tuple[tuple[str, int], ...] = ()  # commonest unknown symbols, with their counts
 
     OFFSETS = ("sentences", "documents", "topics")
 
@@ -62,15 +60,13 @@ class TokenizedCorpus:
         """
         if len(tokenizer) > 1 << 16:
             raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
-        lengths, counts, topics, unknown = array("q", [0]), array("q", [0]), [], Counter()
+        lengths, counts, topics = array("q", [0]), array("q", [0]), []
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
         with (folder / "tokens.bin").open("wb") if folder else io.BytesIO() as file:
             for document in documents:
                 encoded = tokenizer.encode_many(document["sentences"])
-                for sentence, ids in zip(document["sentences"], encoded, strict=True):
-                    unknown.update(tokenizer.unknown_in(sentence) if UNK in ids else ())
-                    file.write(np.array(ids, np.uint16))
+                file.write(np.array([*chain.from_iterable(encoded)], np.uint16))
                 lengths.extend(len(ids) for ids in encoded if ids)
                 counts.append(sum(map(bool, encoded)))
                 topics.append(document.get("topic"))
@@ -79,9 +75,8 @@ class TokenizedCorpus:
         numbers = np.unique(topics, return_inverse=True)[1] if known else np.full(len(topics), -1)
         offsets = (*(np.cumsum(n, dtype=np.int64) for n in (lengths, counts)), numbers)
         if not folder:
-            return cls(tokens, *offsets, unknown=tuple(unknown.most_common(20)))
+            return cls(tokens, *offsets)
         np.savez(folder / "offsets.npz", **dict(zip(cls.OFFSETS, offsets, strict=True)))
-        (folder / "unknown.json").write_text(json.dumps(unknown.most_common(20)))
         return cls.load(folder)
 
     @cached_property
@@ -129,10 +124,8 @@ class TokenizedCorpus:
         folder = Path(folder)
         with blame(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
             tokens = np.memmap(folder / "tokens.bin", np.uint16, "r")
-            unknown = json.loads((folder / "unknown.json").read_text())
             with np.load(folder / "offsets.npz") as offsets:
-                arrays = [offsets[name] for name in cls.OFFSETS]
-            return cls(tokens, *arrays, tuple((str(word), int(n)) for word, n in unknown))
+                return cls(tokens, *(offsets[name] for name in cls.OFFSETS))
 
     def __str__(self) -> str:
         sizes = (len(self.documents) - 1, len(self.sentences) - 1, len(self.tokens))

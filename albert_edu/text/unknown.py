@@ -23,12 +23,7 @@ def check_known(tokenizer, texts: Iterable[str], what: str = "the text") -> None
     share = tokens[tokenizer.unk_id] / max(1, tokens.total())
     if not any(map(str.isalpha, "".join(unknown))):
         share = min(share, MOST)  # marks alone are no other script
-    judge_unknown(share, unknown.most_common(8), what)
-
-
-def judge_unknown(share: float, unknown: Iterable[tuple[str, int]], what: str) -> None:
-    """Warn of a share of unknown tokens or raise TokenizerError; see ``check_known``."""
-    symbols = ", ".join(f"{symbol!r} {count:,}" for symbol, count in [*unknown][:8])
+    symbols = ", ".join(f"{symbol!r} {count:,}" for symbol, count in unknown.most_common(8))
     message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
     if share > MOST:  # of text in another script half the tokens are word marks
         raise TokenizerError(f"{message} This tokenizer was learnt for other text.")

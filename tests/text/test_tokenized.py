@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
-from albert_edu.text.unknown import judge_unknown
 
 WORDS = ("the", "Barn", "öld", "burning", "x9", "", "  ", "\u0301")
 
@@ -102,7 +101,7 @@ def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_pa
     for other in (corpus, in_memory):
         for name in ("tokens", *TokenizedCorpus.OFFSETS):
             np.testing.assert_array_equal(getattr(loaded, name), getattr(other, name), strict=True)
-    assert loaded.unknown == corpus.unknown and ("<unk>", 1) in corpus.unknown
+    assert loaded.unknown_share == corpus.unknown_share > 0
     assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
 
 
@@ -129,11 +128,6 @@ def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
     assert dataclasses.replace(corpus).fingerprint == corpus.fingerprint
 
 
-def test_the_eight_commonest_unknown_symbols_are_named():
-    with pytest.warns(UserWarning, match=r"often 'a' 1,000, .*, 'h' 1,000\. Clean"):
-        judge_unknown(0.1, tuple((letter, 1000) for letter in "abcdefghi"), "the text")
-
-
 def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
     dataset = [{"sentences": ["the barn."]}]
     monkeypatch.setattr(AlbertTokenizer, "__len__", lambda self: 65_536)
@@ -152,7 +146,6 @@ DAMAGES = {  # what the error says: what happens to the folder
         f / "offsets.npz", **dict(np.load(f / "offsets.npz")) | {"documents": np.array([0, 4, 3])}
     ),
     "text in .* is damaged.*KeyError": lambda f: np.savez(f / "offsets.npz", documents=[0, 3]),
-    "text in .* is damaged.*TypeError": lambda f: (f / "unknown.json").write_text("3"),
 }
 
 
