@@ -24,7 +24,7 @@ SEEN = 1000  # rows that are looked at for what is no prose
 
 
 def text_files(path: str | Path) -> list[Path]:
-    """Return a file itself, or all .txt files under a folder, sorted; without any, those of rows.
+    """Return a file itself, or all .txt files under a folder, sorted.
 
     Raises CorpusError for a folder without any, a folder that cannot be read and for what is no
     regular file, such as a named pipe.
@@ -37,14 +37,10 @@ def text_files(path: str | Path) -> list[Path]:
     found = [path]
     if path.is_dir():
         walk = os.walk(path, onerror=refuse)
-        found = sorted(Path(root, name) for root, _, names in walk for name in names)
-        texts = [file for file in found if file.suffix.lower() == ".txt"]
-        rows = [file for file in found if file.suffix.lower() in ROWS]
-        if texts and rows:
-            print(f"{path}: only .txt files are read, and not {rows[0].name}.", file=sys.stderr)
-        found = texts or rows
+        files = sorted(Path(root, name) for root, _, names in walk for name in names)
+        found = [file for file in files if file.suffix.lower() == ".txt"]
     if not found:
-        raise CorpusError(f"{path} holds no .txt file, and no rows (.jsonl, .csv, .parquet).")
+        raise CorpusError(f"{path} holds no .txt file. Rows are read from one file (.jsonl, .csv).")
     for file in found:
         if not file.is_file():
             raise CorpusError(f"{file} does not exist, or is no regular file (a pipe, a device).")

@@ -133,20 +133,16 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
 def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubTokenizer) -> None:
     """Raise TokenizerError for a special or an added token that the vocabulary has not."""
     file = folder / "added_tokens.json"
-    added = [*read_json(file, FileError).items()] if file.exists() else []
-    known = {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
+    tokens = [*(read_json(file, FileError) if file.exists() else ())]
+    tokens += [settings.get(name) for name in SPECIAL]
     with blame(folder / SETTINGS, FileError):
-        decoder = settings.get("added_tokens_decoder") or {}
-        added += [(token["content"], int(token_id)) for token_id, token in decoder.items()]
-        special = [settings.get(name) for name in SPECIAL]
-        for field in ("additional_special_tokens", "extra_special_tokens"):
+        for field in ("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens"):
             named = settings.get(field) or []
-            special += named.values() if isinstance(named, dict) else named
-        tokens = [token["content"] if isinstance(token, dict) else token for token in special]
-        added += [(token, known.get(token)) for token in tokens if token]
-    for token, token_id in added:
-        if token_id is None or known.get(token) != token_id:
-            raise TokenizerError(
-                f"{folder} adds the token {token!r} with id {token_id!r}, which its vocabulary has "
-                f"not. {WHOLE}"
-            )
+            tokens += named.values() if isinstance(named, dict) else named
+        texts = {
+            token["content"] if isinstance(token, dict) else token for token in tokens if token
+        }
+        added = texts.difference(tokenizer.pieces(range(len(tokenizer))))
+    if added:
+        added = ", ".join(sorted(added))
+        raise TokenizerError(f"{folder} adds {added}, which its vocabulary has not. {WHOLE}")

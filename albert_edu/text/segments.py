@@ -159,12 +159,12 @@ class PairSampler:
 
 
 def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) -> str:
-    if not len(two_sentences):
+    if not len(two_sentences) and corpus.lengths.mean() <= LONGEST:
         return (
             "every document has a single sentence, and a pair needs two. Put sentences that follow "
             "each other into one document, or train with the objective none: masked tokens alone."
         )
-    shortest = int(two_sentences.min()) + SPECIALS
+    shortest = int(two_sentences.min(initial=LONGEST)) + SPECIALS
     if shortest > LONGEST:
         return (
             f"no two neighbouring sentences fit {room} tokens: {corpus.density}, so its sentence "

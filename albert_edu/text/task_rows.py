@@ -6,7 +6,6 @@ of ``tasks``, which are encoded there and in ``spans``.
 """
 
 import json
-import string
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +18,7 @@ from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
 from albert_edu.text.tokenizer import check_text
 
 ANSWERS = "{text: [words of the context, ...], answer_start: [the character they begin at, ...]}"
-LETTERS = string.ascii_uppercase
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class TaskFileError(ValueError):

@@ -217,7 +217,7 @@ def test_tokens_that_were_added_beside_the_vocabulary_are_refused(bert, place):
     add("[MASK]", 6)  # which the vocabulary has
     load_pretrained(bert)
     add("gerda", 14)
-    with pytest.raises(TokenizerError, match="adds the token 'gerda' with id 14, which its vocab"):
+    with pytest.raises(TokenizerError, match="adds gerda, which its vocabulary has not"):
         load_pretrained(bert)
 
 
@@ -232,7 +232,7 @@ def test_tokens_that_were_added_beside_the_vocabulary_are_refused(bert, place):
 )
 def test_a_special_token_that_the_vocabulary_has_not_is_refused(bert, fields):
     settings(bert, **fields)
-    with pytest.raises(TokenizerError, match="adds the token '<"):
+    with pytest.raises(TokenizerError, match="adds <"):
         load_pretrained(bert)
 
 

@@ -97,9 +97,10 @@ def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_or_names_t
 
 
 def test_sentences_whose_ends_were_not_found_get_no_advice_that_nobody_can_follow():
-    with pytest.raises(CorpusError, match=r"one sentence in 2,831 tokens.*an empty line") as error:
-        PairSampler(corpus_of([[2831, 2831], [2831]]), "sop", 128)
-    assert "at least" not in str(error.value)
+    for documents in ([[2831, 2831], [2831]], [[2831], [2831]]):
+        with pytest.raises(CorpusError, match=r"in 2,831 tokens.*an empty line") as error:
+            PairSampler(corpus_of(documents), "sop", 128)
+        assert "at least" not in str(error.value)
 
 
 def test_documents_of_one_sentence_serve_masked_tokens_alone_and_no_order():
