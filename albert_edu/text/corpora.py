@@ -6,7 +6,6 @@ text is read, because ``import albert_edu`` has to be quick. Notebook 01 shows w
 """
 
 import inspect
-import os
 import sys
 import uuid
 from collections.abc import Iterable, Iterator
@@ -109,8 +108,8 @@ def watched(documents: Iterable[dict], work: str) -> Iterator[dict]:
 
     A log gets a line every ten seconds. TQDM_DISABLE silences it.
     """
-    every, silent = 0.5 if sys.stderr.isatty() else 10, bool(os.environ.get("TQDM_DISABLE"))
-    yield from tqdm(documents, work, mininterval=every, delay=3, leave=False, disable=silent)
+    every = 0.5 if sys.stderr.isatty() else 10
+    yield from tqdm(documents, work, mininterval=every, delay=3, leave=False)
 
 
 def _with_sentences(document: dict) -> dict:

@@ -101,8 +101,7 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
     file = next((folder / name for name in names if (folder / name).exists()), None)
     if file is None:
         return None
-    there = (folder / SETTINGS).exists()
-    settings = read_json(folder / SETTINGS, FileError) if there else {}
+    settings = read_json(folder / SETTINGS, FileError) if (folder / SETTINGS).exists() else {}
     if file.name == "spiece.model":
         tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise(PROBE)
     elif file.name == "tokenizer.json":

@@ -170,7 +170,4 @@ def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) 
             f"no two neighbouring sentences fit {room} tokens: {corpus.density}, so its sentence "
             f"ends were not found. Put an empty line after each sentence."
         )
-    return (
-        f"no two neighbouring sentences fit {room} tokens; the shortest pair needs "
-        f"{shortest}. Use a sequence_length of at least {shortest}."
-    )
+    return f"no two neighbouring sentences fit {room} tokens; the shortest pair needs {shortest}."

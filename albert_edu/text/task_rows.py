@@ -135,10 +135,7 @@ def _exam(row: dict, article: str, question: str) -> ChoiceExample:
     options, answer = row["options"], row["answer"]
     right = isinstance(options, list) and all(isinstance(o, str) and o.strip() for o in options)
     if not right or answer not in [*LETTERS[: len(options)]]:
-        raise ValueError(
-            f"the options are {options!r:.80}, and not a list of texts, or the answer is "
-            f"{answer!r:.80}, and not the letter of one of them"
-        )
+        raise ValueError(f"the answer {answer!r:.20} is no letter of the texts {options!r:.80}")
     pattern = question if "_" in question else f"{question} _"
     choices = tuple(pattern.replace("_", option) for option in options)
     return ChoiceExample(article, choices, LETTERS.index(answer))

@@ -161,8 +161,7 @@ class AlbertTokenizer:
 
     @cached_property
     def _alphabet(self) -> frozenset[str]:
-        ordinary = range(MASK + 1, len(self))
-        return frozenset("".join(self.pieces(ordinary)))
+        return frozenset("".join(self.pieces(range(MASK + 1, len(self)))))
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The SentencePiece pieces of token ids; WORD_START marks where a word begins."""
