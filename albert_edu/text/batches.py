@@ -99,9 +99,7 @@ class PretrainingStream:
         check_numbers(self, 1e-6, 1.0, "mask_rate")
         largest, size = int(self.corpus.tokens.max()), len(self.tokenizer)
         if largest >= size:
-            raise ValueError(
-                f"the corpus is another tokenizer's: it has token {largest} of {size}."
-            )
+            raise ValueError(f"the corpus is another tokenizer's: it has id {largest} of {size}.")
         pair_settings = (self.objective, self.sequence_length, self.negatives)
         self.sampler = PairSampler(self.corpus, *pair_settings)
 

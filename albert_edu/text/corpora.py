@@ -40,10 +40,9 @@ def imdb_documents() -> Iterator[dict]:
 
     Repeated reviews are dropped.
     """
-    table = imdb_table()
-    for index, text, label in zip(table.index, table["text"], table["label"], strict=True):
-        text = text.replace("<br /><br />", "\n\n").replace("<br />", " ")
-        yield {"id": f"imdb-{index}", "label": label, "text": text}
+    for row in imdb_table().itertuples():
+        text = row.text.replace("<br /><br />", "\n\n").replace("<br />", " ")
+        yield {"id": f"imdb-{row.Index}", "label": row.label, "text": text}
 
 
 def imdb_table() -> "pandas.DataFrame":

@@ -41,19 +41,16 @@ def text_files(path: str | Path) -> list[Path]:
         found = [file for file in files if file.suffix.lower() == ".txt"]
     if not found:
         raise CorpusError(f"{path} holds no .txt file. Rows are read from one file (.jsonl, .csv).")
-    for file in found:
-        if not file.is_file():
-            raise CorpusError(f"{file} does not exist, or is no regular file (a pipe, a device).")
+    if odd := [file for file in found if not file.is_file()]:
+        raise CorpusError(f"{odd[0]} does not exist, or is no regular file (a pipe, a device).")
     return found
 
 
 def file_documents(path: Path) -> Iterator[dict]:
     """Yield the documents of a file, or of each file of a folder."""
     for file in text_files(path):
-        if not file.stat().st_size:
-            continue
         name = os.fsencode(file.relative_to(path) if path.is_dir() else file.name)
-        if file.suffix.lower() in ROWS:
+        if file.suffix.lower() in ROWS and file.stat().st_size:
             with opened_rows(file, CorpusError, "Its rows need a field named text.") as rows:
                 yield from row_documents(rows, file)
         else:

@@ -87,10 +87,10 @@ def prepare(
     check_numbers(locals(), 0, 2**32, "seed")
     check_numbers(locals(), 0.0, 1.0, "held_out")
     tokenizer = tokenizer or shipped_vocabulary(name, vocab_size, held_out, seed)
-    release = f"sentencepiece-{sentencepiece.__version__}"  # each learns another vocabulary
-    vocabulary = tokenizer.fingerprint if tokenizer else f"{vocab_size}-{release}"
-    settings = f"V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
-    folder = cache_folder() / f"{_key(name)}-{settings}"
+    # Each release of SentencePiece learns another vocabulary.
+    learnt = f"{vocab_size}-sentencepiece-{sentencepiece.__version__}"
+    key = f"{_key(name)}-V{tokenizer.fingerprint if tokenizer else learnt}"
+    folder = cache_folder() / f"{key}-held{held_out}-seed{seed}-{CACHE_VERSION}"
     if not folder.exists():
         with blame(folder.parent, CorpusError, "Set ALBERT_EDU_CACHE to a folder of yours."):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ def describe_text(text: PreparedText, sequence_length: int) -> str:
     used = PairSampler(text.train, "none", sequence_length).coverage
     return (
         f"training: {train}\nheld out: {held_out}\n{used:.1%} of the training tokens are in "
-        f"sentences that fit a pair of {sequence_length} tokens; {text.train.density}."
+        f"sentences that fit a pair of {sequence_length} tokens."
     )
 
 

@@ -167,7 +167,8 @@ def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) 
     shortest = int(two_sentences.min(initial=LONGEST)) + SPECIALS
     if shortest > LONGEST:
         return (
-            f"no two neighbouring sentences fit {room} tokens: {corpus.density}, so its sentence "
-            f"ends were not found. Put an empty line after each sentence."
+            f"no two neighbouring sentences fit {room} tokens: there is one sentence in "
+            f"{corpus.lengths.mean():,.0f} tokens, so its sentence ends were not found. Put an "
+            f"empty line after each sentence."
         )
     return f"no two neighbouring sentences fit {room} tokens; the shortest pair needs {shortest}."

@@ -75,6 +75,5 @@ def looks_like(text: str) -> str | None:
     marks = MARKUP.findall(head)
     if len(marks) > 2 and sum(map(len, marks)) > 0.01 * len(head):
         return "markup"
-    lines = [line for line in head.splitlines()[:20] if line.strip()]
-    tabs = [line.count("\t") for line in lines]
+    tabs = [line.count("\t") for line in head.splitlines()[:20] if line.strip()]
     return "a table" if len(tabs) > 2 and 0 < min(tabs) == max(tabs) else None

@@ -102,11 +102,6 @@ class TokenizedCorpus:
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
         return sum(np.bincount(part, minlength=1 << 16) for part in parts)[:vocab_size]
 
-    @property
-    def density(self) -> str:
-        """How long sentences are on average, in words."""
-        return f"there is one sentence in {len(self.tokens) / len(self.lengths):,.0f} tokens"
-
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with any token or boundary."""

@@ -149,7 +149,7 @@ def test_a_corpus_may_hold_the_last_token_of_the_tokenizer_and_none_beyond_it(te
     size = len(text.tokenizer)
     assert PretrainingStream(numbered(size - 1), text.tokenizer).batch(0).num_masked > 0
     with pytest.raises(
-        ValueError, match=f"corpus is another tokenizer's: it has token {size} of {size}"
+        ValueError, match=f"corpus is another tokenizer's: it has id {size} of {size}"
     ):
         PretrainingStream(numbered(size), text.tokenizer)
 
