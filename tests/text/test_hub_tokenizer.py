@@ -88,6 +88,9 @@ def test_a_wordpiece_tokenizer_is_saved_so_that_we_and_transformers_read_it_agai
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "again")
     assert again.fingerprint == tokenizer.fingerprint and theirs.model_max_length == 16
     assert theirs.encode("four years", add_special_tokens=False) == tokenizer.encode("four years")
+    HubTokenizer(tokenizer.tokenizer).save(tmp_path / "bare")  # without settings of its own
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "bare")
+    assert (theirs.pad_token, theirs.mask_token_id) == ("[PAD]", tokenizer.mask_id)
 
 
 def test_a_folder_that_transformers_saved_from_ours_keeps_its_tokenizer(tmp_path):

@@ -95,10 +95,10 @@ def test_two_texts_are_known_by_their_names_on_the_hub(tmp_path, pair):
 
 
 def test_a_csv_has_quoted_cells_and_a_tsv_has_quotation_marks(tmp_path):
-    table = ',sentence,label\n0,"007, ""x""\nnext",yes\n1,two,no\n'
+    table = ',sentence,label\n0,"007, ""x""\nnext",yes\n1,NA,no\n'
     assert read_rows(written(tmp_path, "a.csv", table)).examples == [
         Example('007, "x"\nnext', None, 1),
-        Example("two", None, 0),
+        Example("NA", None, 0),
     ]
     table = '\ufeffsentence\tlabel\r\n"open \t1\r\ndull\t0\r\n'
     assert read_rows(written(tmp_path, "a.tsv", table)).examples == [
