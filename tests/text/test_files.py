@@ -57,16 +57,13 @@ def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd):
 
 # datasets before 5.2 leaves closing a .csv to the garbage collector.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "tsv", "parquet"])
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
 def test_rows_with_a_text_are_documents_and_those_without_are_named(tmp_path, suffix):
     texts = ["One. Two.", "  ", "Three, 'here'.", None, "Four."]
     rows = Dataset.from_list([{"text": text, "stars": 3} for text in texts])
     file = tmp_path / f"rows.{suffix}"
-    if suffix == "tsv":
-        rows.to_csv(file, sep="\t")
-    else:
-        write = rows.to_json if suffix.startswith("json") else getattr(rows, f"to_{suffix}")
-        write(file)
+    write = rows.to_json if suffix.startswith("json") else getattr(rows, f"to_{suffix}")
+    write(file)
     with pytest.warns(UserWarning, match=r"rows\.\w+ holds nothing in rows \[2, 4\] \(2 in all\)"):
         corpus = load_corpus(file)
     assert corpus["id"][:] == ["row-1", "row-3", "row-5"]

@@ -173,14 +173,8 @@ def test_the_published_json_of_squad_is_flattened(tmp_path):
         ({"answers": {"text": [""], "answer_start": [3]}}, "the answers are"),
         pytest.param({"answers": ["cd"]}, r"the answers are \[\'cd\'\]", marks=MIXED),
         ({"answers": None}, "the answers are None"),
-        (
-            {"answers": {"text": ["cd"], "answer_start": [2]}},
-            "the answers are .*2",
-        ),
-        (
-            {"answers": {"text": ["cd"], "answer_start": [-2]}},
-            "the answers are .*-2",
-        ),
+        ({"answers": {"text": ["cd"], "answer_start": [2]}}, "the answers are .*2"),
+        ({"answers": {"text": ["cd"], "answer_start": [-2]}}, "the answers are .*-2"),
         ({"is_impossible": "False"}, "is_impossible is 'False', not False"),
         ({"is_impossible": True}, "is_impossible is True, not False"),
         pytest.param({"question": 3}, "a text must be a str, got 3", marks=MIXED),
