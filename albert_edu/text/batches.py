@@ -97,12 +97,9 @@ class PretrainingStream:
         check_numbers(self, 0, 2**40, "seed", "skip")
         check_numbers(self, 0.0, 1.0, "short_probability")
         check_numbers(self, 1e-6, 1.0, "mask_rate")
-        largest, vocab_size = int(self.corpus.tokens.max()), len(self.tokenizer)
-        if largest >= vocab_size:
-            raise ValueError(
-                f"the corpus has token id {largest}, but the tokenizer only {vocab_size} tokens. "
-                f"The corpus was prepared with another tokenizer."
-            )
+        largest, size = int(self.corpus.tokens.max()), len(self.tokenizer)
+        if largest >= size:
+            raise ValueError(f"the corpus is another tokenizer's: it has id {largest} of {size}.")
         pair_settings = (self.objective, self.sequence_length, self.negatives)
         self.sampler = PairSampler(self.corpus, *pair_settings)
 

@@ -6,7 +6,6 @@ text is read, because ``import albert_edu`` has to be quick. Notebook 01 shows w
 """
 
 import inspect
-import os
 import sys
 import uuid
 from collections.abc import Iterable, Iterator
@@ -18,11 +17,10 @@ import numpy as np
 from tqdm import tqdm
 
 from albert_edu.config import check_numbers
+from albert_edu.errors import blame
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
-
-LONGEST_SENTENCE = 10_000  # characters; in more than that, sentence ends were not found
 
 
 def sotu_documents() -> Iterator[dict]:
@@ -42,10 +40,9 @@ def imdb_documents() -> Iterator[dict]:
 
     Repeated reviews are dropped.
     """
-    table = imdb_table()
-    for index, text, label in zip(table.index, table["text"], table["label"], strict=True):
-        text = text.replace("<br /><br />", "\n\n").replace("<br />", " ")
-        yield {"id": f"imdb-{index}", "label": label, "text": text}
+    for row in imdb_table().itertuples():
+        text = row.text.replace("<br /><br />", "\n\n").replace("<br />", " ")
+        yield {"id": f"imdb-{row.Index}", "label": row.label, "text": text}
 
 
 def imdb_table() -> "pandas.DataFrame":
@@ -70,24 +67,15 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     name = str(name)
     kind, _, strengths = name.partition(":")
     if kind == "stories":
-        return _stories_of(strengths)
+        known = ", ".join(inspect.signature(stories).parameters)
+        with blame(name, CorpusError, f"After 'stories:' comes name=number, of {known}."):
+            pairs = (part.split("=") for part in strengths.split(",") if part)
+            return stories(**{k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs})
     if name in NAMED:
         return to_dataset(NAMED[name](), scratch)
     if name and Path(name).exists():
         return to_dataset(file_documents(Path(name)), scratch)
     return to_dataset(row_documents(hub_rows(name), name), scratch)
-
-
-def _stories_of(strengths: str) -> "datasets.Dataset":
-    try:
-        pairs = (part.split("=") for part in strengths.split(",") if part)
-        return stories(**{k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs})
-    except (TypeError, ValueError) as error:
-        known = ", ".join(inspect.signature(stories).parameters)
-        raise CorpusError(
-            f"stories:{strengths}: {error} After 'stories:' come numbers by name, name=number, of "
-            f"{known}."
-        ) from None
 
 
 def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datasets.Dataset":
@@ -98,11 +86,8 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
     import datasets
     from datasets.arrow_writer import ArrowWriter
 
-    if not sys.stderr.isatty():
-        datasets.disable_progress_bars()  # they would fill a log or a notebook
-    rows = (
-        row for row in map(_with_sentences, watched(documents, "splitting")) if row["sentences"]
-    )
+    rows = map(_with_sentences, watched(documents, "splitting"))
+    rows = (row for row in rows if row["sentences"])
     if (first := next(rows, None)) is None:
         raise CorpusError("the corpus is empty: no document has a sentence.")
     rows = chain([first], rows)
@@ -122,19 +107,14 @@ def watched(documents: Iterable[dict], work: str) -> Iterator[dict]:
 
     A log gets a line every ten seconds. TQDM_DISABLE silences it.
     """
-    every, silent = 0.5 if sys.stderr.isatty() else 10, bool(os.environ.get("TQDM_DISABLE"))
-    yield from tqdm(documents, work, mininterval=every, delay=3, leave=False, disable=silent)
+    every = 0.5 if sys.stderr.isatty() else 10
+    yield from tqdm(documents, work, mininterval=every, delay=3, leave=False)
 
 
 def _with_sentences(document: dict) -> dict:
     """Replace the text of a document, if it has one, by its sentences."""
     if "text" in document:
         document["sentences"] = split_sentences(document.pop("text"))
-    if (longest := max(map(len, document["sentences"]), default=0)) > LONGEST_SENTENCE:
-        raise CorpusError(
-            f"{document['id']} has a sentence of {longest:,} characters, so its sentence ends were "
-            f"not found. Put an empty line after each sentence."
-        )
     return document
 
 

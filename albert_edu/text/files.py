@@ -4,24 +4,27 @@ Each is a dict with an ``id`` and a ``text``, or with its ``sentences`` where ea
 Nothing is read as text in silence that is something else. ``datasets`` reads the rows.
 """
 
+import csv
 import os
 import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from albert_edu.errors import blame
 from albert_edu.text.sentences import PARAGRAPH_BREAK, CorpusError, is_sentence_a_line, looks_like
 
 PART_CHARACTERS = 1 << 13  # a longer file is cut into documents of about three pages
-ROWS = {".jsonl": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
-WRONG = "something that is no text"
+ROWS = {".jsonl": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
+CELLS = {"keep_default_na": False, "index_col": False}  # NA is a word, a column is a column
+TABLES = {".csv": CELLS, ".tsv": CELLS | {"sep": "\t", "quoting": csv.QUOTE_NONE}}  # as in GLUE
 SEEN = 1000  # rows that are looked at for what is no prose
 
 
 def text_files(path: str | Path) -> list[Path]:
-    """Return a file itself, or all .txt files under a folder, sorted; without any, those of rows.
+    """Return a file itself, or all .txt files under a folder, sorted.
 
     Raises CorpusError for a folder without any, a folder that cannot be read and for what is no
     regular file, such as a named pipe.
@@ -34,35 +37,40 @@ def text_files(path: str | Path) -> list[Path]:
     found = [path]
     if path.is_dir():
         walk = os.walk(path, onerror=refuse)
-        found = sorted(Path(root, name) for root, _, names in walk for name in names)
-        texts = [file for file in found if file.suffix.lower() == ".txt"]
-        rows = [file for file in found if file.suffix.lower() in ROWS]
-        if texts and rows:
-            print(f"{path}: only .txt files are read, and not {rows[0].name}.", file=sys.stderr)
-        found = texts or rows
+        files = sorted(Path(root, name) for root, _, names in walk for name in names)
+        found = [file for file in files if file.suffix.lower() == ".txt"]
     if not found:
-        raise CorpusError(f"{path} holds no .txt file, and no rows (.jsonl, .csv, .parquet).")
-    for file in found:
-        if not file.is_file():
-            raise CorpusError(f"{file} does not exist, or is no regular file (a pipe, a device).")
+        raise CorpusError(f"{path} holds no .txt file. Rows are read from one file (.jsonl, .csv).")
+    if odd := [file for file in found if not file.is_file()]:
+        raise CorpusError(f"{odd[0]} does not exist, or is no regular file (a pipe, a device).")
     return found
 
 
 def file_documents(path: Path) -> Iterator[dict]:
     """Yield the documents of a file, or of each file of a folder."""
     for file in text_files(path):
-        if not file.stat().st_size:
-            continue
         name = os.fsencode(file.relative_to(path) if path.is_dir() else file.name)
-        if kind := ROWS.get(file.suffix.lower()):
-            from datasets import load_dataset
-
-            with blame(file, CorpusError, "Its rows need a field named text."):
-                rows = load_dataset(kind, data_files=str(file), split="train", streaming=True)
+        if file.suffix.lower() in ROWS and file.stat().st_size:
+            with opened_rows(file, CorpusError, "Its rows need a field named text.") as rows:
                 yield from row_documents(rows, file)
         else:
             for document in text_documents(file):
                 yield {"id": name.decode("utf-8", "replace")} | document
+
+
+@contextmanager
+def opened_rows(file: Path, kind: type[Exception], advice: str) -> Iterator:
+    """Give the rows of a file, which may not fit into memory; see ``blame`` for what goes wrong.
+
+    That a row has more cells than the header names is an error, which pandas would cut.
+    """
+    from datasets import load_dataset
+
+    suffix = file.suffix.lower()
+    options = {"split": "train", "streaming": True} | TABLES.get(suffix, {})
+    with blame(file, kind, advice), warnings.catch_warnings():
+        warnings.filterwarnings("error", "Length of header")
+        yield load_dataset(ROWS[suffix], data_files=str(file), **options)
 
 
 def text_documents(file: Path) -> Iterator[dict]:
@@ -97,29 +105,23 @@ def text_documents(file: Path) -> Iterator[dict]:
 def row_documents(rows: Iterable[dict], where: object) -> Iterator[dict]:
     """Yield a document for each row with a text.
 
-    Rows without one are left out. A warning names them and rows that are no prose, and a
-    CorpusError rows whose text is a number or the like: all at once, by their numbers from 1.
+    Rows without one are left out. A warning names them and rows that are no prose, all at once, by
+    their numbers from 1. Raises CorpusError for a text that is a number or the like.
     """
     found = defaultdict(list)
     for number, row in enumerate(rows, 1):
         if "text" not in row or "text.1" in row:  # pandas renames the second of a name
-            many = "two columns" if "text" in row else "no column"
-            raise CorpusError(f"{where} has {many} 'text' but {', '.join(row)}.")
+            raise CorpusError(f"{where} needs one column 'text' and has {', '.join(row)}.")
         text = "" if row["text"] is None else row["text"]
         if not isinstance(text, str):
-            found[WRONG].append(number)
-        elif not text.strip():
-            found["nothing"].append(number)
-        else:
-            if number <= SEEN and (kind := looks_like(text)):
-                found[kind].append(number)
+            raise CorpusError(f"the text of row {number} of {where} is {text!r:.80}.")
+        if kind := "nothing" if not text.strip() else number <= SEEN and looks_like(text):
+            found[kind].append(number)
+        if text.strip():
             yield {"id": f"row-{number}", "text": text}
     parts = (f"{what} in rows {n[:10]} ({len(n):,} in all)" for what, n in found.items())
-    message = f"the field 'text' of {where} holds {'; '.join(parts)}."
-    if WRONG in found:
-        raise CorpusError(message)
     if found:
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(f"the field 'text' of {where} holds {'; '.join(parts)}.", stacklevel=2)
 
 
 def hub_rows(

@@ -18,11 +18,12 @@ from albert_edu.errors import FileError, blame, read_file, read_json
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_text, normalise
 
 SETTINGS = "tokenizer_config.json"
-OF_NORMALIZER = {  # a field of that file -> of the normalizer; transformers believes the former
-    "do_lower_case": "lowercase",
-    "strip_accents": "strip_accents",
-    "tokenize_chinese_chars": "handle_chinese_chars",
-}
+SPECIAL = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")  # fields of that file
+WHOLE = (
+    "Two lines of transformers write all of it into one tokenizer.json: tokenizer = "
+    "AutoTokenizer.from_pretrained(FOLDER), tokenizer.save_pretrained(NEW)."
+)
+PROBE, ACUTE = "É年", "\u0301"  # what is left of it tells what a normaliser does
 
 
 class HubTokenizer:
@@ -33,43 +34,23 @@ class HubTokenizer:
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
         self.tokenizer, self.settings = tokenizer, settings or {}
-        if isinstance(tokenizer.normalizer, tokenizers.normalizers.BertNormalizer):
-            silent = "do_lower_case" not in self.settings and not tokenizer.normalizer.lowercase
-            if silent and str(self.settings.get("tokenizer_class")).startswith("BertTokenizer"):
-                raise TokenizerError(
-                    f"{SETTINGS} has no do_lower_case, and tokenizer.json keeps capitals: releases "
-                    f"of transformers read that differently. Add do_lower_case to {SETTINGS}."
-                )
-            with blame(SETTINGS, TokenizerError):
-                for field in OF_NORMALIZER.keys() & self.settings.keys():
-                    setattr(tokenizer.normalizer, OF_NORMALIZER[field], self.settings[field])
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.pad_id = self._id_of("[PAD]", "<pad>")
-        self.unk_id = self._id_of("[UNK]", "<unk>")
-        self.cls_id, self.sep_id, self.mask_id = map(self._id_of, ("[CLS]", "[SEP]", "[MASK]"))
-
-    def _id_of(self, *names: str) -> int:
-        ids = [self.tokenizer.token_to_id(name) for name in names]
-        if ids == [None] * len(ids):
-            raise TokenizerError(f"this tokenizer has no {names[0]}; BERT's and ALBERT's have one.")
-        return next(token_id for token_id in ids if token_id is not None)
+        known = self.tokenizer.get_vocab()
+        tokens = ["<pad>", "<unk>"] if "<pad>" in known else ["[PAD]", "[UNK]"]
+        tokens += ["[CLS]", "[SEP]", "[MASK]"]
+        self.special = dict(zip(SPECIAL, tokens, strict=True))
+        ids = [known.get(token) for token in tokens]
+        if None in ids:
+            raise TokenizerError(f"this tokenizer lacks one of {', '.join(tokens)}.")
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = ids
 
     def save(self, folder: str | Path) -> None:
         """Write ``tokenizer.json`` and ``tokenizer_config.json``, which AutoTokenizer loads."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.tokenizer.save(str(folder / "tokenizer.json"))
-        pad, unk = self.pieces([self.pad_id, self.unk_id])
-        settings = {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "pad_token": pad,
-            "unk_token": unk,
-            "cls_token": "[CLS]",
-            "sep_token": "[SEP]",
-            "mask_token": "[MASK]",
-            **self.settings,
-        }
+        settings = {"tokenizer_class": "PreTrainedTokenizerFast"} | self.special | self.settings
         (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n")
 
     def __len__(self) -> int:
@@ -81,9 +62,7 @@ class HubTokenizer:
 
     def encode_many(self, texts: list[str]) -> list[list[int]]:
         """Return the token ids of each text."""
-        checked = [check_text(text) for text in texts]
-        encodings = self.tokenizer.encode_batch(checked, add_special_tokens=False)
-        return [encoding.ids for encoding in encodings]
+        return [self.encode(text) for text in texts]
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the token ids of a text, and the characters [start, end) that each stands for."""
@@ -122,24 +101,25 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
     file = next((folder / name for name in names if (folder / name).exists()), None)
     if file is None:
         return None
-    there = (folder / SETTINGS).exists()
-    settings = read_json(folder / SETTINGS, FileError) if there else {}
+    settings = read_json(folder / SETTINGS, FileError) if (folder / SETTINGS).exists() else {}
     if file.name == "spiece.model":
-        tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise("É")
+        tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise(PROBE)
     elif file.name == "tokenizer.json":
         read = read_file(file, lambda path: tokenizers.Tokenizer.from_file(str(path)), FileError)
         tokenizer = HubTokenizer(read, settings)
-        left = read.normalizer.normalize_str("É") if read.normalizer else "É"
+        left = read.normalizer.normalize_str(PROBE) if read.normalizer else PROBE
     else:
-        raise TokenizerError(
-            f"{folder} has no tokenizer.json. Two lines of transformers write one from vocab.txt: "
-            f"tokenizer = AutoTokenizer.from_pretrained(FOLDER), tokenizer.save_pretrained(FOLDER)."
-        )
-    keeps_accents = len(unicodedata.normalize("NFD", left)) > 1
-    does = {"do_lower_case": left.islower(), "keep_accents": keeps_accents}
-    for field, done in (does | {"strip_accents": not keeps_accents}).items():
-        if settings.get(field) not in (None, done):
-            raise TokenizerError(f"{folder / SETTINGS} has {field} {not done}, {file.name} {done}.")
+        raise TokenizerError(f"{folder} has no tokenizer.json, but a vocab.txt. {WHOLE}")
+    keeps_accents = ACUTE in unicodedata.normalize("NFD", left)
+    does = {"do_lower_case": left.islower(), "tokenize_chinese_chars": " " in left}
+    does |= {"keep_accents": keeps_accents, "strip_accents": not keeps_accents}
+    of_bert = str(settings.get("tokenizer_class")).startswith("BertTokenizer")
+    said = {"do_lower_case": of_bert or None} | settings  # what transformers takes it for
+    for field, done in does.items():
+        if said.get(field) not in (None, done):
+            raise TokenizerError(
+                f"{folder / SETTINGS} has {field} {not done}, {file.name} {done}. {WHOLE}"
+            )
     _check_added(folder, settings, tokenizer)
     message = f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model {rows:,} rows."
     if len(tokenizer) > rows:
@@ -151,25 +131,17 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
 
 def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubTokenizer) -> None:
     """Raise TokenizerError for a special or an added token that the vocabulary has not."""
-    file, added = folder / "added_tokens.json", {}
-    if file.exists():
-        added = read_json(file, FileError)
+    file = folder / "added_tokens.json"
+    tokens = [*(read_json(file, FileError) if file.exists() else ())]
+    tokens += [settings.get(name) for name in SPECIAL]
     with blame(folder / SETTINGS, FileError):
-        more = (settings.get("added_tokens_decoder") or {}).items()
-        added |= {token["content"]: int(token_id) for token_id, token in more}
-        special = [settings.get(f"{name}_token") for name in ("cls", "sep", "mask", "unk", "pad")]
-        for field in ("additional_special_tokens", "extra_special_tokens"):
+        for field in ("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens"):
             named = settings.get(field) or []
-            special += named.values() if isinstance(named, dict) else named
-        pieces = {piece: i for i, piece in enumerate(tokenizer.pieces(range(len(tokenizer))))}
-        for token in filter(None, special):
-            content = token["content"] if isinstance(token, dict) else token
-            added.setdefault(content, pieces.get(content))
-    for token, token_id in added.items():
-        known = isinstance(token_id, int) and 0 <= token_id < len(tokenizer)
-        if not known or tokenizer.pieces([token_id]) != [token]:
-            raise TokenizerError(
-                f"{folder} adds the token {token!r} with id {token_id!r}, which its vocabulary has "
-                f"not. transformers writes both into one tokenizer.json: AutoTokenizer."
-                f"from_pretrained(FOLDER).save_pretrained(NEW)."
-            )
+            tokens += named.values() if isinstance(named, dict) else named
+        texts = {
+            token["content"] if isinstance(token, dict) else token for token in tokens if token
+        }
+        added = texts.difference(tokenizer.pieces(range(len(tokenizer))))
+    if added:
+        added = ", ".join(sorted(added))
+        raise TokenizerError(f"{folder} adds {added}, which its vocabulary has not. {WHOLE}")

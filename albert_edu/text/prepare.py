@@ -3,7 +3,7 @@
 import hashlib
 import os
 import tempfile
-from importlib.resources import files
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
+from albert_edu.errors import blame
 from albert_edu.text.corpora import NAMED, hold_out, load_corpus, watched
 from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.segments import PairSampler
@@ -19,10 +20,10 @@ from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
-from albert_edu.text.unknown import judge_unknown, listed
+from albert_edu.text.unknown import MANY, check_known
 
-CACHE_VERSION = 8  # raise it when the way text is prepared changes, so that old caches are ignored
-SHIPPED = Path(str(files("albert_edu"))) / "pretrained" / "vocabularies"
+CACHE_VERSION = 9  # raise it when the way text is prepared changes, so that old caches are ignored
+SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
 
@@ -86,32 +87,33 @@ def prepare(
     check_numbers(locals(), 0, 2**32, "seed")
     check_numbers(locals(), 0.0, 1.0, "held_out")
     tokenizer = tokenizer or shipped_vocabulary(name, vocab_size, held_out, seed)
-    release = f"sentencepiece-{sentencepiece.__version__}"  # each learns another vocabulary
-    vocabulary = tokenizer.fingerprint if tokenizer else f"{vocab_size}-{release}"
-    settings = f"V{vocabulary}-held{held_out}-seed{seed}-{CACHE_VERSION}"
-    folder = cache_folder() / f"{_key(name)}-{settings}"
+    # Each release of SentencePiece learns another vocabulary.
+    learnt = f"{vocab_size}-sentencepiece-{sentencepiece.__version__}"
+    key = f"{_key(name)}-V{tokenizer.fingerprint if tokenizer else learnt}"
+    folder = cache_folder() / f"{key}-held{held_out}-seed{seed}-{CACHE_VERSION}"
     if not folder.exists():
-        with _scratch_in(folder.parent) as scratch:
+        with blame(folder.parent, CorpusError, "Set ALBERT_EDU_CACHE to a folder of yours."):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            temporary = tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True)
+        with temporary as scratch:  # on the disk of the cache, where renaming is all or nothing
             names = name.split("+") if _is_named(name) else [name]
             corpora = [load_corpus(part, Path(scratch)) for part in names]
             sides = zip(*(hold_out(corpus, held_out, seed) for corpus in corpora), strict=True)
             train, held = map(list, sides)
             if tokenizer is None:
                 # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
-                share = LEARNT_BYTES / sum(corpus.data.nbytes for corpus in train)
+                size = sum(corpus.data.nbytes for corpus in train)
+                share = 1 if _is_named(name) else LEARNT_BYTES / size
                 rng = np.random.default_rng(seed)
-                sample = (
-                    sentence
-                    for document in chain.from_iterable(train)
-                    for sentence in document["sentences"]
-                    if _is_named(name) or rng.random() < share
-                )
+                sample = (sentence for sentence in _sentences(train) if rng.random() < share)
                 lesson = spelling_lesson() if is_synthetic(name) else []
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             whole = Path(scratch, "whole")
             for part, side in (("train", train), ("held_out", held)):
                 documents = watched(chain.from_iterable(side), "tokenising")
                 TokenizedCorpus.encode(documents, tokenizer, whole / part)
+            if TokenizedCorpus.load(whole / "train").unknown_share > MANY:
+                check_known(tokenizer, _sentences(train), f"{name} (the training part)")
             tokenizer.save(whole)
             try:
                 whole.rename(folder)
@@ -119,11 +121,11 @@ def prepare(
                 if not folder.exists():  # else another process has prepared the same meanwhile
                     raise
     parts = (TokenizedCorpus.load(folder / part) for part in ("train", "held_out"))
-    text = PreparedText(AlbertTokenizer.load(folder), *parts)
-    judge_unknown(
-        text.train.unknown_share, listed(text.train.unknown), f"{name} (the training part)"
-    )
-    return text
+    return PreparedText(AlbertTokenizer.load(folder), *parts)
+
+
+def _sentences(corpora: list) -> Iterator[str]:
+    return chain.from_iterable(document["sentences"] for document in chain.from_iterable(corpora))
 
 
 def describe_text(text: PreparedText, sequence_length: int) -> str:
@@ -132,7 +134,7 @@ def describe_text(text: PreparedText, sequence_length: int) -> str:
     used = PairSampler(text.train, "none", sequence_length).coverage
     return (
         f"training: {train}\nheld out: {held_out}\n{used:.1%} of the training tokens are in "
-        f"sentences that fit a pair of {sequence_length} tokens; {text.train.density}."
+        f"sentences that fit a pair of {sequence_length} tokens."
     )
 
 
@@ -152,15 +154,3 @@ def _key(name: str) -> str:
         with file.open("rb") as content:
             digest.update(os.fsencode(file.name) + hashlib.file_digest(content, "sha256").digest())
     return f"files-{digest.hexdigest()[:16]}"
-
-
-def _scratch_in(folder: Path) -> tempfile.TemporaryDirectory:
-    """A temporary folder in the cache: renaming is all or nothing only within one disk."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(None, ".preparing-", folder, True)
-    except OSError as error:
-        raise CorpusError(
-            f"prepared text is kept in {folder}, which cannot be written ({error.strerror}). Set "
-            f"ALBERT_EDU_CACHE to a folder of yours."
-        ) from error

@@ -159,18 +159,16 @@ class PairSampler:
 
 
 def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) -> str:
-    if not len(two_sentences):
+    if not len(two_sentences) and corpus.lengths.mean() <= LONGEST:
         return (
             "every document has a single sentence, and a pair needs two. Put sentences that follow "
             "each other into one document, or train with the objective none: masked tokens alone."
         )
-    shortest = int(two_sentences.min()) + SPECIALS
+    shortest = int(two_sentences.min(initial=LONGEST)) + SPECIALS
     if shortest > LONGEST:
         return (
-            f"no two neighbouring sentences fit {room} tokens: {corpus.density}, so its sentence "
-            f"ends were not found. Put an empty line after each sentence."
+            f"no two neighbouring sentences fit {room} tokens: there is one sentence in "
+            f"{corpus.lengths.mean():,.0f} tokens, so its sentence ends were not found. Put an "
+            f"empty line after each sentence."
         )
-    return (
-        f"no two neighbouring sentences fit {room} tokens; the shortest pair needs "
-        f"{shortest}. Use a sequence_length of at least {shortest}."
-    )
+    return f"no two neighbouring sentences fit {room} tokens; the shortest pair needs {shortest}."

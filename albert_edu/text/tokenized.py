@@ -6,18 +6,17 @@ the corpus.
 
 import hashlib
 import io
-import json
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int, UInt16
 
-from albert_edu.errors import blame, read_file, read_text
+from albert_edu.errors import blame
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
 
@@ -37,7 +36,6 @@ class TokenizedCorpus:
     sentences: Int[np.ndarray, "sentences_plus_1"]
     documents: Int[np.ndarray, "documents_plus_1"]
     topics: Int[np.ndarray, "documents"]
-    unknown: tuple[tuple[str, int], ...] = ()  # commonest unknown symbols, with their counts
 
     OFFSETS = ("sentences", "documents", "topics")
 
@@ -46,11 +44,9 @@ class TokenizedCorpus:
             raise CorpusError("the corpus is empty: it has no tokens.")
         ends = (int(self.sentences[-1]), int(self.documents[-1]), len(self.topics))
         counts = (len(self.tokens), len(self.sentences) - 1, len(self.documents) - 1)
-        if ends != counts:
-            raise CorpusError(f"the offsets of the corpus end at {ends}, its arrays at {counts}.")
-        for offsets in (self.sentences, self.documents):
-            if offsets[0] or (offsets[1:] < offsets[:-1]).any():
-                raise CorpusError("the offsets of the corpus run backwards.")
+        both = (self.sentences, self.documents)
+        if ends != counts or any(n[0] or np.diff(n).min() < 0 for n in both):
+            raise CorpusError(f"the offsets of the corpus end at {ends} of {counts}, or go back.")
 
     @classmethod
     def encode(
@@ -64,27 +60,23 @@ class TokenizedCorpus:
         """
         if len(tokenizer) > 1 << 16:
             raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
-        lengths, counts, topics, unknown = array("q", [0]), array("q", [0]), [], Counter()
+        lengths, counts, topics = array("q", [0]), array("q", [0]), []
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
         with (folder / "tokens.bin").open("wb") if folder else io.BytesIO() as file:
             for document in documents:
                 encoded = tokenizer.encode_many(document["sentences"])
-                for sentence, ids in zip(document["sentences"], encoded, strict=True):
-                    unknown.update(tokenizer.unknown_in(sentence) if UNK in ids else ())
-                    file.write(np.array(ids, np.uint16))
+                file.write(np.array([*chain.from_iterable(encoded)], np.uint16))
                 lengths.extend(len(ids) for ids in encoded if ids)
                 counts.append(sum(map(bool, encoded)))
                 topics.append(document.get("topic"))
             tokens = None if folder else np.frombuffer(file.getvalue(), np.uint16)
-        numbers = np.full(len(topics), -1)
-        if None not in topics:
-            numbers = np.unique(topics, return_inverse=True)[1]
+        known = None not in topics
+        numbers = np.unique(topics, return_inverse=True)[1] if known else np.full(len(topics), -1)
         offsets = (*(np.cumsum(n, dtype=np.int64) for n in (lengths, counts)), numbers)
         if not folder:
-            return cls(tokens, *offsets, unknown=tuple(unknown.most_common(20)))
+            return cls(tokens, *offsets)
         np.savez(folder / "offsets.npz", **dict(zip(cls.OFFSETS, offsets, strict=True)))
-        (folder / "unknown.json").write_text(json.dumps(unknown.most_common(20)))
         return cls.load(folder)
 
     @cached_property
@@ -110,11 +102,6 @@ class TokenizedCorpus:
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
         return sum(np.bincount(part, minlength=1 << 16) for part in parts)[:vocab_size]
 
-    @property
-    def density(self) -> str:
-        """How long sentences are on average, in words."""
-        return f"there is one sentence in {len(self.tokens) / len(self.lengths):,.0f} tokens"
-
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with any token or boundary."""
@@ -130,14 +117,10 @@ class TokenizedCorpus:
         Raises CorpusError for files that are missing, cut short or do not belong together.
         """
         folder = Path(folder)
-        mapped = partial(np.memmap, dtype=np.uint16, mode="r")
         with blame(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
-            tokens = read_file(folder / "tokens.bin", mapped, CorpusError, None)
-            offsets = read_file(folder / "offsets.npz", np.load, CorpusError, None)
-            unknown = json.loads(read_text(folder / "unknown.json", CorpusError))
-            with offsets:
-                arrays = [offsets[name] for name in cls.OFFSETS]
-            return cls(tokens, *arrays, tuple((str(word), int(n)) for word, n in unknown))
+            tokens = np.memmap(folder / "tokens.bin", np.uint16, "r")
+            with np.load(folder / "offsets.npz") as offsets:
+                return cls(tokens, *(offsets[name] for name in cls.OFFSETS))
 
     def __str__(self) -> str:
         sizes = (len(self.documents) - 1, len(self.sentences) - 1, len(self.tokens))

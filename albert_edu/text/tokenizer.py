@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import sentencepiece
 
-from albert_edu.errors import read_file
+from albert_edu.errors import blame, read_file
 
 PAD, UNK, CLS, SEP, MASK = range(5)
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
@@ -79,20 +79,14 @@ class AlbertTokenizer:
     def __init__(self, model_proto: bytes):
         self.model_proto = model_proto
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = PAD, UNK, CLS, SEP, MASK
-        try:
+        with blame("the SentencePiece model", TokenizerError, "Was it cut short by Git LFS?"):
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
             special = self.pieces(range(1 + MASK))
-        except (RuntimeError, IndexError) as error:
+        if special != ["<pad>", UNKNOWN, *CONTROL_SYMBOLS]:
             raise TokenizerError(
-                "this is not a whole SentencePiece model; was the file cut short, or is it a "
-                "Git LFS pointer?"
-            ) from error
-        for token_id, piece in enumerate(("<pad>", UNKNOWN, *CONTROL_SYMBOLS)):
-            if special[token_id] != piece:
-                raise TokenizerError(
-                    f"this SentencePiece model has {special[token_id]!r} at id {token_id}, where "
-                    f"ALBERT needs {piece!r}. It was not trained for ALBERT."
-                )
+                f"this SentencePiece model begins with {special}, and ALBERT's with <pad>, "
+                f"{UNKNOWN}, {', '.join(CONTROL_SYMBOLS)}. It was not trained for ALBERT."
+            )
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "AlbertTokenizer":
@@ -167,8 +161,7 @@ class AlbertTokenizer:
 
     @cached_property
     def _alphabet(self) -> frozenset[str]:
-        ordinary = range(MASK + 1, len(self))
-        return frozenset("".join(self.pieces(ordinary)))
+        return frozenset("".join(self.pieces(range(MASK + 1, len(self)))))
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The SentencePiece pieces of token ids; WORD_START marks where a word begins."""
@@ -194,15 +187,10 @@ class AlbertTokenizer:
 def _explain(message: str, vocab_size: int) -> str:
     if limit := re.search(r"set it to a value <= (\d+)", message):
         return (
-            f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} "
-            f"tokens. Use fewer, or more text."
+            f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} tokens."
         )
-    if "smaller than required_chars" in message:
-        needed = re.search(r"vs (\d+)", message)
-        return (
-            f"vocab_size {vocab_size} is too small: the text's single characters alone need "
-            f"{needed[1] if needed else 'more'}."
-        )
+    if "required_chars" in message:
+        return f"vocab_size {vocab_size} is too small for the single characters of this text."
     if "sentences_.empty" in message:
         return "there is no text to learn a vocabulary from."
     return f"SentencePiece could not learn {vocab_size} pieces: {message}"

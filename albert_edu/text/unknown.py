@@ -16,28 +16,16 @@ def check_known(tokenizer, texts: Iterable[str], what: str = "the text") -> None
     was learnt for becomes rows of the unknown token, from which no model can tell anything. Raises
     TokenizerError above 30% of the tokens and warns above 0.5%; either names the commonest symbols.
     """
-    unknown, num_unknown, num_tokens = Counter(), 0, 0
+    tokens, unknown = Counter(), Counter()
     for text in texts:
-        ids = tokenizer.encode(text)
-        num_tokens += len(ids)
-        if count := ids.count(tokenizer.unk_id):
-            num_unknown += count
-            unknown.update(tokenizer.unknown_in(text))
-    share = num_unknown / max(1, num_tokens)
+        tokens.update(ids := tokenizer.encode(text))
+        unknown.update(tokenizer.unknown_in(text) if tokenizer.unk_id in ids else ())
+    share = tokens[tokenizer.unk_id] / max(1, tokens.total())
     if not any(map(str.isalpha, "".join(unknown))):
         share = min(share, MOST)  # marks alone are no other script
-    judge_unknown(share, listed(unknown.most_common(8)), what)
-
-
-def judge_unknown(share: float, symbols: str, what: str) -> None:
-    """Warn of a share of unknown tokens or raise TokenizerError; see ``check_known``."""
+    symbols = ", ".join(f"{symbol!r} {count:,}" for symbol, count in unknown.most_common(8))
     message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
     if share > MOST:  # of text in another script half the tokens are word marks
         raise TokenizerError(f"{message} This tokenizer was learnt for other text.")
     if share > MANY:
         warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=3)
-
-
-def listed(symbols: Iterable[tuple[str, int]]) -> str:
-    """The first eight symbols with their counts, or "none"."""
-    return ", ".join(f"{symbol!r} {count:,}" for symbol, count in [*symbols][:8]) or "none"

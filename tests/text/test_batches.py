@@ -116,7 +116,7 @@ def test_a_corpus_may_hold_the_last_token_of_the_tokenizer_and_none_beyond_it(te
 
     size = len(text.tokenizer)
     assert PretrainingStream(numbered(size - 1), text.tokenizer).batch(0).num_masked > 0
-    said = f"the corpus has token id {size}, but the tokenizer only {size} tokens"
+    said = f"corpus is another tokenizer's: it has id {size} of {size}"
     with pytest.raises(ValueError, match=said):
         PretrainingStream(numbered(size), text.tokenizer)
 

@@ -151,14 +151,16 @@ def test_unknown_tokens_are_counted_and_warned_of_with_the_commonest(texts):
         path.write_text("The <unk> barn was old. The boat was <unk> turning. It was @-@ late.")
     with pytest.warns(UserWarning, match=r"\d+\.\d% of the tokens of .*; most often '<unk>' 18\."):
         prepared = prepare(str(texts), vocab_size=24)
-    assert prepared.train.unknown == (("<unk>", 18),) and prepared.train.unknown_share > 0.03
+    assert prepared.train.unknown_share > 0.03
+    prepare(str(texts), vocab_size=24)  # said once, when the text is prepared
 
 
 def test_text_that_a_given_tokenizer_does_not_know_is_refused(texts, story_text):
     for path in texts.iterdir():
         path.write_text("Съешь ещё этих мягких французских булок. Да выпей чаю.", "utf-8")
-    with pytest.raises(TokenizerError, match=r"are unknown; most often .* learnt for other text"):
-        prepare(str(texts), tokenizer=story_text.tokenizer)
+    for _ in range(2):  # nothing is kept of it
+        with pytest.raises(TokenizerError, match=r"are unknown; most often .* for other text"):
+            prepare(str(texts), tokenizer=story_text.tokenizer)
 
 
 def test_what_training_will_see_is_said_before_the_first_step(tmp_path, monkeypatch, capsys):
@@ -191,7 +193,7 @@ def test_a_cache_that_cannot_be_written_is_named_with_its_variable(cache):
     folder, _ = cache
     folder.parent.mkdir(parents=True)
     folder.write_text("in the way")
-    with pytest.raises(CorpusError, match=f"{folder}, which cannot be written .*ALBERT_EDU_CACHE"):
+    with pytest.raises(CorpusError, match=f"{folder} is .*Error.* Set ALBERT_EDU_CACHE"):
         prepare("stories", vocab_size=120)
 
 

@@ -91,15 +91,16 @@ def test_a_sampler_exists_exactly_when_two_neighbouring_sentences_fit_or_names_t
     if fitting_pairs(lengths, sequence_length):
         draw(corpus_of(lengths), "sop", sequence_length, 2)
         return
-    needed = rf"of at least {min(neighbours, default=0) + SPECIALS}\.$"
+    needed = rf"shortest pair needs {min(neighbours, default=0) + SPECIALS}\.$"
     with pytest.raises(CorpusError, match=needed if neighbours else "has a single sentence"):
         PairSampler(corpus_of(lengths), "sop", sequence_length)
 
 
 def test_sentences_whose_ends_were_not_found_get_no_advice_that_nobody_can_follow():
-    with pytest.raises(CorpusError, match=r"one sentence in 2,831 tokens.*an empty line") as error:
-        PairSampler(corpus_of([[2831, 2831], [2831]]), "sop", 128)
-    assert "at least" not in str(error.value)
+    for documents in ([[2831, 2831], [2831]], [[2831], [2831]]):
+        with pytest.raises(CorpusError, match=r"in 2,831 tokens.*an empty line") as error:
+            PairSampler(corpus_of(documents), "sop", 128)
+        assert "shortest pair" not in str(error.value)
 
 
 def test_documents_of_one_sentence_serve_masked_tokens_alone_and_no_order():

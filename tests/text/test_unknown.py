@@ -31,3 +31,6 @@ def test_a_few_unknown_tokens_are_warned_of_with_the_commonest(tokenizer):
     check_known(tokenizer, [])
     with pytest.warns(UserWarning, match=r"of the text are unknown; most often '日' 2, '本' 1\."):
         check_known(tokenizer, [KNOWN] * 9 + ["The 日 barn was 日 old 本."])
+    many = " . ".join("日一二三四五六七八" * 2)
+    with pytest.warns(UserWarning, match=r"often '日' 2, .*, '七' 2\. Clean"):  # eight of nine
+        check_known(tokenizer, [KNOWN] * 40 + [many])
