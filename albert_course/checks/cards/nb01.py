@@ -118,24 +118,16 @@ def _best_cut_cases(draw: Draw) -> Cases:
     # No letter occurs twice in a word, so that no two cuts have the same tokens and the same sum.
     letters = [*string.ascii_letters]
     *words, long = ["".join(draw.numpy.permutation(letters)[:n]) for n in [11] * 16 + [40]]
-    parts = sorted(
-        {
-            word[i : i + n]
-            for word in (*words, long)
-            for n in (2, 3, 4)
-            for i in range(len(word) - n + 1)
-        }
-    )
+    spans = [(i, i + n) for n in (2, 3, 4) for i in range(41 - n)]
+    parts = sorted({word[i:k] for word in (*words, long) for i, k in spans if k <= len(word)})
     tokens = [*letters, *(part for part in parts if draw.numpy.random() < 0.5)]
     log_p = {token: -1 - 3 * len(token) + 2 * draw.numpy.standard_normal() for token in tokens}
 
     def cuts(answer, words, log_p):
         found = [answer(word, log_p) for word in words]
         need(found != [None] * 16, "you return None; is the return missing?")
-        need(
-            all(isinstance(token, str) for cut in found if cut is not None for token in cut),
-            "return the tokens alone, as strings, and None only where there is no way",
-        )
+        texts = all(isinstance(token, str) for cut in found for token in cut or [])
+        need(texts, "return the tokens alone, as strings, and None only where there is no way")
         return [None if cut is None else list(cut) for cut in found]
 
     def spelt(answer, words, log_p):
@@ -146,9 +138,8 @@ def _best_cut_cases(draw: Draw) -> Cases:
 
     yield Case("spells the word with tokens of the vocabulary", (words, log_p), 1.0, spelt)
     yield Case("finds the most probable cut", (words, log_p), 3.0, cuts)
-    yield Case(
-        "finds it among the millions of cuts of 40 letters", ([long], _Vocabulary(log_p)), 2.0, cuts
-    )
+    many = [long], _Vocabulary(log_p)
+    yield Case("finds it among the millions of cuts of 40 letters", many, 2.0, cuts)
     yield Case("gives [] for the empty word", ("", log_p))
     yield Case("gives None where no cut exists", (words[0] + "?", log_p))
 
@@ -163,14 +154,12 @@ def _cuts(word: str, log_p: Mapping[str, float]) -> Iterator[list[str]]:
 
 
 def _greedy(word: str, log_p: Mapping[str, float], merit) -> list[str] | None:
-    cut = []
-    while word:
-        fitting = [word[:end] for end in range(1, len(word) + 1) if word[:end] in log_p]
-        if not fitting:
-            return None
-        cut.append(max(fitting, key=merit))
-        word = word[len(cut[-1]) :]
-    return cut
+    fitting = [word[:end] for end in range(1, len(word) + 1) if word[:end] in log_p]
+    if not fitting:
+        return None if word else []
+    first = max(fitting, key=merit)
+    rest = _greedy(word[len(first) :], log_p, merit)
+    return rest if rest is None else [first, *rest]
 
 
 check_best_cut = card("assignment 01.4", best_cut, _best_cut_cases)
