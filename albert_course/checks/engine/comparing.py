@@ -82,12 +82,14 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
         turned = f"; in the order {order} its dimensions would be right" if order else ""
         return f"the shape is {tuple(a.shape)}, not {tuple(b.shape)}{turned}"
     close = torch.isclose(a.double(), b.double(), rtol=1e-4, atol=atol, equal_nan=True)
+    if b.dtype == torch.bool != a.dtype:
+        return f"the dtype is {a.dtype}: PyTorch adds such a mask"
     places, count = (~close).nonzero(), b.numel()
     if count == 1:
         return ""  # the report shows both
     if a.isnan().any() and not b.isnan().any():
         return f"{int(a.isnan().sum())} of {count} numbers are NaN"
-    if a.dtype == b.dtype == torch.bool and not close.any():
+    if b.dtype == torch.bool and not close.any():
         return "True and False are swapped"
     x, y = a.double().flatten(), b.double().flatten()
     if len(y.unique()) > 1 < (y != 0).sum():  # one number is always some times another
@@ -161,8 +163,8 @@ def _same_numbers(got, expected, atol: float) -> bool:
     a, b = (torch.as_tensor(value).detach().cpu().to_dense() for value in (got, expected))
     if b.ndim == 0 and a.numel() == 1:
         a = a.reshape(())  # a number, and a tensor of one, are the same answer
-    if a.shape != b.shape or a.is_complex():
-        return False
+    if a.shape != b.shape or a.is_complex() or b.dtype == torch.bool != a.dtype:
+        return False  # a mask of numbers is added where one of truth values hides
     if not a.is_floating_point() and not b.is_floating_point():
         return bool((a == b).all())
     return torch.allclose(a.double(), b.double(), rtol=1e-4, atol=atol, equal_nan=True)
