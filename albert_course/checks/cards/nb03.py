@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import each, learns, made, need, output, parameters, tensor
+from albert_course.checks.engine.asking import each, learns, made, output, parameters, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -55,9 +55,8 @@ def _factors_of_cases(draw: Draw) -> Cases:
     free, low = draw.randn(V, H), draw.randn(V, E) @ draw.randn(E, H)
 
     def product(answer, table, E):
-        factors = answer(table, E)
-        need(isinstance(factors, tuple | list) and len(factors) == 2, "return the two factors")
-        return tensor(factors[0], V, E) @ tensor(factors[1], E, H)
+        narrow, project = answer(table, E)
+        return tensor(narrow, V, E) @ tensor(project, E, H)
 
     yield Case("gives a table of rank E back", (low, E), 1.0, product, 1e-3)
     yield Case("is as near to any table as rank E allows", (free, E), 3.0, product, 1e-3)
