@@ -99,7 +99,9 @@ def card(
 
     @functools.lru_cache(4)
     def questions_of(seed: int) -> list[Case]:
-        return list(cases(Draw(seed)))
+        with torch.random.fork_rng(devices=()):  # for the first numbers of modules
+            torch.manual_seed(seed)
+            return list(cases(Draw(seed)))
 
     def ask_all(answer: Callable, seed: int, limited: bool = False) -> tuple[list, list[bool]]:
         """The outcomes, and whether the inputs were changed, up to one that stops."""
