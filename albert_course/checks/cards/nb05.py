@@ -32,13 +32,11 @@ def _gradient_in_parts_cases(draw: Draw) -> Cases:
         answer(head, parts)
         return events
 
+    def twice(answer, *inputs):
+        return [answer(*inputs), answer(*inputs)]
+
     inputs = torch.nn.Linear(4, 7), parts
-    yield Case(
-        "is the gradient of the global mean, also when called again",
-        inputs,
-        2.0,
-        lambda answer, *inputs: [answer(*inputs) for _ in range(2)],
-    )
+    yield Case("is the gradient of the global mean, also when called again", inputs, 2.0, twice)
     yield Case("runs forward and backward for one part after another", inputs, 1.0, order)
 
 
@@ -57,12 +55,10 @@ def copy_baseline(q: Tensor, to_mask: float, to_random: float) -> Tensor:
 
 
 def _copy_baseline_cases(draw: Draw) -> Cases:
-    for name, rates in (
-        ("is the copy baseline of 80/10/10", (0.8, 0.1)),
-        ("costs nothing at visible tokens without random ones", (0.8, 0.0)),
-        ("is the unigram baseline if all show [MASK]", (1.0, 0.0)),
-    ):
-        yield Case(name, (draw.randn(12).softmax(0), *rates))
+    q = draw.randn(12).softmax(0)
+    yield Case("is the copy baseline of 80/10/10", (q, 0.8, 0.1))
+    yield Case("costs nothing at visible tokens without random ones", (q, 0.8, 0.0))
+    yield Case("is the unigram baseline if all show [MASK]", (q, 1.0, 0.0))
 
 
 check_copy_baseline = card("notebook 05.2", copy_baseline, _copy_baseline_cases)
