@@ -37,20 +37,15 @@ def _replace_masked_cases(draw: Draw) -> Cases:
     masked[:, [1, 2, 3, 7, 8, 9, 13, 14, 15, 20, 21, 22]] = True
 
     def replaced(answer, ids, masked, V, seed=5):
+        before = ids.copy()
         seen, labels = map(np.asarray, answer(np.random.default_rng(seed), ids, masked, V))
-        need(
-            seen.shape == labels.shape == ids.shape,
-            "two arrays [B,S] are asked for: what is seen, and the labels",
-        )
-        need(
-            not (seen == IGNORE).any(),
-            f"{IGNORE} is no token: what is seen comes first, the labels second",
-        )
-        return seen, labels
+        whole = seen.shape == labels.shape == before.shape
+        need(whole, "two arrays [B,S] are asked for: what is seen, and the labels")
+        need(IGNORE not in seen, "-100 is no token: what is seen comes first, the labels second")
+        return seen, labels, before
 
-    def labels(answer, given, masked, V):
-        ids = given.copy()
-        seen, labels = replaced(answer, given, masked, V)
+    def labels(answer, *rows):
+        seen, labels, ids = replaced(answer, *rows)
         for mistake, values in {
             "taking the labels after replacing": np.where(masked, seen, IGNORE),
             "labelling only where [MASK] is seen": np.where(seen == MASK, ids, IGNORE),
@@ -58,40 +53,38 @@ def _replace_masked_cases(draw: Draw) -> Cases:
             need(not np.array_equal(labels, values) or np.array_equal(seen, ids), mistake)
         return labels
 
-    def kinds(answer, given, masked, V):
-        ids = given.copy()
-        seen, _ = replaced(answer, given, masked, V)
-        return np.where(seen == MASK, 0, np.where(seen == ids, 2, 1))
+    def kinds(answer, ids, masked, V):
+        seen, _, ids = replaced(answer, ids, masked, V)
+        return np.where(seen == MASK, 0, np.where(seen == ids, 2, 1))[masked]
 
-    def shares(answer, ids, masked, V):
-        kind = kinds(answer, ids, masked, V)[masked]
-        return np.array([(kind == k).mean() for k in range(3)])
+    def share(answer, *rows):
+        kind = kinds(answer, *rows)
+        return np.bincount(kind, minlength=3) / kind.size
 
-    def alike(answer, ids, masked, V):
+    def alike(answer, *rows):
         """How often two dice agree: down a column, along a row, inside a run of three."""
-        kind = kinds(answer, ids, masked, V)[masked].reshape(B, 4, 3)
+        kind = kinds(answer, *rows).reshape(B, 4, 3)
         turned = (kind.swapaxes(0, axis) for axis in range(3))
         return np.array([(each[1:] == each[:-1]).mean() for each in turned])
 
-    def drawn(answer, given, masked, V):
-        ids = given.copy()
-        seen, _ = replaced(answer, given, masked, V)
+    def drawn(answer, ids, masked, V):
+        seen, _, ids = replaced(answer, ids, masked, V)
         return np.unique(seen[masked & (seen != MASK) & (seen != ids)])
 
     def unmasked(answer, ids, masked, V):
         return replaced(answer, ids, masked, V)[0][~masked]
 
-    inputs = ids, masked, V
-    yield Case("keeps the masked tokens as labels", inputs, 3.0, labels)
-    yield Case("leaves the other tokens alone", inputs, 2.0, unmasked)
+    rows = ids, masked, V
+    yield Case("keeps the masked tokens as labels", rows, 3.0, labels)
+    yield Case("leaves the other tokens alone", rows, 2.0, unmasked)
     yield Case(
-        "puts [MASK], another token or the token itself: 80, 10, 10", inputs, 3.0, shares, 0.016
+        "puts [MASK], another token or the token itself: 80, 10, 10", rows, 3.0, share, 0.016
     )
-    yield Case("throws a die for each token", inputs, 2.0, alike, 0.1)
-    yield Case("draws random tokens from all ordinary ones", inputs, 1.0, drawn, 0)
+    yield Case("throws a die for each token", rows, 2.0, alike, 0.1)
+    yield Case("draws random tokens from all ordinary ones", rows, 1.0, drawn, 0)
     few = np.full((1000, 50), 5), np.ones((1000, 50), bool), 7
-    yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, shares, 0.012)
-    yield Case("takes its chance from `rng`", inputs, 1.0, by_seed(replaced))
+    yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, share, 0.012)
+    yield Case("takes its chance from `rng`", rows, 1.0, by_seed(replaced))
     nothing = ids[:2], masked[:2] & False, V
     yield Case("does nothing when nothing is masked", nothing, 1.0, replaced)
 
@@ -175,9 +168,8 @@ def _masked_token_head_cases(draw: Draw) -> Cases:
     yield Case("maps, bends, norms and scores, in this order", inputs, 3.0, run, 5e-2)
     yield Case("gives the same scores twice", ((config, words), hidden), 1.0, asking.same_twice)
     yield Case("scores a vector alone as in company", (config, words, hidden[1, 2]), 1.0, run, 5e-2)
-    yield Case(
-        "takes more leading dimensions", (config, words, hidden[:, None, None]), 1.0, run, 5e-2
-    )
+    wide = config, words, hidden[:, None, None]
+    yield Case("takes more leading dimensions", wide, 1.0, run, 5e-2)
 
 
 check_masked_token_head = card("assignment 05.5", MaskedTokenHead, _masked_token_head_cases)
