@@ -1,6 +1,6 @@
 """Card of notebook 07: LAMB, the optimizer of ALBERT."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -10,10 +10,7 @@ from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
 def lamb(
-    weights: Mapping[str, Tensor],
-    gradients: Sequence[Mapping[str, Tensor]],
-    lr: float,
-    decay: float,
+    weights: Mapping[str, Tensor], gradients: list[Mapping[str, Tensor]], lr: float, decay: float
 ) -> dict[str, Tensor]:
     """``lamb(weights, gradients, lr, decay) -> weights``: LAMB as ALBERT's authors train with it,
     one step for each entry of the list ``gradients``. Weights, each entry and the result are dicts
