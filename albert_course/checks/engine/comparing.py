@@ -56,6 +56,8 @@ def _difference(got, expected, atol: float) -> str:
     parted = isinstance(expected, tuple) and any(hasattr(part, "__len__") for part in expected)
     if not other_length and not parted and (numbers := _tensors(got, expected)):
         return _of_numbers(*numbers, atol)
+    if isinstance(expected, Mapping) and got.keys() != expected.keys():
+        return f"the keys are {', '.join(got)}, not {', '.join(expected)}"
     keys = range(len(expected)) if listed else list(expected)
     lengths = f"there are {len(got)} and not {len(keys)}" if other_length else ""
     wrong = [key for key in keys[: len(got)] if not same(got[key], expected[key], atol)]
