@@ -15,9 +15,15 @@ from albert_course.checks.engine.report import NOT_BEGUN, brief
 TOUCHED = "the caller's data are changed, which may be why: work on a copy"
 
 
+def is_nothing(value) -> bool:
+    """Whether an answer gives this that always returns None or raises an error."""
+    several = value if isinstance(value, list) and value else [value]
+    return all(isinstance(one, Raised | None) for one in several)
+
+
 def gives_no_point(right: list, held: list[bool]) -> bool:
     """Whether nothing holds but what an answer gets that always returns None or raises an error."""
-    return all(isinstance(x, Raised | None) for x, ok in zip(right, held, strict=False) if ok)
+    return all(is_nothing(x) for x, ok in zip(right, held, strict=False) if ok)
 
 
 def name_mistakes(
@@ -120,7 +126,7 @@ def reason_of(got, expected, reference: Callable, none_is_right: bool) -> str:
         return _why(got.error, reference)
     if isinstance(expected, Raised):
         return f"a {type(expected.error).__name__} is due here"
-    if got is None:
+    if is_nothing(got):
         return "you return None" + ("" if none_is_right else "; is the return missing?")
     if isinstance(expected, torch.Tensor):
         try:
