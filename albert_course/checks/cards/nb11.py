@@ -107,7 +107,7 @@ def _classification_head_cases(draw: Draw) -> Cases:
         return answer(*sizes) is not None
 
     def trained(answer, sizes, x):
-        return made(answer, *sizes, inputs=(x,)).train()(x).double()
+        return made(answer, *sizes, inputs=(x,)).train()(x).detach().double()
 
     def drops(answer, sizes, x):
         return bool(trained(answer, sizes, x).std(0).max() > 1e-6)
