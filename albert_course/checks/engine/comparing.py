@@ -21,14 +21,6 @@ class Raised(NamedTuple):
         return type(self.error).__name__ + (f": {text}" if text else "")
 
 
-UNITS = {
-    1.442695: " (bits, not nats?)",
-    57.29578: " (degrees, not radians?)",
-    0.0174533: " (radians, not degrees?)",
-    100.0: " (percent?)",
-}
-
-
 def difference(got: object, expected: object, atol: float = 1e-5) -> str:
     """How ``got`` differs from ``expected``, in one sentence that holds exactly, or nothing.
 
@@ -97,8 +89,7 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
     if len(y.unique()) > 1 < (y != 0).sum():  # one number is always some times another
         ratio, shift = (x / y)[y != 0].median(), (x - y).median()
         if _alike(x, ratio * y) and abs(ratio - 1) > 0.001 < abs(ratio):
-            unit = next((text for by, text in UNITS.items() if abs(ratio / by - 1) < 1e-4), "")
-            return f"each number is {ratio:.4g} times the right one{unit}"
+            return f"each number is {ratio:.4g} times the right one"
         if _alike(x - y, shift):
             return f"each number is {shift:+.4g} away from the right one"
     if same(x.sort().values, y.sort().values):
