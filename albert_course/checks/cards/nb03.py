@@ -88,7 +88,7 @@ class FactorizedEmbedding(nn.Module):
         return self.project(x)
 
 
-def _factorized_embedding_cases(draw: Draw) -> Cases:
+def _embedding_cases(draw: Draw) -> Cases:
     B, S, E, H, P, V = 2, 5, 4, 6, 9, draw.integer(20, 30)
     ids, segments = draw.integers(1, V, B, S), torch.tensor([[0] * S, [0, 0, 1, 1, 1]])
     sizes, bert = (V, E, H, P), (V, H, H, P)
@@ -111,9 +111,7 @@ def _factorized_embedding_cases(draw: Draw) -> Cases:
     yield Case("is BERT's embedding when E is H", (bert, ids, segments), 1.0, output, 5e-3)
 
 
-check_factorized_embedding = card(
-    "assignment 03.4", FactorizedEmbedding, _factorized_embedding_cases
-)
+check_factorized_embedding = card("assignment 03.4", FactorizedEmbedding, _embedding_cases)
 
 
 def parameter_count(V: int, E: int, H: int, L: int, share: str) -> int:

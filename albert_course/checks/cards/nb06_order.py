@@ -1,8 +1,8 @@
 """Card of notebook 06: pairs of segments that only their order tells apart."""
 
+from collections import namedtuple
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,12 +44,8 @@ def order_pairs(documents: Sequence, length: int, n: int, rng: np.random.Generat
     return triples
 
 
-class _Place(NamedTuple):
-    """Where a token is: the number of its document, its sentence, and its place in that."""
-
-    document: int
-    sentence: int
-    token: int
+# Where a token is: the number of its document, its sentence, and its place in that.
+_Place = namedtuple("_Place", "document sentence token")
 
 
 def _documents(draw: Draw) -> list[list[list[int]]]:

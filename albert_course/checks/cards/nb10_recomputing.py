@@ -167,7 +167,7 @@ def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tens
 check_gradient_checkpoint = card("assignment 10.4", gradient_checkpoint, _gradient_checkpoint_cases)
 
 
-def _recompute_with_dropout_cases(draw: Draw) -> Cases:
+def _dropout_cases(draw: Draw) -> Cases:
     H = 5
     a, b = (nn.Sequential(NotedLayer(H, 0, []), nn.Dropout(0.5), nn.Linear(H, H)) for _ in range(2))
     x, along = draw.randn(30, 10, H), draw.randn(30, 10, H)
@@ -196,6 +196,4 @@ def _recompute_with_dropout_cases(draw: Draw) -> Cases:
     yield Case("keeps three applications of two blocks apart", three, 2.0, learnt)
 
 
-check_recompute_with_dropout = card(
-    "assignment 10.5", RecomputeWithDropout, _recompute_with_dropout_cases
-)
+check_recompute_with_dropout = card("assignment 10.5", RecomputeWithDropout, _dropout_cases)

@@ -1,8 +1,8 @@
 """Cards of notebook 11: from the characters of an answer to tokens, and from scores to one."""
 
 import math
+from collections import namedtuple
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -34,14 +34,7 @@ def span_labels(
     return (first, last) if last <= room else None
 
 
-class _Example(NamedTuple):
-    """What span_labels is given."""
-
-    question: list[int]
-    characters: list[tuple[int, int]]
-    start: int
-    text: str
-    S: int
+_Example = namedtuple("_Example", "question characters start text S")
 
 
 def _example(draw: Draw, at_the_end=False, shorter=0, together=False) -> _Example:
