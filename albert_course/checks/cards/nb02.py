@@ -104,9 +104,7 @@ def _split_heads_cases(draw: Draw) -> Cases:
 check_split_heads = card("assignment 02.5", split_heads, _split_heads_cases)
 
 
-def post_norm_layer(
-    x: Tensor, attend: Callable, norm1: Callable, think: Callable, norm2: Callable, drop: Callable
-) -> Tensor:
+def post_norm_layer(x, attend, norm1, think, norm2, drop) -> Tensor:
     """``layer(x, attend, norm1, think, norm2, drop) -> [B,S,H]``: an ALBERT layer put together from
     five functions. What a half (attend, then think) returns goes through drop and is added to what
     that half was given; norm1, then norm2, norms the sum."""

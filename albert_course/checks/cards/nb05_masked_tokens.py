@@ -13,9 +13,7 @@ from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import MASK
 
 
-def replace_masked(
-    rng: np.random.Generator, token_ids: np.ndarray, masked: np.ndarray, vocab_size: int
-) -> tuple[np.ndarray, np.ndarray]:
+def replace_masked(rng, token_ids, masked, vocab_size) -> tuple[np.ndarray, np.ndarray]:
     """``replace(rng, token_ids[B,S], masked[B,S], vocab_size) -> seen[B,S], labels[B,S]``: what the
     model sees, and what it predicts. Each token where ``masked`` is True is replaced by a die of
     its own, drawn from the NumPy Generator ``rng``: 80% [MASK] (id 4), 10% a random ordinary token

@@ -21,13 +21,7 @@ def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
     return words
 
 
-def ngram_masking(
-    rng: np.random.Generator,
-    maskable: np.ndarray,
-    starts_word: np.ndarray,
-    max_ngram: int,
-    rate: float,
-) -> np.ndarray:
+def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
     """``choose(rng, maskable[B,S], starts_word[B,S], max_ngram, rate) -> bool[B,S]``: the tokens to
     mask. ``rng`` is a NumPy Generator, the source of all chance. ``maskable`` is False on special
     tokens and padding, which end a word and a run; ``starts_word`` is True on a word's first token.

@@ -1,7 +1,6 @@
 """Cards of notebook 07: learning rates, clipping, the loss of several workers or parts."""
 
 import copy
-from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -11,7 +10,6 @@ from torch.nn.utils import parameters_to_vector
 from albert_course.checks.cards.nb04_gradients import small_model
 from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
-from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
 from albert_edu.training.settings import PretrainSettings
@@ -108,9 +106,7 @@ def _schedule_cases(draw: Draw) -> Cases:
 check_schedule = card("assignment 07.4", schedule, _schedule_cases)
 
 
-def accumulation(
-    model: AlbertForPretraining, parts: Sequence[PretrainingBatch], optimizer: torch.optim.Optimizer
-) -> float:
+def accumulation(model, parts, optimizer) -> float:
     """``step_in_parts(model, parts, optimizer) -> loss``: one step of the optimizer on the
     masked-token loss of a batch that comes as ``parts``, a list of PretrainingBatch: the mean over
     all masked tokens of all parts, which is also returned, as a number or a tensor of one.

@@ -1,16 +1,12 @@
 """Card of notebook 07: LAMB, the optimizer of ALBERT."""
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
-def lamb(
-    weights: Mapping[str, Tensor], gradients: list[Mapping[str, Tensor]], lr: float, decay: float
-) -> dict[str, Tensor]:
+def lamb(weights, gradients, lr, decay) -> dict[str, Tensor]:
     """``lamb(weights, gradients, lr, decay) -> weights``: LAMB as ALBERT's authors train with it,
     one step for each entry of the list ``gradients``. Weights, each entry and the result are dicts
     from name to tensor. For each tensor m ← 0.9 m + 0.1 g and v ← 0.999 v + 0.001 g², both from 0

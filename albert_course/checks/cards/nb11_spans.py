@@ -12,9 +12,7 @@ from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.masking import IGNORE
 
 
-def span_labels(
-    question: Sequence[int], characters: Sequence[tuple[int, int]], start: int, text: str, S: int
-) -> tuple[int, int] | None:
+def span_labels(question, characters, start, text, S) -> tuple[int, int] | None:
     """``labels(question, characters, start, text, S) -> (first, last)``: where in [CLS] question
     [SEP] context [SEP] the answer's first and last token stand. ``question`` is a list of ids;
     ``characters`` has for each token of the context (from, to), the characters [from, to) that it
@@ -85,9 +83,7 @@ def _span_labels_cases(draw: Draw) -> Cases:
 check_span_labels = card("assignment 11.6", span_labels, _span_labels_cases)
 
 
-def best_span(
-    start: Tensor, end: Tensor, context: Tensor, none: Tensor, longest: int = 30
-) -> Tensor:
+def best_span(start, end, context, none, longest=30) -> Tensor:
     """``best_span(start[B,S], end[B,S], context[B,S], none[B], longest=30) -> [B,2]``: for each row
     the first and the last place of the answer, those with the largest start[first] + end[last]
     where first <= last, both are in the context (``context`` is True) and the answer has at most

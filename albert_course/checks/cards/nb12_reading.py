@@ -1,6 +1,5 @@
 """Cards of notebook 12: what rounding hides, what a repeat measures, what a late choice buys."""
 
-from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from albert_course.checks.engine.card import Case, Cases, Draw, card
@@ -75,9 +74,7 @@ def _survivors_cases(draw: Draw) -> Cases:
 check_survivors = card("assignment 12.5", survivors, _survivors_cases, pure=True)
 
 
-def chosen_afterwards(
-    criteria: dict[str, Callable], results: Sequence[Sequence[float]]
-) -> tuple[dict[str, float], float]:
+def chosen_afterwards(criteria, results) -> tuple[dict[str, float], float]:
     """``chosen_afterwards(criteria, results) -> (alone, any_of_them)``: a criterion is a function
     from the differences of one experiment to True or False, and ``results`` has the differences of
     many experiments. ``alone`` is the share of experiments that each criterion accepts, by its
