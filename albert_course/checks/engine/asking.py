@@ -114,11 +114,8 @@ def unreached(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple
 def learns(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
     """True if a gradient reaches all; Unusable, with the shapes that none reaches, if not."""
     lost = unreached(kind, sizes, *inputs)
-    need(
-        not lost,
-        f"no gradient reaches {lost}, the shapes of inputs or parameters: is there a "
-        "detach() or no_grad()?",
-    )
+    shapes = f"{lost}, the shapes of inputs or parameters"
+    need(not lost, f"no gradient reaches {shapes}: is there a detach() or no_grad()?")
     return True
 
 
