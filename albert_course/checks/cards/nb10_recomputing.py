@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_course.checks.engine.edits import wrong_answer
 
@@ -45,34 +45,24 @@ class Alive(TorchDispatchMode):
         return sum(storage.nbytes() for storage in self.storages if storage not in self.weights)
 
 
-class Step:
-    """One training step through ``run(layers, x)``: what came out, was held, was learnt."""
-
-    def __init__(
-        self,
-        run: Callable,
-        layers: list[nn.Module],
-        x: Tensor,
-        along: Tensor,
-        trains_x: bool = True,
-    ):
-        weights = list(dict.fromkeys(w for layer in layers for w in layer.parameters()))
-        x = x.clone().requires_grad_(trains_x)
-        with Alive(weights) as alive:
-            torch.zeros(1)  # the first operation under a mode imports much of torch
-            output = run(layers, x)
-        self.kept = alive.bytes()
-        whole = isinstance(output, Tensor) and output.shape == x.shape
-        need(whole, "one tensor of x's shape is asked for; is the return missing?")
-        need(
-            output.requires_grad,
-            "the output needs no gradient: run the layers inside a Function "
-            "that gets x and every weight, not under no_grad alone",
-        )
-        output.backward(along)
-        self.output, self.of_x = output.detach(), x.grad
-        grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
-        self.of_weights = torch.cat([grad.flatten() for grad in grads])
+def step(
+    run: Callable, layers: list[nn.Module], x: Tensor, along: Tensor, trains_x: bool = True
+) -> tuple[int, Tensor, Tensor | None, Tensor]:
+    """One training step through ``run(layers, x)``: the bytes that are held before the backward
+    pass, the output, and the gradients of x and of all weights."""
+    weights = list(dict.fromkeys(w for layer in layers for w in layer.parameters()))
+    x = x.clone().requires_grad_(trains_x)
+    with Alive(weights) as alive:
+        torch.zeros(1)  # the first operation under a mode imports much of torch
+        output = run(layers, x)
+    kept = alive.bytes()
+    whole = isinstance(output, Tensor) and output.shape == x.shape
+    need(whole, "one tensor of x's shape is asked for; is the return missing?")
+    way = "run the layers inside a Function that gets x and every weight, not under no_grad alone"
+    need(output.requires_grad, f"the output needs no gradient: {way}")
+    output.backward(along)
+    grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
+    return kept, output.detach(), x.grad, torch.cat([grad.flatten() for grad in grads])
 
 
 class RecomputeWithDropout(torch.autograd.Function):
@@ -127,7 +117,7 @@ def through(function: type) -> Callable:
 
 def keeps_little(run: Callable, layers, x: Tensor, along: Tensor, most: int) -> bool:
     """True if a step holds less than the plain one, and at most so many bytes."""
-    kept, plain = (Step(each, layers, x, along).kept for each in (run, one_by_one))
+    kept, plain = (step(each, layers, x, along)[0] for each in (run, one_by_one))
     need(kept < 0.9 * plain, "the graph of the first run is still held")
     need(kept <= most, f"{kept} bytes are held, and {most} are enough")
     return True
@@ -138,25 +128,22 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
     layers = [NotedLayer(6, number, log) for number in range(L)]
     x, along = draw.randn(2, 4, 6), draw.randn(2, 4, 6)
 
-    def part(name):
-        return lambda *inputs: getattr(Step(*inputs), name)
-
     def memory(answer, layers, x, along):
         most = (L + 2) * 4 * x.numel()  # an input for each layer, the output, and one to spare
         return keeps_little(answer, layers, x, along, most)
 
     def order(answer, layers, x, along):
-        Step(answer, layers, x, along)
+        step(answer, layers, x, along)
         return layers[0].log
 
-    yield Case("gives the same output", (layers, x, along), 2.0, part("output"))
-    yield Case("gives x its gradient", (layers, x, along), 2.0, part("of_x"))
-    yield Case("gives the weights their gradients", (layers, x, along), 2.0, part("of_weights"))
+    output, of_x, of_weights = (part_of(k, step) for k in (1, 2, 3))
+    yield Case("gives the same output", (layers, x, along), 2.0, output)
+    yield Case("gives x its gradient", (layers, x, along), 2.0, of_x)
+    yield Case("gives the weights their gradients", (layers, x, along), 2.0, of_weights)
     yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
     yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
     twice = [*layers[:2], layers[0]], x, along, False
-    learnt = part("of_weights")
-    yield Case("adds up the gradients of a layer that is there twice", twice, 1.0, learnt)
+    yield Case("adds up the gradients of a layer that is there twice", twice, 1.0, of_weights)
 
 
 def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tensor:
@@ -174,11 +161,9 @@ def _dropout_cases(draw: Draw) -> Cases:
     one, three = ([a], x, along), ([a, b, a], x, along)  # as in a shared encoder
 
     def run(answer, *inputs):
-        return Step(through(answer), *inputs)
+        return step(through(answer), *inputs)
 
-    def learnt(*inputs):
-        step = run(*inputs)
-        return torch.cat([step.of_x.flatten(), step.of_weights])
+
 
     def drawn_after(*inputs):
         run(*inputs)
@@ -188,7 +173,8 @@ def _dropout_cases(draw: Draw) -> Cases:
         most = 3 * 4 * x.numel() + 2 * len(torch.get_rng_state())  # x, the output, one to spare
         return keeps_little(through(answer), layers, x, along, most)
 
-    yield Case("gives the block's output", one, 1.0, lambda *inputs: run(*inputs).output)
+    learnt = part_of(slice(2, None), run)
+    yield Case("gives the block's output", one, 1.0, part_of(1, run))
     yield Case("gives the gradients of the first run's dropout", one, 3.0, learnt)
     yield Case("leaves the random numbers after it as they were", one, 1.0, drawn_after)
     yield Case("leaves them as they were after three applications", three, 1.0, drawn_after)
