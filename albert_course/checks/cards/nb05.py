@@ -111,7 +111,7 @@ def _replace_masked_cases(draw: Draw) -> Cases:
         seen, _, ids = replaced(answer, ids, masked, V)
         return np.where(seen == MASK, 0, np.where(seen == ids, 2, 1))[masked]
 
-    def share(answer, *rows):
+    def rate(answer, *rows):
         kind = kinds(answer, *rows)
         return np.bincount(kind, minlength=3) / kind.size
 
@@ -131,13 +131,11 @@ def _replace_masked_cases(draw: Draw) -> Cases:
     rows = ids, masked, V
     yield Case("keeps the masked tokens as labels", rows, 3.0, labels)
     yield Case("leaves the other tokens alone", rows, 2.0, unmasked)
-    yield Case(
-        "puts [MASK], another token or the token itself: 80, 10, 10", rows, 3.0, share, 0.016
-    )
+    yield Case("puts [MASK], another token or the token itself: 80, 10, 10", rows, 3.0, rate, 0.016)
     yield Case("throws a die for each token", rows, 2.0, alike, 0.1)
     yield Case("draws random tokens from all ordinary ones", rows, 1.0, drawn, 0)
     few = np.full((1000, 50), 5), np.ones((1000, 50), bool), 7
-    yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, share, 0.012)
+    yield Case("draws the two ordinary tokens of a vocabulary of 7 alike", few, 1.0, rate, 0.012)
     yield Case("takes its chance from `rng`", rows, 1.0, by_seed(replaced))
     nothing = ids[:2], masked[:2] & False, V
     yield Case("does nothing when nothing is masked", nothing, 1.0, replaced)

@@ -163,8 +163,6 @@ def _dropout_cases(draw: Draw) -> Cases:
     def run(answer, *inputs):
         return step(through(answer), *inputs)
 
-
-
     def drawn_after(*inputs):
         run(*inputs)
         return torch.rand(3)

@@ -39,10 +39,8 @@ def tensor(value, *shape: int) -> torch.Tensor:
     try:
         numbers = torch.as_tensor(value).detach().cpu().to_dense()
     except Exception:
-        several = isinstance(value, list | tuple) and any(map(torch.is_tensor, value))
-        kind = f"{type(value).__name__} of {len(value)}" if several else type(value).__name__
         cure = "; is the return missing?" if value is None else ""
-        raise Unusable(f"you return {kind}, not a tensor{cure}") from None
+        raise Unusable(f"you return {type(value).__name__}, not a tensor{cure}") from None
     if shape:
         need(numbers.shape == shape, f"the shape is {tuple(numbers.shape)}, not {shape}")
     return numbers
@@ -56,10 +54,8 @@ def made(kind: Callable, *sizes, inputs: tuple = ()) -> torch.nn.Module:
     layer takes its sizes from ``inputs``.
     """
     module = kind(*sizes)
-    need(
-        isinstance(module, torch.nn.Module),
-        f"you return {type(module).__name__}: write a class with nn.Module as its base",
-    )
+    cure = "write a class with nn.Module as its base"
+    need(isinstance(module, torch.nn.Module), f"you return {type(module).__name__}: {cure}")
     with torch.no_grad():
         if any(map(torch.nn.parameter.is_lazy, module.parameters())):
             module(*inputs)
