@@ -171,11 +171,11 @@ def _accumulation_cases(draw: Draw) -> Cases:
         return (twice - run(answer, model, batches, clear=True)[1]).norm()
 
     moved = part_of(1, run)
-    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, moved)
+    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, moved, 1e-4)
     yield Case("takes one step a batch", (model, [parts]), 1.0, steps)
     yield Case("keeps the memory of one part at a time", (model, [parts]), 1.0, memory)
     yield Case("returns the loss of the batch", (model, [parts]), 1.0, part_of(0, run))
-    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, moved)
+    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, moved, 1e-4)
     yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces)
 
 
