@@ -3,6 +3,7 @@
 import math
 from collections import namedtuple
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import torch
 from torch import Tensor
@@ -39,13 +40,11 @@ def _example(draw: Draw, at_the_end=False, shorter=0, together=False) -> _Exampl
     """A context of words of one to three tokens, without blanks before some of them, and an answer
     of some tokens; ``together``: the tokens of a word all stand for the whole word."""
     characters, at = [], 0
-    for word in range(draw.integer(9, 12)):
-        at += word % 2  # a blank before every second word
+    for word in range(draw.integer(9, 12)):  # a blank before every second one
         lengths = draw.integers(2, 5, draw.integer(1, 4)).tolist()
-        for n in lengths:
-            characters.append((at, at + sum(lengths)) if together else (at, at + n))
-            at += 0 if together else n
-        at += sum(lengths) if together else 0
+        start, *edges = accumulate(lengths, initial=at + word % 2)
+        characters += [(start, edges[-1])] * len(edges) if together else pairwise([start, *edges])
+        at = edges[-1]
     characters += [(at, at + 1), (at + 1, at + 2), (at + 2, at + 4)]  # off-by-one errors show
     first = draw.integer(1, 4)
     blanks = _blanks(characters)
