@@ -34,9 +34,8 @@ def lines(
     """Draw up to four curves, each ``(name, xs, ys)``.
 
     ``baselines`` are horizontal lines with a name. Curves of at most 30 points get markers.
-    ``zero`` starts the y axis at 0. Raises ValueError for more curves than a reader can tell apart.
+    ``zero`` starts the y axis at 0.
     """
-    _check_number(series)
     baselines = baselines or {}
     style()
     figure, axis = plt.subplots(figsize=(6.8, 3.6))
@@ -48,22 +47,17 @@ def lines(
     for name, value in baselines.items():
         axis.axhline(value, **BASELINE)
         ends.append((name, value, BASELINE["color"]))
-    axis.set(
-        xlabel=xlabel,
-        ylabel=ylabel,
-        title=title,
-        xscale="log" if logx else "linear",
-        yscale="log" if logy else "linear",
-    )
+    axis.set(xlabel=xlabel, ylabel=ylabel, title=title)
     if logx:
+        axis.set_xscale("log")
         axis.xaxis.set_minor_formatter(NullFormatter())  # Within a decade labels would collide.
+    if logy:
+        axis.set_yscale("log")
     if zero:
         axis.set_ylim(bottom=0)
     _label_ends(axis, ends)
-    changes = "; ".join(
-        f"{' '.join(name.split())} from {_short(ys[0])} to {_short(ys[-1])}"
-        for name, _, ys in series
-    )
+    ways = (f"{name} from {_short(ys[0])} to {_short(ys[-1])}" for name, _, ys in series)
+    changes = " ".join("; ".join(ways).split())  # a name may have several lines
     levels = "".join(f"; {name} at {_short(value)}" for name, value in baselines.items())
     scale = ("", ", x logarithmic", ", y logarithmic", ", both axes logarithmic")[logx + 2 * logy]
     alt = f"Line chart of {ylabel} over {xlabel}{scale}. {title}. {changes}{levels}."
@@ -71,17 +65,9 @@ def lines(
 
 
 def bars(
-    groups: Sequence[str],
-    series: dict[str, Sequence],
-    ylabel: str,
-    title: str,
-    digits: int = 2,
+    groups: Sequence[str], series: dict[str, Sequence], ylabel: str, title: str, digits: int = 2
 ) -> tuple[Figure, str]:
-    """Draw one cluster of bars per group, one bar per series, with the value on top.
-
-    Raises ValueError as ``lines`` does.
-    """
-    _check_number(series)
+    """Draw one cluster of bars per group, one bar for each of up to four series, with its value."""
     style()
     figure, axis = plt.subplots(figsize=(max(4.8, 0.7 * len(groups) * len(series) + 1.5), 3.6))
     width, places, listing = 0.8 / len(series), np.arange(len(groups)), []
@@ -131,18 +117,9 @@ def grid(
     axis.set_yticks(range(len(rows)), rows)
     axis.grid(visible=False)
     axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
-    listing = "; ".join(
-        f"{name}: " + " ".join(f"{x:.{digits}f}" for x in line)
-        for name, line in zip(rows, values, strict=True)
-    )
+    texts = (" ".join(f"{x:.{digits}f}" for x in line) for line in values)
+    listing = "; ".join(f"{name}: {text}" for name, text in zip(rows, texts, strict=True))
     return figure, f"Grid of {len(rows)} by {len(columns)} numbers. {title}. {listing}."
-
-
-def _check_number(series) -> None:
-    if not 1 <= len(series) <= len(COLOURS):
-        raise ValueError(
-            f"a readable chart has 1 to {len(COLOURS)} series, got {len(series)}: split it in two."
-        )
 
 
 def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:
@@ -155,9 +132,8 @@ def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:
     for below, above in pairwise(order):
         heights[above] = max(heights[above], heights[below] + LABEL_HEIGHT)
     excess = max(0.0, max(heights) - 1.0)  # A stack that is too high moves down.
-    top = 1.0 - LABEL_HEIGHT * len(ends)
     for (name, _, colour), height in zip(ends, heights, strict=True):
-        y = height - excess if height > top else height
+        y = height - excess * (height > 1.0 - LABEL_HEIGHT * len(ends))
         axis.text(1.02, y, name, transform=axis.transAxes, color=colour, va="center", fontsize=9)
 
 

@@ -34,7 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _explained(verb):
-    """Let each verb say in a sentence what is not installed, or what may not be written."""
+    """Let each verb say in a sentence what is not installed."""
 
     def declare(name, work, text):
         def explained(options):
@@ -44,11 +44,6 @@ def _explained(verb):
                 raise RuntimeError(
                     f"{name} needs {error.name}, which is not installed. In the course's folder, "
                     f"run: {sys.executable} -m pip install -e '.[test]'"
-                ) from error
-            except PermissionError as error:
-                raise RuntimeError(
-                    f"{error.filename} may not be written or read. Where the course's folder is "
-                    f"read-only, clone it into a folder of your own."
                 ) from error
 
         return verb(name, work and explained, text)

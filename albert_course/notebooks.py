@@ -14,7 +14,6 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 MINUTES = re.compile(r"about \d+ minutes to read and about \d+ to do")
 EXERCISE_MINUTES = re.compile(r"· (?:(\d+)-)?(\d+) minutes$", re.MULTILINE)
 FOLDED = re.compile(r"!\[[^\]]*\]\([^)]*\)|<details>.*?</details>", re.DOTALL)
-TABLE = re.compile(r"(<!-- notebooks -->\n).*?(<!-- /notebooks -->)", re.DOTALL)
 
 
 def find(names: list[str]) -> list[Path]:
@@ -164,14 +163,12 @@ def update_table(measured: dict[str, tuple[int, float, float]]) -> None:
     ``measured`` has minutes, seconds and MB by the name of each notebook that ran.
     """
     readme = course_folder() / "README.md"
-    text = readme.read_text()
-    lines = TABLE.search(text)[0].splitlines()
-    for index, line in enumerate(lines):
-        for name, (minutes, seconds, peak) in measured.items():
-            if f"/{name}.ipynb)" in line:
-                cells = f"| {minutes} | {seconds / 60:.1f} | {peak:.0f} |"
-                lines[index] = re.sub(r"\|[^|]*\|[^|]*\|[^|]*\|$", cells, line)
-    readme.write_text(TABLE.sub(lambda _: "\n".join(lines), text))
+    text = readme.read_text(encoding="utf-8")
+    for name, (minutes, seconds, peak) in measured.items():
+        row = rf"(/{name}\.ipynb\).*)\|[^|]*\|[^|]*\|[^|]*\|\n"  # its last three cells
+        cells = rf"\1| {minutes} | {seconds / 60:.1f} | {peak:.0f} |\n"
+        text = re.sub(row, cells, text)
+    readme.write_text(text, encoding="utf-8")
     update_syllabus(course_folder() / "notebooks" / "TEACHING.md")
 
 

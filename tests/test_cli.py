@@ -117,7 +117,7 @@ def test_doctor_names_a_kernel_of_another_python_and_a_course_of_another_folder(
     ("error", "message"),
     [
         (ModuleNotFoundError("no", name="nbgrader"), r"build needs nbgrader.*\[test\]"),
-        (PermissionError(13, "no", "notebooks/x"), "notebooks/x may not be written"),
+        (PermissionError(13, "no", "notebooks/x"), "^PermissionError: .*'notebooks/x'$"),
     ],
 )
 def test_a_missing_extra_and_a_read_only_clone_are_said_in_a_sentence(

@@ -43,15 +43,9 @@ def run_grade(options) -> int:
     if options.wall not in (None, wall):
         raise ValueError("--wall bwrap: bubblewrap does not work here, only --wall plain does")
     print(SAYS[wall], file=sys.stderr)
-    for outcome in grade_folder(
-        options.folder,
-        options.out,
-        wall,
-        Limits(options.cell_seconds, options.seconds),
-        sources,
-        assignments=tuple(options.assignment or [""]),
-        again=options.again,
-    ):
+    limits, names = Limits(options.cell_seconds, options.seconds), tuple(options.assignment or [""])
+    where = options.folder, options.out, wall, limits, sources
+    for outcome in grade_folder(*where, names, options.again):
         failed += outcome.problem not in ("", "missing")
         print(outcome, flush=True)
     print(f"Scores are in {options.out / 'scores.csv'}, pages in {options.out / 'feedback'}.")

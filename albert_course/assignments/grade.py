@@ -72,13 +72,11 @@ def grade_folder(
             add_assignment(api, course, path)
             graded = state.setdefault(path.stem, {})
             with ThreadPoolExecutor(_cores()) as pool:
-                work = {
-                    pool.submit(
-                        grade_one, course, student / path.name, path, wall, limits, before
-                    ): student.name
-                    for student in students
-                    for before in [{} if again else graded.get(student.name, {})]
-                }
+                work = {}
+                for student in students:
+                    before = {} if again else graded.get(student.name, {})
+                    task = grade_one, course, student / path.name, path, wall, limits, before
+                    work[pool.submit(*task)] = student.name
                 try:
                     for done in as_completed(work):
                         if result := done.result():

@@ -61,9 +61,13 @@ def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict)
     return [*lines, "  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
 
 
+def _mark(cell: nbformat.NotebookNode) -> dict:
+    return cell.metadata.get("nbgrader", {})
+
+
 def find_mistakes(notebook: nbformat.NotebookNode) -> list[str]:
     """Return the mistakes that the reports of a graded notebook's hidden tests name."""
-    tests = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("locked")]
+    tests = [cell for cell in notebook.cells if _mark(cell).get("locked")]
     outputs = [output for cell in tests for output in cell.get("outputs", [])]
     reports = [
         output.metadata.report for output in outputs if "report" in output.get("metadata", ())
@@ -81,16 +85,11 @@ def find_suspicious_lines(notebook: nbformat.NotebookNode, given: nbformat.Noteb
 
     A name that our text, hints or answer use is no reason to look.
     """
-    ours = "\n".join(
-        cell.source for cell in given.cells if not cell.metadata.get("nbgrader", {}).get("grade")
-    )
-    own = "\n".join(
-        cell.source
-        for cell in notebook.cells
-        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("locked")
-    )
-    return [
-        line
-        for line in own.splitlines()
-        if any(found[0] not in ours for found in SUSPICIOUS.finditer(line))
-    ]
+    ours = "\n".join(cell.source for cell in given.cells if not _mark(cell).get("grade"))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    own = "\n".join(cell.source for cell in code if not _mark(cell).get("locked"))
+
+    def odd(line):
+        return any(found[0] not in ours for found in SUSPICIOUS.finditer(line))
+
+    return list(filter(odd, own.splitlines()))

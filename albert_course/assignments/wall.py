@@ -94,10 +94,8 @@ def install_kernel(wall: str, limits: Limits, folder: Path, seed: str) -> None:
     place = folder / "kernels" / KERNEL / "kernel.json"
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(spec), encoding="utf-8")
-    others = os.environ.get("JUPYTER_PATH", "").split(os.pathsep)
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(
-        dict.fromkeys([str(folder), *filter(None, others)])
-    )
+    places = [str(folder), *filter(None, os.environ.get("JUPYTER_PATH", "").split(os.pathsep))]
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(dict.fromkeys(places))
 
 
 def limit_memory(memory: int, hard: bool = False) -> None:

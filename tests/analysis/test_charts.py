@@ -2,8 +2,6 @@
 
 from itertools import pairwise
 
-import pytest
-
 from albert_course.charts import bars, grid, lines
 
 
@@ -28,11 +26,6 @@ def test_the_name_of_a_baseline_does_not_cover_the_name_of_a_curve():
     )
     heights = sorted(text.get_position()[1] for text in figure.axes[0].texts)
     assert len(heights) == 3 and all(after - before > 0.07 for before, after in pairwise(heights))
-
-
-def test_more_curves_than_a_reader_can_tell_apart_are_refused():
-    with pytest.raises(ValueError, match="split it in two"):
-        lines([("a", [0], [0])] * 5, "x", "y", "too many")
 
 
 def test_bars_write_each_value_on_top():

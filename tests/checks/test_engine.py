@@ -41,13 +41,17 @@ def test_a_check_leaves_the_global_generator_as_it_was():
     expected = torch.rand(1)
     torch.manual_seed(3)
     check_gelu(lambda x: torch.rand(3))
+    checks.check_gradient_in_parts(lambda head, parts: torch.rand(3), seed=3)
     assert torch.equal(torch.rand(1), expected)
 
 
 def test_what_cannot_be_used_is_answered_in_words():
     missing = "you return NoneType, not a tensor; is the return missing?"
-    assert missing in checks.check_causal_mask(lambda x: None).reasons
-    assert "the shape is (2, 4), not (2, 1, 4, 4)" in checks.check_causal_mask(lambda x: x).reasons
+    assert missing in checks.check_attention(lambda *inputs: None).reasons
+    shape = "the shape is (3, 5, 2, 6), not (3, 2, 5, 6)"
+    assert shape in checks.check_attention(lambda q, k, v, mask: v.transpose(1, 2)).reasons
+    numbers = checks.check_causal_mask(lambda x: checks.check_causal_mask.reference(x).float())
+    assert numbers.reasons == ["the dtype is torch.float32: PyTorch adds such a mask"]
     assert "it cannot be called like this" in " ".join(check_gelu(lambda: 0).reasons)
 
 

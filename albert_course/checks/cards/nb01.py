@@ -1,12 +1,15 @@
-"""Cards of notebook 01: the cuts of a word, WordPiece, the most probable cut, rows that move."""
+"""Cards of notebook 01: cuts of a word, WordPiece, rows that move; how text becomes a row of ids."""
 
+import functools
 import string
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
 import torch
 
-from albert_course.checks.engine.asking import each, need
+from albert_course.checks.engine.asking import each, need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 
 def count_cuts(word: str, vocabulary: set[str]) -> int:
@@ -75,11 +78,10 @@ def moved_rows(make: Callable) -> set[int]:
 
 
 def _moved_rows_cases(draw: Draw) -> Cases:
-    for name, options in (("SGD", {}), ("Adam", {}), ("AdamW", {}), ("SGD", {"momentum": 0.9})):
-        yield Case(
-            f"finds the rows that {name} moves" + " with momentum" * len(options),
-            (lambda p, n=name, o=options: getattr(torch.optim, n)(p, lr=0.1, **o),),
-        )
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
+        yield Case(f"finds the rows that {kind.__name__} moves", (kind,))
+    heavy = functools.partial(torch.optim.SGD, momentum=0.9)
+    yield Case("finds the rows that SGD moves with momentum", (heavy,))
 
 
 check_moved_rows = card("notebook 01.3", moved_rows, _moved_rows_cases)
@@ -118,24 +120,16 @@ def _best_cut_cases(draw: Draw) -> Cases:
     # No letter occurs twice in a word, so that no two cuts have the same tokens and the same sum.
     letters = [*string.ascii_letters]
     *words, long = ["".join(draw.numpy.permutation(letters)[:n]) for n in [11] * 16 + [40]]
-    parts = sorted(
-        {
-            word[i : i + n]
-            for word in (*words, long)
-            for n in (2, 3, 4)
-            for i in range(len(word) - n + 1)
-        }
-    )
+    spans = [(i, i + n) for n in (2, 3, 4) for i in range(41 - n)]
+    parts = sorted({word[i:k] for word in (*words, long) for i, k in spans if k <= len(word)})
     tokens = [*letters, *(part for part in parts if draw.numpy.random() < 0.5)]
     log_p = {token: -1 - 3 * len(token) + 2 * draw.numpy.standard_normal() for token in tokens}
 
     def cuts(answer, words, log_p):
         found = [answer(word, log_p) for word in words]
-        need(found != [None] * 16, "you return None; is the return missing?")
-        need(
-            all(isinstance(token, str) for cut in found if cut is not None for token in cut),
-            "return the tokens alone, as strings, and None only where there is no way",
-        )
+
+        texts = all(isinstance(token, str) for cut in found for token in cut or [])
+        need(texts, "return the tokens alone, as strings, and None only where there is no way")
         return [None if cut is None else list(cut) for cut in found]
 
     def spelt(answer, words, log_p):
@@ -146,9 +140,8 @@ def _best_cut_cases(draw: Draw) -> Cases:
 
     yield Case("spells the word with tokens of the vocabulary", (words, log_p), 1.0, spelt)
     yield Case("finds the most probable cut", (words, log_p), 3.0, cuts)
-    yield Case(
-        "finds it among the millions of cuts of 40 letters", ([long], _Vocabulary(log_p)), 2.0, cuts
-    )
+    many = [long], _Vocabulary(log_p)
+    yield Case("finds it among the millions of cuts of 40 letters", many, 2.0, cuts)
     yield Case("gives [] for the empty word", ("", log_p))
     yield Case("gives None where no cut exists", (words[0] + "?", log_p))
 
@@ -163,14 +156,73 @@ def _cuts(word: str, log_p: Mapping[str, float]) -> Iterator[list[str]]:
 
 
 def _greedy(word: str, log_p: Mapping[str, float], merit) -> list[str] | None:
-    cut = []
-    while word:
-        fitting = [word[:end] for end in range(1, len(word) + 1) if word[:end] in log_p]
-        if not fitting:
-            return None
-        cut.append(max(fitting, key=merit))
-        word = word[len(cut[-1]) :]
-    return cut
+    fitting = [word[:end] for end in range(1, len(word) + 1) if word[:end] in log_p]
+    if not fitting:
+        return None if word else []
+    first = max(fitting, key=merit)
+    rest = _greedy(word[len(first) :], log_p, merit)
+    return rest if rest is None else [first, *rest]
 
 
 check_best_cut = card("assignment 01.4", best_cut, _best_cut_cases)
+
+
+def normalise(text: str) -> str:
+    """``normalise(text) -> str``: take the text apart by NFKD and drop the combining marks,
+    lower-case it, make a straight double quote of two backticks or two apostrophes, put one blank
+    between words and none at the ends. The rest stays."""
+    text = text.replace("``", '"').replace("''", '"')
+    text = unicodedata.normalize("NFKD", text)
+    text = "".join(c for c in text if not unicodedata.combining(c))
+    return " ".join(text.lower().split())
+
+
+def _normalise_cases(draw: Draw) -> Cases:
+    def text(*words: str) -> tuple[str]:
+        return (" ".join(draw.numpy.permutation(words).tolist()),)
+
+    accents = text("Crème", "BRÛLÉE", "Ångström", "São", "Háček", "Ñandú", "Ōsaka")
+    yield Case("takes capitals and accents away", accents, 3.0)
+    others = text("ø", "ß", "łąka", "“war”", "don't", "(9-11)", "50%", "日本")
+    yield Case("leaves everything else as it is", others)
+    joined = text("ﬁne", "½", "…", "①②", "Ｆｕｌｌ", "2™", "´n´ roll")
+    yield Case("takes ligatures, fractions and full-width letters apart", joined)
+    quotes = text("``union''", "``state''", "don't", "it's")
+    yield Case("makes straight double quotes of the typewriter's pairs", quotes)
+    blanks = text("\twe  ", "  are\n", "\r\n at ", "\u00a0\u00a0peace ", " now \t")
+    yield Case("puts one blank between words and none at the ends", blanks, 2.0)
+    yield Case("gives the empty string for the empty string", ("",))
+
+
+check_normalise = card("assignment 01.3", normalise, _normalise_cases)
+
+
+def sequence_layout(a: list[int], b: list[int], length: int) -> tuple[list[int], ...]:
+    """``layout(a, b, length) -> ids, segment_ids, attention_mask``: rows of ``length`` numbers for
+    [CLS] A [SEP] B [SEP] and padding, from two lists of ids. [CLS] is 2, [SEP] 3, padding 0; the
+    segment of padding is 0; the mask is 1 on tokens and 0 on padding. A pair that does not fit is a
+    ValueError: nothing is cut."""
+    n = len(a) + len(b) + 3
+    if n > length:
+        raise ValueError(f"{n} tokens do not fit into {length}")
+    ids = [CLS, *a, SEP, *b, SEP]
+    segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
+    padding = [PAD] * (length - len(ids))
+    mask = [1] * len(ids) + padding
+    return ids + padding, segments + padding, mask
+
+
+def _sequence_layout_cases(draw: Draw) -> Cases:
+    n, m, free = (draw.integer(3, 7) for _ in range(3))
+    a, b = draw.integers(5, 99, n).tolist(), draw.integers(5, 99, m).tolist()
+
+    inputs = a, b, n + m + 3 + free
+    yield Case("lays out [CLS] A [SEP] B [SEP], then padding", inputs, 2.0, part_of(0))
+    yield Case("gives A segment 0 and B segment 1", inputs, 2.0, part_of(1))
+    yield Case("masks padding and nothing else", inputs, 2.0, part_of(2))
+    yield Case("needs no padding when the pair fills the row", (a, b, n + m + 3))
+    yield Case("lays out an empty B", (a, [], n + 3 + free))
+    yield Case("refuses a pair that does not fit", (a, b, n + m + 2), 1.0)
+
+
+check_sequence_layout = card("assignment 01.5", sequence_layout, _sequence_layout_cases)

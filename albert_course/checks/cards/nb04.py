@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import each, need, tensor
+from albert_course.checks.engine.asking import each, gradients, need, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
@@ -182,12 +182,7 @@ def _shared_encoder_cases(draw: Draw) -> Cases:
         return tensor(make(answer, share)(x), 2, 3, 4)
 
     def learn(answer, share, x):
-        encoder = make(answer, share)
-        value = encoder(x).square().sum()
-        need(
-            value.requires_grad, "no gradient reaches the blocks: is there a detach() or no_grad()?"
-        )
-        return torch.autograd.grad(value, list(encoder.parameters()), materialize_grads=True)
+        return gradients(make(answer, share), x)
 
     def named(answer, share):
         places = [weight.data_ptr() for weight in make(answer, share).state_dict().values()]
@@ -197,9 +192,8 @@ def _shared_encoder_cases(draw: Draw) -> Cases:
     yield Case("applies attention, then feed-forward, L times", ("all", x), 3.0, run)
     yield Case("learns from all L applications", ("all", x), 2.0, learn, 1e-4)
     yield Case("names each tensor once in its state_dict", ("all",), 1.0, named)
-    yield Case(
-        "makes L blocks of the half that is not shared", ("attention", "ffn", "none"), 3.0, count
-    )
+    halves = "attention", "ffn", "none"
+    yield Case("makes L blocks of the half that is not shared", halves, 3.0, count)
     yield Case("applies each block once when nothing is shared", ("none", x), 1.0, run)
     yield Case("applies L blocks of attention and one feed-forward block", ("ffn", x), 1.0, run)
 

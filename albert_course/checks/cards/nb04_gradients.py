@@ -1,6 +1,5 @@
 """Cards of notebook 04: whose gradient a shared weight gets."""
 
-import copy
 from collections.abc import Callable
 
 import torch
@@ -9,6 +8,7 @@ from torch import Tensor
 
 from albert_course.checks.engine.asking import need
 from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.comparing import same
 from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
@@ -58,23 +58,20 @@ def _last_application_cases(draw: Draw) -> Cases:
 
     def learn(answer, model, batch):
         value, weights = loss(answer, model, batch), list(model.albert.encoder.parameters())
-        if not value.requires_grad:
-            return torch.zeros(sum(map(torch.numel, weights)))
-        found = torch.autograd.grad(value, weights, materialize_grads=True, allow_unused=True)
-        return torch.cat([gradient.flatten() for gradient in found])
+        need(value.requires_grad, "the loss carries no gradient: .item(), .detach() or no_grad()?")
+        return torch.autograd.grad(value, weights, materialize_grads=True)
+
+    def facts_of(model):
+        facts = {"encoder.plan": model.albert.encoder.plan, "train() or eval()": model.training}
+        for name, weight in model.named_parameters():
+            facts |= {name: weight.detach().clone(), name + ".grad": weight.grad}
+            facts[name + ".requires_grad"] = weight.requires_grad
+        return facts
 
     def leave(answer, model, batch):
-        before = copy.deepcopy(model)
+        before = facts_of(model)
         loss(answer, model, batch)
-        named = list(model.named_parameters())
-        frozen = [name for name, weight in named if not weight.requires_grad]
-        moved = [
-            name for name, weight in named if not torch.equal(weight, before.get_parameter(name))
-        ]
-        other = [name + ".grad" for name, weight in named if weight.grad is not None]
-        other += ["encoder.plan"] * (model.albert.encoder.plan != before.albert.encoder.plan)
-        other += ["train() or eval()"] * (model.training != before.training)
-        return {"frozen": frozen, "moved": moved, "changed": other}
+        return [name for name, fact in facts_of(model).items() if not same(fact, before[name])]
 
     yield Case("is the masked-token loss", (model, batch), 2.0, loss)
     yield Case("lets the last application learn, and no other", (model, batch), 3.0, learn, 1e-4)
@@ -99,12 +96,6 @@ def _shared_gradient_cases(draw: Draw) -> Cases:
     L, H = draw.integer(3, 6), 4
     W, b, x, along = draw.randn(H, H) / 2, draw.randn(H), draw.randn(3, H), draw.randn(3, H)
 
-    def multiply(W, x):
-        return x @ W
-
-    def bend(b, x):
-        return torch.tanh(x + b)
-
     def loss(x):
         return (along * x).sum() + x.square().sum()
 
@@ -115,6 +106,7 @@ def _shared_gradient_cases(draw: Draw) -> Cases:
     def total(answer, *inputs):
         return rows(answer, *inputs).sum(0)
 
+    multiply, bend = (lambda W, x: x @ W), (lambda b, x: torch.tanh(x + b))
     inputs = multiply, W, x, L, loss
     yield Case("gives each application its own gradient", inputs, 3.0, rows)
     yield Case("adds up to the gradient of the shared W", inputs, 2.0, total)

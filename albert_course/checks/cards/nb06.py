@@ -119,9 +119,7 @@ check_sentence_order_head = card("assignment 06.4", SentenceOrderHead, _sentence
 STEP = 0.006  # less than one answer in 120
 
 
-def linear_probe(
-    features: Tensor, labels: Tensor, test_features: Tensor, test_labels: Tensor
-) -> tuple:
+def linear_probe(features, labels, test_features, test_labels) -> tuple[float, list[float]]:
     """``probe(features[N,D], labels[N], test_features[M,D], test_labels[M]) -> accuracy, recalls``:
     standardise all features with the mean and the spread of the training features, fit a logistic
     regression with a bias on the training part (labels 0 to C-1; no penalty, or a weak one whose

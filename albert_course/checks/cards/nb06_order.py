@@ -1,8 +1,8 @@
 """Card of notebook 06: pairs of segments that only their order tells apart."""
 
+from collections import namedtuple
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,12 +44,8 @@ def order_pairs(documents: Sequence, length: int, n: int, rng: np.random.Generat
     return triples
 
 
-class _Place(NamedTuple):
-    """Where a token is: the number of its document, its sentence, and its place in that."""
-
-    document: int
-    sentence: int
-    token: int
+# Where a token is: the number of its document, its sentence, and its place in that.
+_Place = namedtuple("_Place", "document sentence token")
 
 
 def _documents(draw: Draw) -> list[list[list[int]]]:
@@ -77,29 +73,21 @@ def _order_pairs_cases(draw: Draw) -> Cases:
     }
 
     def rows_of(answer, documents, seed=5):
-        triples = answer(documents, LENGTH, TRIPLES, np.random.default_rng(seed))
-        rows = [
-            ([*map(int, ids)], [*map(int, segments)], int(label))
-            for ids, segments, label in triples
-        ]
-        need(len(rows) == TRIPLES, f"you return {len(rows)} triples, not {TRIPLES}")
-        return rows
+        triples = list(answer(documents, LENGTH, TRIPLES, np.random.default_rng(seed)))
+        need(len(triples) == TRIPLES, f"you return {len(triples)} triples, not {TRIPLES}")
+        return [([*map(int, a)], [*map(int, b)], int(label)) for a, b, label in triples]
 
     def pairs_of(answer, documents):
         """The places of the tokens of the two segments, and the label, for each triple."""
         pairs = []
         for ids, _, label in rows_of(answer, documents):
             special = [place for place in ids if place not in places]
-            need(
-                special == [CLS, SEP, SEP] and ids[0] == CLS and ids[-1] == SEP,
-                "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding",
-            )
-            middle = ids.index(SEP)
-            need(
-                1 < middle < len(ids) - 2, "a segment is empty: the cut falls between two sentences"
-            )
-            segments = ids[1:middle], ids[middle + 1 : -1]
-            pairs.append((*([places[token] for token in segment] for segment in segments), label))
+            framed = special == [CLS, SEP, SEP] and ids[0] == CLS and ids[-1] == SEP
+            need(framed, "[CLS] (2), A, [SEP] (3), B, [SEP] are asked for, without padding")
+            cut = ids.index(SEP)
+            a, b = ([places[token] for token in part] for part in (ids[1:cut], ids[cut + 1 : -1]))
+            need(a and b, "a segment is empty: the cut falls between two sentences")
+            pairs.append((a, b, label))
         return pairs
 
     def laid_out(answer, documents):
@@ -111,12 +99,9 @@ def _order_pairs_cases(draw: Draw) -> Cases:
 
     def labels(answer, documents):
         """Whether all labels are right, the share that is right, and the share of ones."""
-        right, ones = [], []
-        for a, b, label in pairs_of(answer, documents):
-            swapped = b[0] < a[0] if a[0].document == b[0].document else label
-            right.append(swapped == label)
-            ones.append(label)
-        return [all(right), float(np.mean(right)), float(np.mean(ones))]
+        pairs = pairs_of(answer, documents)
+        right = [(b[0] < a[0]) == label or a[0].document != b[0].document for a, b, label in pairs]
+        return [all(right), float(np.mean(right)), float(np.mean([label for *_, label in pairs]))]
 
     def segments(answer, documents):
         """The segment ids that occur on [CLS], A, [SEP], B and [SEP], for either label."""
@@ -157,12 +142,9 @@ def _order_pairs_cases(draw: Draw) -> Cases:
 
     def lengths(answer, documents):
         """Both segments can have several sentences, and the lengths do not tell the label."""
-        a, b, label = np.array(
-            [
-                [len({place.sentence for place in segment}) for segment in pair[:2]] + [pair[2]]
-                for pair in pairs_of(answer, documents)
-            ]
-        ).T
+        pairs = pairs_of(answer, documents)
+        counts = [[len({place[:2] for place in part}) for part in pair[:2]] for pair in pairs]
+        (a, b), label = np.transpose(counts), np.array([label for *_, label in pairs])
         agree = ((a < b) == label)[a != b]
         return {
             "segments have several sentences": min(max(a), max(b)) > 1,
@@ -175,21 +157,19 @@ def _order_pairs_cases(draw: Draw) -> Cases:
     def ones(answer, documents):
         return [sum(label for *_, label in rows_of(answer, documents, seed)) for seed in (5, 6, 7)]
 
-    yield Case("lays out [CLS] A [SEP] B [SEP]", (documents,), 1.0, laid_out)
-    yield Case("uses the length and stays within it", (documents,), 2.0, longest)
-    yield Case("says 0 for pairs in order and 1 for swapped ones", (documents,), 3.0, labels, 0.1)
-    yield Case("gives the first place segment 0 and the second 1", (documents,), 2.0, segments)
+    text = (documents,)
+    yield Case("lays out [CLS] A [SEP] B [SEP]", text, 1.0, laid_out)
+    yield Case("uses the length and stays within it", text, 2.0, longest)
+    yield Case("says 0 for pairs in order and 1 for swapped ones", text, 3.0, labels, 0.1)
+    yield Case("gives the first place segment 0 and the second 1", text, 2.0, segments)
     yield Case("takes whole sentences", (documents, whole), 2.0, always)
     yield Case("pairs neighbours", (documents, neighbours), 3.0, always)
-    yield Case("draws from every document that has a pair", (documents,), 1.0, sources)
-    yield Case(
-        "cuts anywhere, so that the lengths do not name the label", (documents,), 2.0, lengths
-    )
-    yield Case("deals out exactly half of the labels", (documents,), 1.0, ones)
-    yield Case("takes its chance from `rng`", (documents,), 1.0, by_seed(rows_of))
-    yield Case(
-        "refuses documents of one sentence", ([[line[0]] for line in documents],), 1.0, rows_of
-    )
+    yield Case("draws from every document that has a pair", text, 1.0, sources)
+    yield Case("cuts anywhere, so that the lengths do not name the label", text, 2.0, lengths)
+    yield Case("deals out exactly half of the labels", text, 1.0, ones)
+    yield Case("takes its chance from `rng`", text, 1.0, by_seed(rows_of))
+    single = [document[:1] for document in documents]
+    yield Case("refuses documents of one sentence", (single,), 1.0, rows_of)
 
 
 check_order_pairs = card("assignment 06.6", order_pairs, _order_pairs_cases)

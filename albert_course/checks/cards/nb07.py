@@ -1,7 +1,6 @@
 """Cards of notebook 07: learning rates, clipping, the loss of several workers or parts."""
 
 import copy
-from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -11,7 +10,6 @@ from torch.nn.utils import parameters_to_vector
 from albert_course.checks.cards.nb04_gradients import small_model
 from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
-from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
 from albert_edu.training.settings import PretrainSettings
@@ -108,9 +106,7 @@ def _schedule_cases(draw: Draw) -> Cases:
 check_schedule = card("assignment 07.4", schedule, _schedule_cases)
 
 
-def accumulation(
-    model: AlbertForPretraining, parts: Sequence[PretrainingBatch], optimizer: torch.optim.Optimizer
-) -> float:
+def accumulation(model, parts, optimizer) -> float:
     """``step_in_parts(model, parts, optimizer) -> loss``: one step of the optimizer on the
     masked-token loss of a batch that comes as ``parts``, a list of PretrainingBatch: the mean over
     all masked tokens of all parts, which is also returned, as a number or a tensor of one.
@@ -129,28 +125,23 @@ def accumulation(
     return total
 
 
-def _parts(draw: Draw, counts: Sequence[int]) -> list[PretrainingBatch]:
-    """Parts of one or two sequences of six tokens, with so many of them masked."""
-    parts = []
-    for n in counts:
-        B = 1 if n < 3 else 2
-        labels = torch.where(torch.arange(3 * B) < n, draw.integers(5, 12, 3 * B), IGNORE)
-        places = torch.tensor([[1, 2, 4]]).expand(B, 3)
-        ids, order = draw.integers(5, 12, B, 6), draw.integers(0, 2, B)
-        parts.append(
-            PretrainingBatch(ids, 0 * ids, torch.ones_like(ids), places, labels.view(B, 3), order)
-        )
-    return parts
+def _part(draw: Draw, n: int) -> PretrainingBatch:
+    """One or two sequences of six tokens, n of them masked."""
+    B = 1 if n < 3 else 2
+    labels = torch.where(torch.arange(3 * B) < n, draw.integers(5, 12, 3 * B), IGNORE).view(B, 3)
+    places = torch.tensor([[1, 2, 4]]).expand(B, 3)
+    ids, order = draw.integers(5, 12, B, 6), draw.integers(0, 2, B)
+    return PretrainingBatch(ids, 0 * ids, torch.ones_like(ids), places, labels, order)
 
 
 def _accumulation_cases(draw: Draw) -> Cases:
     model = small_model(draw, num_layers=1)
-    parts = _parts(draw, draw.numpy.permutation([1, 3, 6]).tolist())
-    others = _parts(draw, [4, 0, 2])
+    parts = [_part(draw, n) for n in draw.numpy.permutation([1, 3, 6]).tolist()]
+    others = [_part(draw, n) for n in (4, 0, 2)]
 
     def run(answer, model, batches, clear=False):
         """What is returned, how far the weights move, and what happened in which order."""
-        start, events = copy.deepcopy(model), []
+        before, events = parameters_to_vector(model.parameters()).detach(), []
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
         model.albert.embeddings.register_forward_hook(
             lambda *_: events.append("forward") if torch.is_grad_enabled() else None
@@ -161,8 +152,7 @@ def _accumulation_cases(draw: Draw) -> Cases:
             loss = answer(model, parts, optimizer)
             if clear:
                 model.zero_grad()
-        before, after = (parameters_to_vector(m.parameters()).detach() for m in (start, model))
-        return loss, after - before, events
+        return loss, parameters_to_vector(model.parameters()).detach() - before, events
 
     def steps(answer, model, batches):
         return run(answer, model, batches)[2].count("step")
@@ -180,13 +170,12 @@ def _accumulation_cases(draw: Draw) -> Cases:
         need(bool(twice.any()), "the weights do not move at all")
         return (twice - run(answer, model, batches, clear=True)[1]).norm()
 
-    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, part_of(1, run))
+    moved = part_of(1, run)
+    yield Case("moves the weights as the whole batch would", (model, [parts]), 3.0, moved, 1e-4)
     yield Case("takes one step a batch", (model, [parts]), 1.0, steps)
     yield Case("keeps the memory of one part at a time", (model, [parts]), 1.0, memory)
     yield Case("returns the loss of the batch", (model, [parts]), 1.0, part_of(0, run))
-    yield Case(
-        "goes on past a part without a masked token", (model, [others]), 1.0, part_of(1, run)
-    )
+    yield Case("goes on past a part without a masked token", (model, [others]), 1.0, moved, 1e-4)
     yield Case("forgets the batch before", (model, [parts, others]), 2.0, traces)
 
 

@@ -1,20 +1,12 @@
 """Card of notebook 07: LAMB, the optimizer of ALBERT."""
 
-from collections.abc import Mapping, Sequence
-
 import torch
 from torch import Tensor
 
-from albert_course.checks.engine.asking import need
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 
-def lamb(
-    weights: Mapping[str, Tensor],
-    gradients: Sequence[Mapping[str, Tensor]],
-    lr: float,
-    decay: float,
-) -> dict[str, Tensor]:
+def lamb(weights, gradients, lr, decay) -> dict[str, Tensor]:
     """``lamb(weights, gradients, lr, decay) -> weights``: LAMB as ALBERT's authors train with it,
     one step for each entry of the list ``gradients``. Weights, each entry and the result are dicts
     from name to tensor. For each tensor m ← 0.9 m + 0.1 g and v ← 0.999 v + 0.001 g², both from 0
@@ -43,31 +35,24 @@ def _lamb_cases(draw: Draw) -> Cases:
     def tensors(**shapes):
         return {name.replace("__", "."): draw.randn(*shape) for name, shape in shapes.items()}
 
-    def ask(answer, weights, gradients, lr, decay):
-        after = answer(weights, gradients, lr, decay)
-        need(isinstance(after, Mapping), f"you return {type(after).__name__}, not a dict")
-        lost = sorted(weights.keys() - after.keys())
-        need(not lost, f"{', '.join(lost)} did not come back")
-        return {name: after[name] for name in weights}
-
     matrices = {"up__weight": (3, 4), "down__weight": (4, 2)}
     both, steps = tensors(**matrices), [tensors(**matrices) for _ in range(3)]
     both["down.weight"] *= 5  # so that the two ratios are far apart
-    yield Case("takes three steps with two matrices", (both, steps, lr, decay), 3.0, ask)
-    yield Case("takes one step", (both, steps[:1], lr, decay), 1.0, ask)
+    yield Case("takes three steps with two matrices", (both, steps, lr, decay), 3.0)
+    yield Case("takes one step", (both, steps[:1], lr, decay))
     long = {name: 1000 * w for name, w in both.items()}
-    yield Case("has no upper limit on the ratio", (long, steps, lr, 0.01), 1.0, ask)
+    yield Case("has no upper limit on the ratio", (long, steps, lr, 0.01))
     faint = [{name: g * 10.0 ** draw.integers(-6, -2, *g.shape) for name, g in steps[0].items()}]
-    yield Case("adds 1e-6 to √v", (both, faint, lr, decay), 1.0, ask)
+    yield Case("adds 1e-6 to √v", (both, faint, lr, decay))
     shapes = dict(up__weight=(3, 4), up__bias=(4,), ffn__norm__weight=(4,), ffn__norm__bias=(4,))
     two = [tensors(**shapes) for _ in range(2)]
-    yield Case("spares biases and norms", (tensors(**shapes), two, lr, decay), 2.0, ask)
+    yield Case("spares biases and norms", (tensors(**shapes), two, lr, decay), 2.0)
     shapes = {"scale": (4,), "normal__weight": (3, 4), "bias__table": (2, 3), "head__bias": (2, 3)}
     named = tensors(**shapes), [tensors(**shapes)], lr, decay
-    yield Case("spares by name, and no other tensors", named, 1.0, ask)
+    yield Case("spares by name, and no other tensors", named)
     zero = {"up.weight": torch.zeros(3, 4), "down.weight": both["down.weight"]}
     still = {"up.weight": draw.randn(3, 4), "down.weight": torch.zeros(4, 2)}
-    yield Case("takes 1 for the ratio where a length is 0", (zero, [still], lr, 0.0), 1.0, ask)
+    yield Case("takes 1 for the ratio where a length is 0", (zero, [still], lr, 0.0))
 
 
 check_lamb = card("assignment 07.6", lamb, _lamb_cases)

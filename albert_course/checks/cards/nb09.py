@@ -96,7 +96,7 @@ mean_of, half_of = part_of(0), part_of(1)
 
 def _interval_cases(draw: Draw) -> Cases:
     sizes = [2, 3, 5, draw.integer(6, 11)]
-    draws = [(3 + 0.2 * draw.randn(n)).tolist() for n in sizes]
+    draws = tuple((3 + 0.2 * draw.randn(n)).tolist() for n in sizes)
 
     def means(answer, *draws):
         return [mean_of(answer, values) for values in draws]
@@ -105,10 +105,8 @@ def _interval_cases(draw: Draw) -> Cases:
         """The half-widths as shares of the right ones."""
         return [half_of(answer, values) / half_of(interval, values) for values in draws]
 
-    yield Case("gives the mean", tuple(draws), 1.0, means)
-    yield Case(
-        "gives the half-width (as a share of the right one)", tuple(draws), 4.0, shares, ROUNDING
-    )
+    yield Case("gives the mean", draws, 1.0, means)
+    yield Case("gives the half-width (as a share of the right one)", draws, 4.0, shares, ROUNDING)
     lower = [value - 9 for value in draws[1]]
     yield Case("is as wide wherever the values lie", (lower,), 1.0, shares, ROUNDING)
     yield Case("is infinite for one seed", (draws[0][:1],), 2.0, half_of)
@@ -152,16 +150,13 @@ def _paired_difference_cases(draw: Draw) -> Cases:
         "other": seeds[: common + 2],
         "high": seeds[:common] + seeds[common + 1 : common + 3],
     }
-    results = [
-        {
-            "row": row,
-            "seed": seed,
-            "seconds": float(draw.randn(1)),
-            "loss": luck[seed] + by + 0.2 * float(draw.randn(1)),
-        }
-        for row, by in (("low", 0.0), ("high", 0.3), ("other", 1.0))
-        for seed in have[row]
-    ]
+
+    def record(row, seed, by):
+        noise, seconds = draw.randn(2).tolist()
+        return {"row": row, "seed": seed, "seconds": seconds, "loss": luck[seed] + by + noise / 5}
+
+    means = {"low": 0.0, "high": 0.3, "other": 1.0}
+    results = [record(row, seed, means[row]) for row in means for seed in have[row]]
     results = [results[i] for i in draw.numpy.permutation(len(results))]
     one = [row for row in results if row["row"] != "low" or row["seed"] == seeds[0]]
     none = [row for row in results if row["row"] != "low" or row["seed"] not in have["high"]]
@@ -175,9 +170,8 @@ def _paired_difference_cases(draw: Draw) -> Cases:
     yield Case(
         "takes the interval of the differences (as a share of it)", inputs, 4.0, share, ROUNDING
     )
-    yield Case(
-        "turns its sign with the two rows", (results, "loss", "high", "low"), 1.0, mean_of, 1e-4
-    )
+    turned = results, "loss", "high", "low"
+    yield Case("turns its sign with the two rows", turned, 1.0, mean_of, 1e-4)
     yield Case("compares another column", (results, "seconds", "low", "high"), 1.0, mean_of, 1e-4)
     yield Case("is infinite for one common seed", (one, "loss", "low", "high"), 1.0, half_of)
     yield Case("refuses rows without a common seed", (none, "loss", "low", "high"))

@@ -25,9 +25,7 @@ def _smallest_batch_cases(draw: Draw) -> Cases:
 check_smallest_batch = card("notebook 10.1", smallest_batch, _smallest_batch_cases)
 
 
-def training_speedup(
-    flops: float, separate: float, shared: float, workers: int, speed: float, link: float
-) -> float:
+def training_speedup(flops, separate, shared, workers, speed, link) -> float:
     """``training_speedup(flops, separate, shared, workers, speed, link) -> ratio``: seconds of a
     step with separate layers divided by seconds with shared layers. All workers together compute
     ``flops`` per step, each with ``speed`` FLOPs per second, and then average float32 gradients

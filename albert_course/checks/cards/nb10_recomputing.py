@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from albert_course.checks.engine.asking import need
+from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_course.checks.engine.edits import wrong_answer
 
@@ -16,13 +16,10 @@ from albert_course.checks.engine.edits import wrong_answer
 class NotedLayer(nn.Module):
     """A layer that notes its number when it runs, and keeps far more than its input."""
 
-    def __init__(self, draw: Draw, H: int, number: int, log: list[int]):
+    def __init__(self, H: int, number: int, log: list[int]):
         super().__init__()
         self.up, self.down = nn.Linear(H, 8 * H), nn.Linear(8 * H, H)
         self.number, self.log = number, log
-        with torch.no_grad():
-            for weight in self.parameters():
-                weight.copy_(draw.randn(*weight.shape) / 3)
 
     def forward(self, x: Tensor) -> Tensor:
         self.log.append(self.number)
@@ -48,34 +45,24 @@ class Alive(TorchDispatchMode):
         return sum(storage.nbytes() for storage in self.storages if storage not in self.weights)
 
 
-class Step:
-    """One training step through ``run(layers, x)``: what came out, was held, was learnt."""
-
-    def __init__(
-        self,
-        run: Callable,
-        layers: Sequence[nn.Module],
-        x: Tensor,
-        along: Tensor,
-        trains_x: bool = True,
-    ):
-        weights = list(dict.fromkeys(w for layer in layers for w in layer.parameters()))
-        x = x.clone().requires_grad_(trains_x)
-        with Alive(weights) as alive:
-            torch.zeros(1)  # the first operation under a mode imports much of torch
-            output = run(layers, x)
-        self.kept = alive.bytes()
-        whole = isinstance(output, Tensor) and output.shape == x.shape
-        need(whole, "one tensor of x's shape is asked for; is the return missing?")
-        need(
-            output.requires_grad,
-            "the output needs no gradient: run the layers inside a Function "
-            "that gets x and every weight, not under no_grad alone",
-        )
-        output.backward(along)
-        self.output, self.of_x = output.detach(), x.grad
-        grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
-        self.of_weights = torch.cat([grad.flatten() for grad in grads])
+def step(
+    run: Callable, layers: list[nn.Module], x: Tensor, along: Tensor, trains_x: bool = True
+) -> tuple[int, Tensor, Tensor | None, Tensor]:
+    """One training step through ``run(layers, x)``: the bytes that are held before the backward
+    pass, the output, and the gradients of x and of all weights."""
+    weights = list(dict.fromkeys(w for layer in layers for w in layer.parameters()))
+    x = x.clone().requires_grad_(trains_x)
+    with Alive(weights) as alive:
+        torch.zeros(1)  # the first operation under a mode imports much of torch
+        output = run(layers, x)
+    kept = alive.bytes()
+    whole = isinstance(output, Tensor) and output.shape == x.shape
+    need(whole, "one tensor of x's shape is asked for; is the return missing?")
+    way = "run the layers inside a Function that gets x and every weight, not under no_grad alone"
+    need(output.requires_grad, f"the output needs no gradient: {way}")
+    output.backward(along)
+    grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
+    return kept, output.detach(), x.grad, torch.cat([grad.flatten() for grad in grads])
 
 
 class RecomputeWithDropout(torch.autograd.Function):
@@ -130,7 +117,7 @@ def through(function: type) -> Callable:
 
 def keeps_little(run: Callable, layers, x: Tensor, along: Tensor, most: int) -> bool:
     """True if a step holds less than the plain one, and at most so many bytes."""
-    kept, plain = (Step(each, layers, x, along).kept for each in (run, one_by_one))
+    kept, plain = (step(each, layers, x, along)[0] for each in (run, one_by_one))
     need(kept < 0.9 * plain, "the graph of the first run is still held")
     need(kept <= most, f"{kept} bytes are held, and {most} are enough")
     return True
@@ -138,28 +125,25 @@ def keeps_little(run: Callable, layers, x: Tensor, along: Tensor, most: int) -> 
 
 def _gradient_checkpoint_cases(draw: Draw) -> Cases:
     L, log = draw.integer(3, 6), []
-    layers = [NotedLayer(draw, 6, number, log) for number in range(L)]
+    layers = [NotedLayer(6, number, log) for number in range(L)]
     x, along = draw.randn(2, 4, 6), draw.randn(2, 4, 6)
-
-    def part(name):
-        return lambda *inputs: getattr(Step(*inputs), name)
 
     def memory(answer, layers, x, along):
         most = (L + 2) * 4 * x.numel()  # an input for each layer, the output, and one to spare
         return keeps_little(answer, layers, x, along, most)
 
     def order(answer, layers, x, along):
-        Step(answer, layers, x, along)
+        step(answer, layers, x, along)
         return layers[0].log
 
-    yield Case("gives the same output", (layers, x, along), 2.0, part("output"))
-    yield Case("gives x its gradient", (layers, x, along), 2.0, part("of_x"))
-    yield Case("gives the weights their gradients", (layers, x, along), 2.0, part("of_weights"))
+    output, of_x, of_weights = (part_of(k, step) for k in (1, 2, 3))
+    yield Case("gives the same output", (layers, x, along), 2.0, output)
+    yield Case("gives x its gradient", (layers, x, along), 2.0, of_x)
+    yield Case("gives the weights their gradients", (layers, x, along), 2.0, of_weights)
     yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
     yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
     twice = [*layers[:2], layers[0]], x, along, False
-    learnt = part("of_weights")
-    yield Case("adds up the gradients of a layer that is there twice", twice, 1.0, learnt)
+    yield Case("adds up the gradients of a layer that is there twice", twice, 1.0, of_weights)
 
 
 def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tensor:
@@ -170,27 +154,14 @@ def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tens
 check_gradient_checkpoint = card("assignment 10.4", gradient_checkpoint, _gradient_checkpoint_cases)
 
 
-def _recompute_with_dropout_cases(draw: Draw) -> Cases:
+def _dropout_cases(draw: Draw) -> Cases:
     H = 5
-    blocks = [
-        nn.Sequential(NotedLayer(draw, H, 0, []), nn.Dropout(0.5), nn.Linear(H, H))
-        for _ in range(2)
-    ]
-    for block in blocks:
-        with torch.no_grad():
-            block[2].weight.copy_(draw.randn(H, H))
+    a, b = (nn.Sequential(NotedLayer(H, 0, []), nn.Dropout(0.5), nn.Linear(H, H)) for _ in range(2))
     x, along = draw.randn(30, 10, H), draw.randn(30, 10, H)
-    once, thrice = blocks[:1], [blocks[0], blocks[1], blocks[0]]  # as in a shared encoder
+    one, three = ([a], x, along), ([a, b, a], x, along)  # as in a shared encoder
 
     def run(answer, *inputs):
-        return Step(through(answer), *inputs)
-
-    def output(*inputs):
-        return run(*inputs).output
-
-    def learnt(*inputs):
-        step = run(*inputs)
-        return torch.cat([step.of_x.flatten(), step.of_weights])
+        return step(through(answer), *inputs)
 
     def drawn_after(*inputs):
         run(*inputs)
@@ -200,15 +171,13 @@ def _recompute_with_dropout_cases(draw: Draw) -> Cases:
         most = 3 * 4 * x.numel() + 2 * len(torch.get_rng_state())  # x, the output, one to spare
         return keeps_little(through(answer), layers, x, along, most)
 
-    yield Case("gives the block's output", (once, x, along), 1.0, output)
-    yield Case("gives the gradients of the first run's dropout", (once, x, along), 3.0, learnt)
-    one, three = (once, x, along), (thrice, x, along)
+    learnt = part_of(slice(2, None), run)
+    yield Case("gives the block's output", one, 1.0, part_of(1, run))
+    yield Case("gives the gradients of the first run's dropout", one, 3.0, learnt)
     yield Case("leaves the random numbers after it as they were", one, 1.0, drawn_after)
     yield Case("leaves them as they were after three applications", three, 1.0, drawn_after)
-    yield Case("keeps x and no activations", (once, x, along), 2.0, memory)
-    yield Case("keeps three applications of two blocks apart", (thrice, x, along), 2.0, learnt)
+    yield Case("keeps x and no activations", one, 2.0, memory)
+    yield Case("keeps three applications of two blocks apart", three, 2.0, learnt)
 
 
-check_recompute_with_dropout = card(
-    "assignment 10.5", RecomputeWithDropout, _recompute_with_dropout_cases
-)
+check_recompute_with_dropout = card("assignment 10.5", RecomputeWithDropout, _dropout_cases)

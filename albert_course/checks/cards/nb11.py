@@ -7,15 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from albert_course.checks.engine.asking import (
-    learns,
-    made,
-    numbers_of,
-    output,
-    parameters,
-    part_of,
-    tensor,
-)
+from albert_course.checks.engine.asking import learns, made, numbers_of, output, parameters, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import CLS, PAD, SEP
@@ -115,7 +107,7 @@ def _classification_head_cases(draw: Draw) -> Cases:
         return answer(*sizes) is not None
 
     def trained(answer, sizes, x):
-        return tensor(made(answer, *sizes, inputs=(x,)).train()(x), len(x), C).double()
+        return made(answer, *sizes, inputs=(x,)).train()(x).detach().double()
 
     def drops(answer, sizes, x):
         return bool(trained(answer, sizes, x).std(0).max() > 1e-6)

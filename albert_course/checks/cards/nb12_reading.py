@@ -1,6 +1,5 @@
 """Cards of notebook 12: what rounding hides, what a repeat measures, what a late choice buys."""
 
-from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from albert_course.checks.engine.card import Case, Cases, Draw, card
@@ -75,9 +74,7 @@ def _survivors_cases(draw: Draw) -> Cases:
 check_survivors = card("assignment 12.5", survivors, _survivors_cases, pure=True)
 
 
-def chosen_afterwards(
-    criteria: dict[str, Callable], results: Sequence[Sequence[float]]
-) -> tuple[dict[str, float], float]:
+def chosen_afterwards(criteria, results) -> tuple[dict[str, float], float]:
     """``chosen_afterwards(criteria, results) -> (alone, any_of_them)``: a criterion is a function
     from the differences of one experiment to True or False, and ``results`` has the differences of
     many experiments. ``alone`` is the share of experiments that each criterion accepts, by its
@@ -91,25 +88,15 @@ def chosen_afterwards(
     return alone, fmean(at_least_one)
 
 
-def _chosen_afterwards_cases(draw: Draw) -> Cases:
-    def mean(d):
-        return fmean(d) > 0.3
-
-    def most(d):
-        return sum(x > 0 for x in d) > 0.7 * len(d)
-
-    def first(d):
-        return d[0] > 0
-
-    results = draw.randn(60, 5).tolist()
-    three = {"mean": mean, "most": most, "first": first}
+def _chosen_cases(draw: Draw) -> Cases:
+    results, first = draw.randn(60, 5).tolist(), {"first": lambda d: d[0] > 0}
+    most = {"most": lambda d: sum(x > 0 for x in d) > 0.7 * len(d)}
+    three = {"mean": lambda d: fmean(d) > 0.3} | most | first
     yield Case("takes several criteria", (three, results), 3.0)
-    yield Case("takes a single one", ({"first": first}, results))
+    yield Case("takes a single one", (first, results))
     apart = {"up": lambda d: d[0] > 1, "down": lambda d: d[0] < -1}
     yield Case("adds up criteria that exclude each other", (apart, results))
     yield Case("finds criteria that never accept", ({"no": lambda d: fmean(d) > 99}, results))
 
 
-check_chosen_afterwards = card(
-    "assignment 12.6", chosen_afterwards, _chosen_afterwards_cases, pure=True
-)
+check_chosen_afterwards = card("assignment 12.6", chosen_afterwards, _chosen_cases, pure=True)

@@ -39,10 +39,8 @@ def tensor(value, *shape: int) -> torch.Tensor:
     try:
         numbers = torch.as_tensor(value).detach().cpu().to_dense()
     except Exception:
-        several = isinstance(value, list | tuple) and any(map(torch.is_tensor, value))
-        kind = f"{type(value).__name__} of {len(value)}" if several else type(value).__name__
         cure = "; is the return missing?" if value is None else ""
-        raise Unusable(f"you return {kind}, not a tensor{cure}") from None
+        raise Unusable(f"you return {type(value).__name__}, not a tensor{cure}") from None
     if shape:
         need(numbers.shape == shape, f"the shape is {tuple(numbers.shape)}, not {shape}")
     return numbers
@@ -56,10 +54,8 @@ def made(kind: Callable, *sizes, inputs: tuple = ()) -> torch.nn.Module:
     layer takes its sizes from ``inputs``.
     """
     module = kind(*sizes)
-    need(
-        isinstance(module, torch.nn.Module),
-        f"you return {type(module).__name__}: write a class with nn.Module as its base",
-    )
+    cure = "write a class with nn.Module as its base"
+    need(isinstance(module, torch.nn.Module), f"you return {type(module).__name__}: {cure}")
     with torch.no_grad():
         if any(map(torch.nn.parameter.is_lazy, module.parameters())):
             module(*inputs)
@@ -95,37 +91,27 @@ def parameters(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tupl
 
 
 def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
-    """The gradients of the sum of squares of what is answered, for the inputs that hold floats."""
+    """The gradients of the sum of cubes of what is answered (after a norm the squares have a
+    constant sum), for the inputs that hold floats, and for a module's parameters."""
     leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
+    leaves += getattr(answer, "parameters", list)()
     value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
     need(torch.is_tensor(value), f"you return {type(value).__name__}, which has no gradient")
     need(value.requires_grad, "the result carries no gradient: .item(), .detach() or .data")
-    return torch.autograd.grad(value.square().sum(), leaves, materialize_grads=True)
+    return torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True)
 
 
 def unreached(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
     """The shapes of the float inputs and of the module's parameters that no gradient reaches."""
-    module = made(kind, *sizes, inputs=inputs)
-    inputs = [x.requires_grad_() if x.is_floating_point() else x for x in inputs]
-    leaves = [x for x in inputs if x.is_floating_point()] + list(module.parameters())
-    value = module(*(x.clone() if x.is_floating_point() else x for x in inputs))
-    if not value.requires_grad:
-        return [tuple(leaf.shape) for leaf in leaves]
-    found = torch.autograd.grad(
-        value.pow(3).sum(), leaves, materialize_grads=True, allow_unused=True
-    )
-    pairs = zip(leaves, found, strict=True)
-    return [tuple(leaf.shape) for leaf, gradient in pairs if not gradient.any()]
+    found = gradients(made(kind, *sizes, inputs=inputs), *inputs)
+    return [tuple(gradient.shape) for gradient in found if not gradient.any()]
 
 
 def learns(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
     """True if a gradient reaches all; Unusable, with the shapes that none reaches, if not."""
     lost = unreached(kind, sizes, *inputs)
-    need(
-        not lost,
-        f"no gradient reaches {lost}, the shapes of inputs or parameters: is there a "
-        "detach() or no_grad()?",
-    )
+    shapes = f"{lost}, the shapes of inputs or parameters"
+    need(not lost, f"no gradient reaches {shapes}: is there a detach() or no_grad()?")
     return True
 
 

@@ -99,7 +99,9 @@ def card(
 
     @functools.lru_cache(4)
     def questions_of(seed: int) -> list[Case]:
-        return list(cases(Draw(seed)))
+        with torch.random.fork_rng(devices=()):  # for the first numbers of modules
+            torch.manual_seed(seed)
+            return list(cases(Draw(seed)))
 
     def ask_all(answer: Callable, seed: int, limited: bool = False) -> tuple[list, list[bool]]:
         """The outcomes, and whether the inputs were changed, up to one that stops."""
@@ -133,16 +135,14 @@ def card(
         names = name_mistakes(results, outcomes, right, held, atols)
         properties = []
         for k, case in enumerate(questions):
-            if k >= len(outcomes):
-                properties.append(Property(case.name, False, case.weight, asked=False))
-            elif held[k]:
-                properties.append(Property(case.name, True, case.weight))
-            else:
+            asked, texts = k < len(outcomes), {}
+            holds = asked and held[k]
+            if asked and not holds:
                 # An answer may only look like a mistake because it has spoilt its own inputs.
                 spoilt = names[k] and touched[k] and not known[names[k]][1][k]
                 named, none = "" if spoilt else names[k], any(value is None for value in right)
                 texts = explain(case, reference, outcomes[k], right[k], named, touched[k], none)
-                properties.append(Property(case.name, False, case.weight, **texts))
+            properties.append(Property(case.name, holds, case.weight, asked, **texts))
         if pure:
             what, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
             asked = bool(spoilt) or any(held)  # who does nothing earns nothing by it

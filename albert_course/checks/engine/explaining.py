@@ -1,6 +1,7 @@
 """What a check says of a wrong result: the mistake that gives it, else how it differs."""
 
 import inspect
+import math
 import os
 import traceback
 from collections.abc import Callable, Mapping
@@ -15,9 +16,15 @@ from albert_course.checks.engine.report import NOT_BEGUN, brief
 TOUCHED = "the caller's data are changed, which may be why: work on a copy"
 
 
+def is_nothing(value) -> bool:
+    """Whether an answer gives this that always returns None or raises an error."""
+    several = value if isinstance(value, list) and value else [value]
+    return all(isinstance(one, Raised | None) for one in several)
+
+
 def gives_no_point(right: list, held: list[bool]) -> bool:
     """Whether nothing holds but what an answer gets that always returns None or raises an error."""
-    return all(isinstance(x, Raised | None) for x, ok in zip(right, held, strict=False) if ok)
+    return all(is_nothing(x) for x, ok in zip(right, held, strict=False) if ok)
 
 
 def name_mistakes(
@@ -91,7 +98,7 @@ def given(inputs: tuple, called: Callable, first: int) -> str:
     starred = any(part.kind is part.VAR_POSITIONAL for part in parameters)
     names = [""] * len(inputs) if starred else [f"{part.name} = " for part in parameters]
     text = ", ".join(name + brief(value) for name, value in zip(names, inputs, strict=False))
-    large = any(isinstance(value, torch.Tensor) and value.numel() > 8 for value in inputs)
+    large = any(math.prod(getattr(value, "shape", ())) > 8 for value in inputs)
     return "" if large or len(text) > 250 or " at 0x" in text else text
 
 
@@ -120,7 +127,7 @@ def reason_of(got, expected, reference: Callable, none_is_right: bool) -> str:
         return _why(got.error, reference)
     if isinstance(expected, Raised):
         return f"a {type(expected.error).__name__} is due here"
-    if got is None:
+    if is_nothing(got):
         return "you return None" + ("" if none_is_right else "; is the return missing?")
     if isinstance(expected, torch.Tensor):
         try:

@@ -148,8 +148,8 @@ def _joined(properties: list[Property]) -> str:
 def brief(value: object) -> str:
     """A value as a student should see it: shape, type, and the numbers when there are few.
 
-    >>> brief([0.1 + 0.2, {"all": np.True_}])
-    "[0.3, {'all': True}]"
+    >>> brief([0.1 + 0.2, {"all": np.True_}, np.arange(9)])
+    "[0.3, {'all': True}, int64 array of shape (9,)]"
     """
     try:
         text = _brief(value)
@@ -161,9 +161,10 @@ def brief(value: object) -> str:
 def _brief(value: object) -> str:
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, torch.Tensor):
-        label = f"{str(value.dtype).removeprefix('torch.')} tensor of shape {tuple(value.shape)}"
-        return f"{label}: {_brief(value.tolist())}" if value.numel() <= 8 else label
+    if isinstance(value, torch.Tensor | np.ndarray):
+        kind = "tensor" if torch.is_tensor(value) else "array"
+        label = f"{str(value.dtype).removeprefix('torch.')} {kind} of shape {tuple(value.shape)}"
+        return f"{label}: {_brief(value.tolist())}" if math.prod(value.shape) <= 8 else label
     if type(value) in (list, tuple):
         ends = "[]" if isinstance(value, list) else "()"
         return ends[0] + ", ".join(map(_brief, value[:60])) + ends[1]
