@@ -12,33 +12,11 @@ from albert_course.notebooks import MINUTES, update_syllabus, with_minutes
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-OPTIONAL = sorted((ROOT / "notebooks" / "optional").glob("[0-9][0-9]_*.ipynb"))
 EXERCISE = re.compile(
     r"^\*\*(\d+) .+?\*\* · difficulty \d/5 · importance \d/5 · .*minutes", re.MULTILINE
 )
 FRAME = re.compile(r"Symbols|Summary|Self-test|Exercises?$|What next|Where to go next")
 SOLUTION = re.compile(r"<summary>Solution</summary>\s*```python\n(.*?)```\s*</details>", re.DOTALL)
-# Words of our own for which the field has another; GLOSSARY.md says which.
-OURS = {
-    "asked piece": r"\basked (?:pieces?|slots?|positions?)\b|\bpieces? asked\b",
-    "floor": r"\bfloors?\b",
-    "a coin": r"\ba coin\b|\bcoin's\b",
-    "stranger": r"\bstrangers?\b",
-    "exchange": r"\bexchang\w+ (?:the )?segments\b",
-    "dear": r"\bdear(?:er|est)?\b",
-    "stands": r"\bstands?\b|\bstood\b",
-    "blank": r"\bblanks?\b",
-    "plain view": r"plain view",
-    "grown": r"\bgrown\b",
-    "cold": r"\bcold\b",
-    "likeness": r"\b(?:a)?likeness\b",
-    "whoever": r"\bwhoever\b",
-    "the original": r"\bthe original code\b",
-    "the bend": r"\bthe bend\b",
-    "seed by seed": r"\bseed by seed\b",
-    "a token": r"\d,? a token\b",
-    "ledger": r"\bledger\b",
-}
 
 
 def source_of(path: Path, kind: str) -> list[str]:
@@ -86,17 +64,6 @@ def test_a_guess_is_left_to_the_reader(path):
         assert re.search(rf"^{guess} = \.\.\.", code.split(f"reveal({guess}")[0], re.MULTILINE), (
             guess
         )
-
-
-@pytest.mark.parametrize("path", ROAD + OPTIONAL, ids=lambda path: path.stem)
-def test_a_lesson_uses_the_words_of_the_field(path):
-    prose = re.sub(
-        r"`[^`]*`|!\[.*?\]\(.*?\)|\]\(.*?\)", "", "\n".join(source_of(path, "markdown"))
-    ).lower()
-    found = {
-        word: re.findall(rf".{{20}}(?:{pattern}).{{20}}", prose) for word, pattern in OURS.items()
-    }
-    assert not {word: places for word, places in found.items() if places}
 
 
 @each_lesson
