@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from albert_course.notebooks import MINUTES, update_syllabus, with_minutes
+from tests.support import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -19,10 +20,8 @@ FRAME = re.compile(r"Symbols|Summary|Self-test|Exercises?$|What next|Where to go
 SOLUTION = re.compile(r"<summary>Solution</summary>\s*```python\n(.*?)```\s*</details>", re.DOTALL)
 
 
-def source_of(path: Path, kind: str) -> list[str]:
-    return [
-        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind
-    ]
+def source_of(path: Path, kind: str) -> str:
+    return "\n".join(cell.source for cell in cells(path, kind))
 
 
 each_lesson = pytest.mark.parametrize("path", ROAD, ids=lambda path: path.stem)
@@ -30,9 +29,9 @@ each_lesson = pytest.mark.parametrize("path", ROAD, ids=lambda path: path.stem)
 
 @each_lesson
 def test_a_lesson_leaves_out_what_does_not_fit_an_hour(path):
-    prose = "\n".join(source_of(path, "markdown"))
+    prose = source_of(path, "markdown")
     shown = re.sub(r"!\[[^\]]*\]\([^)]*\)|<details>.*?</details>", "", prose, flags=re.DOTALL)
-    code = "\n".join(source_of(path, "code")).splitlines()
+    code = source_of(path, "code").splitlines()
     sections = [
         head for head in re.findall(r"^## (.*)", prose, re.MULTILINE) if not FRAME.match(head)
     ]
@@ -49,15 +48,15 @@ def test_a_lesson_says_how_long_reading_and_doing_take(path):
 
 @each_lesson
 def test_a_lesson_opens_with_its_problem_and_a_drawing(path):
-    cells = nbformat.read(path, as_version=4).cells[:3]
-    opening = "\n".join(cell.source for cell in cells)
+    first = nbformat.read(path, as_version=4).cells[:3]
+    opening = "\n".join(cell.source for cell in first)
     assert "**The problem**" in opening and re.search(r"drawings/\w+\.svg", opening)
 
 
 @each_lesson
 def test_a_guess_is_left_to_the_reader(path):
     """The cell holds ``guess = ...``; what is revealed was asked for first."""
-    code = "\n".join(source_of(path, "code"))
+    code = source_of(path, "code")
     revealed = re.findall(r"^\s*reveal\((\w+)", code, re.MULTILINE)
     assert revealed and not re.search(r"(?<!def )\bpredict\(", code)
     for guess in revealed:
@@ -117,7 +116,7 @@ def glossary() -> list[tuple[str, str]]:
 
 @each_lesson
 def test_a_notebook_uses_the_terms_that_the_glossary_says_it_introduces(path):
-    text = " ".join(" ".join(source_of(path, "markdown")).lower().replace("-", " ").split())
+    text = " ".join(source_of(path, "markdown").lower().replace("-", " ").split())
     terms = [term for term, number in glossary() if number == path.name[:2]]
     missing = [
         term
