@@ -41,7 +41,8 @@ def word(*criteria: str, runs=RUNS, **claim) -> str:
         (["loss: near = 1.0 +- 0.05"], "agrees"),
         (["loss: above = 1.0 +- 0.05"], "opposes"),
         (["loss: wild = 1.0 +- 0.05"], "undecided"),
-        (["loss: a < above", "loss: a < wild"], "undecided"),
+        (["loss: a < near", "loss: a < wild"], "undecided"),
+        (["loss: a < above", "loss: a < below"], "opposes"),
     ],
 )
 def test_a_word_follows_the_sign_the_spread_and_what_matters(criteria, said):
