@@ -2,7 +2,6 @@
 
 import csv
 import gc
-import importlib
 import json
 import os
 import shutil
@@ -19,7 +18,6 @@ import pytest
 from nbgrader.api import Gradebook
 
 from albert_course.assignments import SEED_VARIABLE, SOURCES, commands, grade
-from albert_course.assignments.build import find_sources
 from albert_course.assignments.grade import grade_folder, open_course, read_state
 from albert_course.assignments.report import overview
 from albert_course.assignments.scores import write_scores
@@ -42,7 +40,6 @@ from tests.support import main
 
 pytestmark = pytest.mark.slow
 LIMITS = Limits(cell_seconds=10, seconds=60, memory=1 << 30)
-OTHERS = [path.stem for path in find_sources() if path.stem != NAME]
 
 
 @pytest.fixture(autouse=True)
@@ -145,18 +142,6 @@ def test_nbgrader_s_own_command_in_the_graded_folder_gives_the_same_points(grade
     subprocess.run(command, cwd=graded[0], check=True, capture_output=True)
     with Gradebook(f"sqlite:///{graded[0] / 'gradebook.db'}") as gradebook:
         assert gradebook.find_submission(NAME, "Smith, John").score == 20
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_right_answer_in_another_style_passes_each_hidden_test(name):
-    answers = importlib.import_module(f"tests.assignments.answers.a{name[:2]}").OTHER_STYLE
-    names = {"__name__": "__main__"}
-    for cell in read(SOURCES, name).cells:
-        mark = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "code":
-            exec(answers.get(mark.get("grade_id"), cell.source), names)
-            if mark.get("grade_id", "").endswith("_hidden"):
-                assert all(report.passed for report in names["reports"]), mark.grade_id
 
 
 def test_a_source_whose_points_change_is_graded_again_and_one_with_other_cells_is_refused(
