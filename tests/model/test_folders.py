@@ -73,13 +73,6 @@ def test_pickles_and_files_of_tensorflow_are_refused_with_the_lines_that_convert
         load_pretrained(folder)
 
 
-def test_the_two_lines_convert_a_pickle(folder, written):
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
-    (folder / "model.safetensors").unlink()
-    transformers.AutoModelForPreTraining.from_pretrained(folder).save_pretrained(folder)
-    assert same_bits(load_pretrained(folder)[0], load_pretrained(written)[0])
-
-
 # The Hub
 
 
