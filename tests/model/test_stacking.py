@@ -78,6 +78,7 @@ def test_an_unshared_copy_gives_the_same_numbers_and_its_layers_are_free_of_each
     model = model_of(**changes)
     model.vocabulary = "of the model"
     free = start_from(model, model.config.replace(share="none")).eval()
+    assert free.config == model.config.replace(share="none") and free.vocabulary == "of the model"
     layers, ids = model.config.num_layers, torch.randint(1, 190, (2, 6))
     assert len(free.albert.encoder.attention) == len(free.albert.encoder.ffn) == layers
     assert torch.equal(free.albert(ids).pooled, model.albert(ids).pooled) and apart(free, model)
