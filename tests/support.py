@@ -5,6 +5,7 @@ import json
 from importlib.metadata import version
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 from torch import nn
@@ -50,6 +51,11 @@ def same_bits(one: nn.Module | dict, other: nn.Module | dict) -> bool:
     """Whether two models, or two dicts of tensors, have the same names and the same numbers."""
     one, other = (weights(each) if isinstance(each, nn.Module) else each for each in (one, other))
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def cells(path: Path, kind: str) -> list[nbformat.NotebookNode]:
+    """The cells of a notebook that are of this kind, code or markdown."""
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
 
 
 def run_here(jobs, processes, done=lambda result: None):

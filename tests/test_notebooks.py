@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from albert_course.notebooks import normalise
+from tests.support import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("", "optional", "assignments/source")
@@ -18,10 +19,6 @@ PATHS = [
 pytestmark = pytest.mark.parametrize(
     "path", PATHS, ids=lambda path: str(path.relative_to(ROOT / "notebooks").with_suffix(""))
 )
-
-
-def cells(path: Path, kind: str) -> list:
-    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
 
 
 def test_outputs_hold_no_error_stream_no_warning_no_widget_and_no_machine_path(path):

@@ -6,8 +6,9 @@ Compared are syntax trees, so line breaks may differ; the white space inside doc
 import ast
 from pathlib import Path
 
-import nbformat
 import pytest
+
+from tests.support import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")) + sorted(
@@ -31,10 +32,6 @@ def definitions(source: str) -> dict[str, str]:
     }
 
 
-def code_cells(path: Path) -> list:
-    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-
-
 def library() -> dict[str, set[str]]:
     """Every top-level definition of albert_edu; a private name may stand in two modules.
 
@@ -53,7 +50,7 @@ def library() -> dict[str, set[str]]:
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_definition_named_as_in_the_library_is_the_librarys(path):
     ours = library()
-    for cell in code_cells(path):
+    for cell in cells(path, "code"):
         shown = definitions(cell.source)
         for name, text in shown.items():
             assert name not in ours or text in ours[name], (
@@ -68,14 +65,7 @@ def test_a_definition_named_as_in_the_library_is_the_librarys(path):
 def test_no_name_is_defined_differently_in_two_notebooks():
     first: dict[str, tuple[str, str]] = {}
     for path in PATHS:
-        for cell in code_cells(path):
+        for cell in cells(path, "code"):
             for name, text in definitions(cell.source).items():
                 where, known = first.setdefault(name, (path.stem, text))
                 assert text == known, f"{name} is one thing in {where} and another in {path.stem}"
-
-
-def test_drift_is_seen_and_new_line_breaks_are_not():
-    as_written = 'def f(x):\n    """Twice,\n    at once."""\n    return 2 * x\n'
-    folded = 'def f(\n    x,\n):\n    """Twice, at once."""\n    return (2\n            * x)\n'
-    drifted = as_written.replace("2 *", "3 *")
-    assert definitions(as_written) == definitions(folded) != definitions(drifted)

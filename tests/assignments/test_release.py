@@ -8,21 +8,22 @@ import pytest
 from albert_course import checks
 from albert_course.assignments import NOTEBOOKS, RELEASES, SOURCES
 from albert_course.assignments.build import build, find_sources, release
+from tests.support import cells
 
 PATHS = find_sources()
 REGION = re.compile(r"^ *### BEGIN (?:SOLUTION|HIDDEN TESTS)\n(.*?)^ *### END", re.S | re.M)
 each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
-def read(path) -> nbformat.NotebookNode:
-    """Return a notebook."""
-    return nbformat.read(path, as_version=4)
+def text_of(path) -> str:
+    """Return what all cells of a notebook say."""
+    return "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
 
 
 def marks(path) -> list:
     """Return what nbgrader knows of each marked code cell, and the cell."""
-    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
-    return [(cell.metadata.nbgrader, cell) for cell in cells if "nbgrader" in cell.metadata]
+    known = [cell for cell in cells(path, "code") if "nbgrader" in cell.metadata]
+    return [(cell.metadata.nbgrader, cell) for cell in known]
 
 
 def test_build_makes_the_committed_copies_and_touches_no_other_file(tmp_path):
@@ -36,11 +37,11 @@ def test_build_makes_the_committed_copies_and_touches_no_other_file(tmp_path):
 
 @each
 def test_no_line_of_a_solution_is_handed_out(path):
-    inside = [region for cell in read(path).cells for region in REGION.findall(cell.source + "\n")]
+    inside = REGION.findall(text_of(path))
     lines = {line.strip() for text in inside for line in text.splitlines()}
     lines = {line for line in lines if len(line) > 12 and not line.startswith("from albert_")}
     assert len(lines) > 10
-    text = "\n".join(cell.source for cell in read(RELEASES / path.name).cells)
+    text = text_of(RELEASES / path.name)
     assert "### BEGIN" not in text and not [line for line in lines if line in text]
 
 
@@ -82,7 +83,7 @@ def test_points_come_from_hidden_tests_whose_checks_move_with_the_grading_seed(p
 
 @each
 def test_exercises_have_headers_hints_help_and_the_points_of_their_tests(path):
-    text = "\n".join(cell.source for cell in read(path).cells)
+    text = text_of(path)
     header = r"\*\* · difficulty [1-5]/5 · importance [1-5]/5 · [\d-]+ minutes · (\d+) points"
     points = [int(number) for number in re.findall(header, text)]
     given = sum(mark.points for mark, _ in marks(path) if mark.grade)

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import huggingface_hub
 import pytest
-import torch
 import transformers
 from huggingface_hub.utils import filter_repo_objects
-from safetensors.torch import load_file, save_file
 
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
@@ -73,13 +71,6 @@ def test_pickles_and_files_of_tensorflow_are_refused_with_the_lines_that_convert
         load_pretrained(folder)
 
 
-def test_the_two_lines_convert_a_pickle(folder, written):
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
-    (folder / "model.safetensors").unlink()
-    transformers.AutoModelForPreTraining.from_pretrained(folder).save_pretrained(folder)
-    assert same_bits(load_pretrained(folder)[0], load_pretrained(written)[0])
-
-
 # The Hub
 
 
@@ -112,13 +103,3 @@ def test_the_hub_gives_the_files_that_we_read_and_otherwise_its_reason(monkeypat
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
     with pytest.raises(InterchangeError, match="came from the Hub: 401"):
         model_folder("albert/albert-base-v2")
-
-
-# Hostile and broken files
-
-
-def test_a_tensor_beside_the_encoder_that_the_model_has_no_place_for_is_named(folder):
-    tensors = load_file(folder / "model.safetensors") | {"classifier.weight": torch.zeros(2, 2)}
-    save_file(tensors, folder / "model.safetensors")
-    with pytest.warns(UserWarning, match="1 tensors are not used, for example classifier.weight"):
-        load_pretrained(folder)

@@ -247,12 +247,6 @@ def test_what_transformers_cannot_express_is_refused_saying_why(shape, reason, t
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_without_tokenizer_is_refused_where_one_is_needed(tmp_path):
-    save_pretrained(model_of(), None, tmp_path)
-    with pytest.raises(ValueError, match="has no tokenizer"):
-        load_with_tokenizer(tmp_path)
-
-
 # Refusals when reading
 
 

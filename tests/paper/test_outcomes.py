@@ -17,39 +17,36 @@ def runs_of(**rows: list[float]) -> list[dict]:
     ]
 
 
-def word(criterion: str, runs: list[dict], least: float = 0.02, **claim) -> str:
-    claim |= {"criterion": [criterion], "least": least, "runs": runs}
+RUNS = runs_of(
+    a=[1.0] * 4,
+    above=[1.5, 1.6, 1.55, 1.45],
+    below=[0.5, 0.6, 0.55, 0.45],
+    near=[1.01, 0.99, 1.0, 1.0],
+    wild=[1.9, 0.6, 1.4, 0.7],
+)
+
+
+def word(*criteria: str, runs=RUNS, **claim) -> str:
+    claim |= {"criterion": criteria, "least": 0.02, "runs": runs}
     return judge({"x.y": claim})["x.y"]["word"]
 
 
 @pytest.mark.parametrize(
-    ("b", "said"),
+    ("criteria", "said"),
     [
-        ([1.5, 1.6, 1.55, 1.45], "agrees"),
-        ([0.5, 0.6, 0.55, 0.45], "opposes"),
-        ([1.01, 0.99, 1.0, 1.0], "same"),
-        ([1.9, 0.6, 1.4, 0.7], "undecided"),
+        (["loss: a < above"], "agrees"),
+        (["loss: a < below"], "opposes"),
+        (["loss: a < near"], "same"),
+        (["loss: a < wild"], "undecided"),
+        (["loss: near = 1.0 +- 0.05"], "agrees"),
+        (["loss: above = 1.0 +- 0.05"], "opposes"),
+        (["loss: wild = 1.0 +- 0.05"], "undecided"),
+        (["loss: a < near", "loss: a < wild"], "undecided"),
+        (["loss: a < above", "loss: a < below"], "opposes"),
     ],
 )
-def test_a_word_follows_the_sign_the_spread_and_what_matters(b, said):
-    assert word("loss: a < b", runs_of(a=[1.0] * 4, b=b)) == said
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ([0.50, 0.51, 0.49], "agrees"),
-        ([0.70, 0.71, 0.69], "opposes"),
-        ([0.50, 0.70, 0.40], "undecided"),
-    ],
-)
-def test_a_claim_of_equality_agrees_inside_its_range_and_opposes_outside(row, said):
-    assert word("loss: a = 0.5 +- 0.05", runs_of(a=row)) == said
-
-
-def test_a_constant_shift_is_seen_however_much_the_seeds_differ():
-    runs = runs_of(a=[1.0, 3.0, 2.0], b=[1.11, 3.10, 2.09])
-    assert word("loss: a < b", runs) == "agrees"
+def test_a_word_follows_the_sign_the_spread_and_what_matters(criteria, said):
+    assert word(*criteria) == said
 
 
 def test_the_interval_and_p_are_those_of_scipys_paired_test():
@@ -62,11 +59,6 @@ def test_the_interval_and_p_are_those_of_scipys_paired_test():
     assert (mean - half, mean + half) == pytest.approx((low, high))
 
 
-def test_a_side_may_be_a_sum_of_rows_and_numbers():
-    runs = runs_of(a=[3.0, 4.0], b=[1.0, 1.5], c=[0.5, 0.5])
-    assert compare("loss: c < a - b + 0.25", runs, 0.1)["mean"] == pytest.approx(2.0)
-
-
 def test_pairs_with_a_stuck_run_are_left_out_and_many_of_them_void_a_claim():
     runs = runs_of(a=[1.0] * 8, b=[1.4, 1.5, 1.6, 1.4, 1.5, 1.6, 1.5, 9.0])
     runs[-1]["held_out_masked_token_loss"] = 4.0
@@ -74,28 +66,21 @@ def test_pairs_with_a_stuck_run_are_left_out_and_many_of_them_void_a_claim():
     assert (found["n"], found["left_out"], found["mean"]) == (7, 1, pytest.approx(1.5 - 1.0))
     for run in runs[-3:]:
         run["held_out_masked_token_loss"] = 4.1
-    assert word("loss: a < b", runs) == "void"
+    assert word("loss: a < b", runs=runs) == "void"
 
 
 def test_a_control_that_fails_voids_a_claim():
-    runs = runs_of(a=[1.0] * 4, b=[1.5, 1.6, 1.55, 1.45])
-    assert word("loss: a < b", runs, control=["loss: 1.2 < b"]) == "agrees"
-    assert word("loss: a < b", runs, control=["loss: 1.52 < b"]) == "void"
+    assert word("loss: a < above", control=["loss: 1.2 < above"]) == "agrees"
+    assert word("loss: a < above", control=["loss: 1.52 < above"]) == "void"
 
 
 def test_only_seeds_that_both_rows_have_are_compared():
     assert compare("loss: a < b", runs_of(a=[1.0, 2.0, 3.0], b=[2.0, 3.5]), 0.1)["n"] == 2
 
 
-def test_two_comparisons_have_one_word_only_if_both_say_it():
-    runs = runs_of(a=[1.0] * 4, b=[1.5, 1.6, 1.55, 1.45], c=[1.9, 0.6, 1.4, 0.7])
-    claim = {"criterion": ["loss: a < b", "loss: a < c"], "least": 0.02, "runs": runs}
-    assert judge({"x": claim})["x"]["word"] == "undecided"
-
-
 def test_more_claims_on_the_page_make_each_harder():
     runs = runs_of(a=[1.0] * 4, b=[1.3, 1.5, 1.6, 1.25])
-    assert word("loss: a < b", runs) == "agrees"
+    assert word("loss: a < b", runs=runs) == "agrees"
     claim = {"criterion": ["loss: a < b"], "least": 0.02, "runs": runs}
     judged = judge(dict.fromkeys("abcdefgh", claim))
     assert {one["word"] for one in judged.values()} == {"undecided"}

@@ -14,6 +14,7 @@ from tests.support import main, run_here
 
 SHORT = {"steps": 4, "learning_rate": 5e-3, "batch_size": 4, "sequence_length": 48}
 TINY = Run("tiny", **SHORT, config=(("num_layers", 2),), grown=((2, 4, 1e-2, 24),))
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,6 @@ def reproduced(tmp_path_factory):
     return folder, before, printed.getvalue()
 
 
-@pytest.mark.slow
 def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_models(reproduced):
     folder, *_ = reproduced
     assert len(Image.open(folder / "figures/figure1_quick.png").text["Description"].split()) > 20
@@ -43,7 +43,6 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
     assert "| unshared |" in (folder / "runs/quick/README.md").read_text(), "no card"
 
 
-@pytest.mark.slow
 def test_the_summary_fits_a_screen_and_has_our_counts_and_the_papers(reproduced):
     folder, *_, printed = reproduced
     assert len(printed.splitlines()) <= 12
@@ -52,13 +51,11 @@ def test_the_summary_fits_a_screen_and_has_our_counts_and_the_papers(reproduced)
     assert "to 4.0 million" in printed and "11.7 million parameters in all (paper: 12)" in printed
 
 
-@pytest.mark.slow
 def test_the_second_call_keeps_what_the_first_one_finished(reproduced):
     folder, before, _ = reproduced
     assert (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns == before
 
 
-@pytest.mark.slow
 def test_the_pair_differs_in_sharing_and_in_nothing_else(reproduced):
     folder, *_ = reproduced
     albert, unshared = (

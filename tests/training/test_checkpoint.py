@@ -62,7 +62,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def no_waiting_for_the_disk(monkeypatch):
-    """What fsync is for cannot be seen without pulling a real plug; test_kill.py leaves it on."""
+    """What fsync is for cannot be seen without pulling a real plug; notebook 07 leaves it on."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 

@@ -70,7 +70,7 @@ for name, options in RUNS.items():
 """
 COMMAND = "-m torch.distributed.run --nnodes=1 --nproc-per-node=2 --max-restarts=1"
 COMMAND += " --rdzv-backend=c10d --rdzv-endpoint=127.0.0.1:0 --local-addr=127.0.0.1"
-slow = pytest.mark.slow
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +88,10 @@ def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
     return folder / "one", folder / "two"
 
 
-@slow
 def test_every_worker_leaves_the_process_group_when_it_ends(outcomes):
     assert sorted(path.name for path in outcomes[1].glob("left-*-1")) == ["left-0-1", "left-1-1"]
 
 
-@slow
 @pytest.mark.parametrize("run", ["adamw", "lamb in two parts", "without order"])
 def test_two_workers_end_with_the_weights_and_metrics_of_one_and_only_the_first_writes(
     outcomes, run
@@ -110,7 +108,6 @@ def test_two_workers_end_with_the_weights_and_metrics_of_one_and_only_the_first_
         assert together == pytest.approx(alone, rel=1e-4)
 
 
-@slow
 def test_a_killed_worker_is_started_again_and_the_run_ends_with_the_bits_of_one_left_in_peace(
     outcomes,
 ):
