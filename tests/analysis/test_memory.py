@@ -3,9 +3,8 @@ from functools import partial
 import pytest
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
-from albert_edu.analysis.memory import Recompute, saved_bytes
+from albert_edu.analysis.memory import saved_bytes
 from albert_edu.config import AlbertConfig
 from albert_edu.model.encoder import SharedEncoder
 
@@ -15,22 +14,8 @@ def encoder(num_layers: int = 3, share: str = "all") -> SharedEncoder:
     return SharedEncoder(config).double()
 
 
-def layers(stack: SharedEncoder) -> list[nn.Module]:
-    return [nn.Sequential(stack.attention[s.attention], stack.ffn[s.ffn]) for s in stack.plan]
-
-
-def recomputed(stack: SharedEncoder, x: torch.Tensor) -> torch.Tensor:
-    for layer in layers(stack):
-        x = Recompute.apply(layer, x, *layer.parameters())
-    return x
-
-
 def inputs(count: int = 1) -> list[torch.Tensor]:
     return [torch.randn(2, 5, 16, dtype=torch.float64, requires_grad=True) for _ in range(count)]
-
-
-def gradients(output: torch.Tensor, *wanted: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return torch.autograd.grad(output.pow(3).sum(), wanted)
 
 
 def test_saved_bytes_counts_a_storage_once_and_no_weights():
@@ -48,20 +33,3 @@ def test_saved_bytes_grow_with_the_applications_shared_or_not(share):
     stacks = [encoder(L, share) for L in (1, 2, 4)]
     one, two, four = (saved_bytes(partial(stack, x), stack) for stack in stacks)
     assert four - two == 2 * (two - one) > 0
-
-
-@pytest.mark.parametrize("share", ["all", "none"])
-def test_recomputing_gives_the_gradients_of_keeping_and_of_torchs_checkpoint(share):
-    stack, (x,) = encoder(share=share), inputs()
-    wanted = (x, *stack.parameters())
-    plain = gradients(stack(x), *wanted)
-    torch.testing.assert_close(gradients(recomputed(stack, x), *wanted), plain)
-    y = x
-    for layer in layers(stack):
-        y = checkpoint(layer, y, use_reentrant=False)
-    torch.testing.assert_close(gradients(y, *wanted), plain)
-
-
-def test_recomputing_keeps_one_input_a_layer():
-    stack, (x,) = encoder(4), inputs()
-    assert saved_bytes(lambda: recomputed(stack, x), stack) == 4 * x.nbytes
