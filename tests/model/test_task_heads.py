@@ -8,12 +8,7 @@ import torch.nn.functional as F
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.task_heads import (
-    LONGEST_ANSWER,
-    AlbertForChoice,
-    AlbertForClassification,
-    AlbertForSpan,
-)
+from albert_edu.model.task_heads import LONGEST_ANSWER, AlbertForClassification, AlbertForSpan
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import TaskData
 
@@ -61,13 +56,17 @@ def test_padding_never_moves_a_prediction(pretrained):
         torch.testing.assert_close(model.eval()(batch), model(other))
 
 
-HEADS = [(AlbertForClassification, (3,)), (AlbertForChoice, ()), (AlbertForSpan, ())]
-BATCHES = dict.fromkeys((AlbertForClassification, AlbertForSpan), (B,)) | {AlbertForChoice: (B, C)}
+# A head, its number of labels, and the shape of a batch: choices are one label for C sequences.
+HEADS = [
+    (AlbertForClassification, (3,), (B,)),
+    (AlbertForClassification, (1,), (B, C)),
+    (AlbertForSpan, (), (B,)),
+]
 
 
-@pytest.mark.parametrize(("head", "labels"), HEADS)
+@pytest.mark.parametrize(("head", "labels", "shape"), HEADS)
 def test_a_head_starts_as_the_rest_of_the_model_does_and_drops_a_tenth_unless_told_otherwise(
-    pretrained, head, labels
+    pretrained, head, labels, shape
 ):
     model = head(pretrained.albert, *labels)
     assert model.dropout.p == 0.1 and head(pretrained.albert, *labels, dropout=0.4).dropout.p == 0.4
@@ -78,10 +77,10 @@ def test_a_head_starts_as_the_rest_of_the_model_does_and_drops_a_tenth_unless_to
             assert 0.25 < parameter.abs().max() <= 2 * 0.3, name
 
 
-@pytest.mark.parametrize(("head", "labels"), HEADS)
-def test_what_a_head_sees_is_dropped_in_training_and_only_there(pretrained, head, labels):
+@pytest.mark.parametrize(("head", "labels", "shape"), HEADS)
+def test_what_a_head_sees_is_dropped_in_training_and_only_there(pretrained, head, labels, shape):
     model = head(pretrained.albert.eval(), *labels, dropout=0.5)
-    batch = data(*BATCHES[head], labels=[0] * B)
+    batch = data(*shape, labels=[0] * B)
     for training in (True, False):
         model.dropout.train(training)
         once, again = model(batch), model(batch)
@@ -92,7 +91,7 @@ def test_what_a_head_sees_is_dropped_in_training_and_only_there(pretrained, head
 def test_the_class_or_choice_of_the_highest_score_is_predicted(pretrained):
     for model, shape in (
         (AlbertForClassification(pretrained.albert, 3), (8,)),
-        (AlbertForChoice(pretrained.albert), (8, C)),
+        (AlbertForClassification(pretrained.albert, 1), (8, C)),
     ):
         batch = data(*shape, labels=[0] * 8)
         scores = model.eval()(batch).tolist()

@@ -14,7 +14,7 @@ import transformers
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
-from albert_edu.model.task_heads import AlbertForChoice, AlbertForClassification, AlbertForSpan
+from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan
 from albert_edu.text.corpora import hold_out, load_corpus
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.spans import encode_spans
@@ -110,7 +110,7 @@ def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_tes
         (AlbertForClassification(encoder, 2), [0, 1], two),
         (AlbertForClassification(encoder, 2), [0, 0], two),
         (AlbertForClassification(encoder, 3), [0, 1], {"accuracy"}),
-        (AlbertForChoice(encoder), [0, 1], {"accuracy"}),
+        (AlbertForClassification(encoder, 1), [0, 1], {"accuracy"}),
     ):
         test = TaskData(blank, blank, blank, torch.tensor(labels))
         assert set(majority(head, test, test)) == names
