@@ -93,11 +93,6 @@ def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
     return torch.stack([value.detach().to(widest_float(value.device)) for value in sums])
 
 
-def nothing_yet(device: torch.device) -> Tensor:
-    """Return the vector of a ``Tally`` before the first batch."""
-    return torch.zeros(len(Tally._fields), dtype=widest_float(device), device=device)
-
-
 def widest_float(device: torch.device) -> torch.dtype:
     """Return the type that sums are kept in: float64, except on Apple's MPS, which has none."""
     return torch.float32 if device.type == "mps" else torch.float64
@@ -124,12 +119,16 @@ def scores(sums: Tensor) -> dict[str, float]:
 
 
 def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
-    """Raise ValueError where a stream's token ids mean other tokens than the model was trained on.
+    """Raise ValueError where a stream's token ids mean other tokens to the model, or none at all.
 
     Two vocabularies of one size differ silently: each release of SentencePiece learns another one
     from the same text, and a foreign one raises the loss by two nats without any other sign.
     """
-    ours = stream.tokenizer.fingerprint
+    ours, tokens = stream.tokenizer.fingerprint, len(stream.tokenizer)
+    if tokens > (rows := model.config.vocab_size):
+        raise ValueError(
+            f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}."
+        )
     if model.vocabulary not in (None, ours):
         raise ValueError(
             f"the model was trained with tokenizer {model.vocabulary}, the text is encoded with "
@@ -139,7 +138,7 @@ def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> 
 
 
 def evaluate(
-    model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16, device=None
+    model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16
 ) -> dict[str, float]:
     """Return the scores on the first ``batches`` batches of a stream, without dropout.
 
@@ -147,7 +146,7 @@ def evaluate(
     [MASK], so that nothing can be copied. Raises ValueError as ``check_vocabulary`` does.
     """
     check_vocabulary(model, stream)
-    device = device or next(model.parameters()).device
+    device = next(model.parameters()).device
     every_position, at_mask_token = 0, 0
     with albert.evaluation_mode(model):
         for step in range(batches):

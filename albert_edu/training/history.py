@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from albert_edu.training.evaluate import Baselines, nothing_yet, scores
+from albert_edu.training.evaluate import Baselines, Tally, scores, widest_float
 from albert_edu.training.workers import Workers
 
 
@@ -20,9 +20,8 @@ class Meter:
 
     def __init__(self, device: torch.device, workers: Workers, sums: list | None):
         """Start at 0, or at the sums of a checkpoint: the main worker goes on with all of them."""
-        self.sums = nothing_yet(device)
-        if sums and workers.rank == 0:
-            self.sums += torch.tensor(sums, dtype=self.sums.dtype, device=device)
+        sums = sums if sums and workers.rank == 0 else [0.0] * len(Tally._fields)
+        self.sums = torch.tensor(sums, dtype=widest_float(device), device=device)
         self.workers, self.began = workers, time.perf_counter()
 
     def read(self) -> dict[str, float]:
