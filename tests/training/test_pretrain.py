@@ -65,11 +65,11 @@ def trained(stream, model=None, held_out=None, **settings) -> tuple[dict, Histor
 
 def mean_of_means(model, batch, settings, step, workers):
     """What many loops do instead: average the parts' means."""
-    total, parts = torch.zeros(8, dtype=torch.float64), workers.micro_batches(settings.accumulate)
+    total, parts = 0, workers.micro_batches(settings.accumulate)
     for rows in parts:
         output = model(batch.rows(rows))
         (output.loss / len(parts)).backward()
-        total += tally(batch.rows(rows), output)
+        total = total + tally(batch.rows(rows), output)
     return total
 
 
