@@ -125,17 +125,9 @@ def _bert(hidden: int, layers: int, heads: int) -> dict:
     return dict(_albert(hidden, layers, heads, 0.1), embedding_size=hidden, share="none")
 
 
-def _course(hidden: int, embedding: int, layers: int, **more) -> dict:
-    return dict(
-        vocab_size=4000,
-        embedding_size=embedding,
-        hidden_size=hidden,
-        num_layers=layers,
-        num_heads=hidden // 32,
-        max_positions=128,
-        init_std=round(0.02 * (768 / hidden) ** 0.5, 3),
-        **more,
-    )
+def _course(hidden: int, embedding: int, layers: int) -> dict:
+    std, sizes = round(0.02 * (768 / hidden) ** 0.5, 3), _albert(hidden, layers, hidden // 32, 0.0)
+    return sizes | dict(vocab_size=4000, embedding_size=embedding, max_positions=128, init_std=std)
 
 
 # The paper's Table 1, with the heads (16 for xlarge, although section 3.1 says H/64) and dropout of
@@ -159,7 +151,7 @@ PRESETS = {
     "albert-tiny": _course(64, 32, 2),
     "albert-mini": _course(128, 64, 4),
     "albert-small": _course(128, 64, 12),
-    "bert-tiny": _course(64, 64, 2, share="none"),
-    "bert-mini": _course(128, 128, 4, share="none"),
-    "bert-small": _course(128, 128, 12, share="none"),
+    "bert-tiny": _course(64, 64, 2) | {"share": "none"},
+    "bert-mini": _course(128, 128, 4) | {"share": "none"},
+    "bert-small": _course(128, 128, 12) | {"share": "none"},
 }

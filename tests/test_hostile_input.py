@@ -337,7 +337,7 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "no device 'cuda' of auto": "reproduce --device cuda",
     "is empty: give a name": "pretrain --corpus stories --out EMPTY",
     "is no folder, no shipped model": "inspect nowhere",
-    "top must be from 1": "fill [MASK] --top 0",
+    "top must be a whole number from 1": "fill [MASK] --top 0",
     "there is no .MASK. in": "fill hello",
     "there is no folder": "assignments grade OUT",
     "no notebook starts": "start 77",

@@ -8,6 +8,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.interchange import Tokenizer
 from albert_edu.text.batches import IGNORE, PretrainingBatch
@@ -25,8 +26,7 @@ def fill(
     Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows,
     and TokenizerError where the tokenizer does not know the text.
     """
-    if not 1 <= top <= model.config.vocab_size:
-        raise ValueError(f"top must be from 1 to {model.config.vocab_size:,} tokens, got {top}.")
+    check_numbers(locals(), 1, model.config.vocab_size, "top")
     parts = tokenizer.encode_many(text.split(MASK))
     if len(parts) == 1:
         raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
