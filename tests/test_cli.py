@@ -78,7 +78,7 @@ def test_flags_have_the_defaults_of_the_settings_but_for_how_often():
         words += " --model m --data x" * (kind is FinetuneSettings)
         given, usual = vars(parse(words.split())), vars(kind(steps=1000))
         same = (given.keys() & usual.keys()) - {"steps", "checkpoint_every", "evaluate_every"}
-        free = {"precision", "warmup_steps"}  # of the device, and a tenth of the steps
+        free = {"warmup_steps"}  # a tenth of the steps
         assert {"learning_rate", "seed"} < same
         assert all(given[name] == usual[name] for name in same - free)
 
