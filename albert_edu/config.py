@@ -5,7 +5,6 @@ no projection) and ``share="none"``. Notebook 03 varies E, notebook 04 varies th
 """
 
 import dataclasses
-import difflib
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Literal
@@ -98,9 +97,7 @@ class AlbertConfig:
         (768, 3)
         """
         if str(name) not in PRESETS:
-            near = difflib.get_close_matches(str(name), PRESETS, n=1, cutoff=0.3)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"there is no preset {name!r}.{hint} Presets: {', '.join(PRESETS)}.")
+            raise ValueError(f"there is no preset {name!r}. Presets: {', '.join(PRESETS)}.")
         return cls(**PRESETS[name]).replace(**changes)
 
     def replace(self, **changes) -> "AlbertConfig":

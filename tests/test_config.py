@@ -33,17 +33,9 @@ def test_every_preset_can_be_built_and_changed_by_field(name):
     assert AlbertConfig.named(name, **changes) == AlbertConfig.named(name).replace(**changes)
 
 
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("albert-bse-v2", r" Did you mean 'albert-base-v2'\?"),
-        ("bert_large", " Did you mean 'bert-"),
-        ("zzz", " Presets: albert-base-v1,"),
-    ],
-)
-def test_an_unknown_preset_is_answered_with_the_nearest_if_one_is_near(typed, answer):
-    with pytest.raises(ValueError, match=rf"no preset '{typed}'\.{answer}") as error:
-        AlbertConfig.named(typed)
+def test_an_unknown_preset_is_answered_with_those_that_there_are():
+    with pytest.raises(ValueError, match=r"no preset 'bert_large'\. Presets: albert-b") as error:
+        AlbertConfig.named("bert_large")
     assert all(name in str(error.value) for name in PRESETS)
 
 

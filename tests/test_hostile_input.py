@@ -328,7 +328,7 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
 
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
-    "there is no preset 'albert-huge'. Did you mean": "pretrain --corpus stories --out OUT --preset albert-huge",
+    "there is no preset 'albert-huge'. Presets: albert-base-v1": "pretrain --corpus stories --out OUT --preset albert-huge",
     r"'soto' is no corpus of ours \(sotu": "pretrain --corpus soto --out OUT",
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
     "more than this text supports: at most": "pretrain --corpus stories --out OUT --vocab-size 5000",

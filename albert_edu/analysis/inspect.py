@@ -10,8 +10,8 @@ from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
-from albert_edu.model.interchange import Tokenizer
 from albert_edu.text.batches import IGNORE, PretrainingBatch
+from albert_edu.text.tasks import Tokenizer
 from albert_edu.text.unknown import check_known
 
 MASK = "[MASK]"

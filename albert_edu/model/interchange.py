@@ -18,10 +18,9 @@ from albert_edu.model import formats
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError, why_not_expressible
 from albert_edu.model.task_heads import AlbertForSpan, TaskModel
-from albert_edu.text.hub_tokenizer import HubTokenizer, load_tokenizer
-from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.text.hub_tokenizer import load_tokenizer
+from albert_edu.text.tasks import Tokenizer
 
-Tokenizer = AlbertTokenizer | HubTokenizer
 HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
 SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"

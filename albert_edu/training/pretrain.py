@@ -96,9 +96,7 @@ def _batches(
     stream: PretrainingStream, steps: range, device: torch.device
 ) -> Iterator[tuple[int, PretrainingBatch]]:
     """Yield the batches of these steps on the device; for a GPU threads build eight ahead."""
-    if device.type == "cpu":
-        yield from ((step, stream.batch(step)) for step in steps)
-        return
+    ahead = 0 if device.type == "cpu" else 8
 
     def build(step: int) -> PretrainingBatch:
         """Return a batch, for a CUDA GPU in memory that it fetches from by itself."""
@@ -106,9 +104,8 @@ def _batches(
         return batch.pin_memory() if device.type == "cuda" else batch
 
     with ThreadPoolExecutor(4) as pool:
-        futures = [pool.submit(build, step) for step in steps[:8]]
+        futures = [pool.submit(build, step) for step in steps[:ahead]]
         for step in steps:
-            batch = futures.pop(0).result()
-            if step + 8 in steps:
-                futures.append(pool.submit(build, step + 8))
-            yield step, batch.to(device)
+            if step + ahead in steps:
+                futures.append(pool.submit(build, step + ahead))
+            yield step, futures.pop(0).result().to(device)
