@@ -77,11 +77,7 @@ class AlbertConfig:
         check_choices(self, share=Sharing.__args__, activation=Activation.__args__)
         H, A = self.hidden_size, self.num_heads
         if H % A:
-            sizes = ", ".join(str(size) for size in (H - H % A, H - H % A + A) if size)
-            raise ValueError(
-                f"hidden_size {H} cannot be split over {A} heads ({H} / {A} = {H / A:.2f}). "
-                f"Nearest sizes that can: {sizes}."
-            )
+            raise ValueError(f"hidden_size must be a multiple of num_heads, got {H} for {A} heads.")
 
     @property
     def factorised(self) -> bool:

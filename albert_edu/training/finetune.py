@@ -104,9 +104,7 @@ def finetune(
             chosen = batch_rows(len(rows), settings.batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
             if not loss.isfinite():
-                raise RuntimeError(
-                    f"the loss at step {step} is not finite; lower the learning rate."
-                )
+                raise RuntimeError(f"loss not finite at step {step}: lower the learning rate.")
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), schedule.clip_norm)
