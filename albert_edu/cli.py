@@ -49,12 +49,9 @@ def build_parser() -> argparse.ArgumentParser:
     option = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning).add_argument
     option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
     option("--preset", default="albert-tiny", help=f"one of {', '.join(PRESETS)}")
-    option("--layers", dest="num_layers", type=int, help="instead of the preset's")
-    option("--share", choices=["all", "none"], help="instead of the preset's")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
     option("--objective", default="sop", choices=["sop", "nsp", "none"], help="beside the MLM")
     option("--sequence-length", type=int, default=128, help="tokens of a pair of segments")
-    option("--precision", choices=["float32", "bfloat16"], help="else bfloat16 on a CUDA card only")
     option("--out", type=Path, required=True, help="for the model, checkpoints and metrics.jsonl")
     option("--steps", type=int, default=1000, help="of one batch each")
     option("--optimizer", default="adamw", choices=["lamb", "adamw"], help="lamb is the paper's")
@@ -95,7 +92,6 @@ def run_pretrain(options) -> None:
     if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
-    sizes |= _given(options, ("num_layers", "share"))
     config = AlbertConfig.named(options.preset, **sizes)
     shape = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
     stream = PretrainingStream(text.train, *shape, seed=options.seed)
@@ -127,8 +123,7 @@ def run_finetune(options) -> None:
     else:
         raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
     model, tokenizer = interchange.load_with_tokenizer(options.model)
-    parts = (train, test, options.sequence_length)
-    task, learn, unseen = make_ready(model, tokenizer, *parts)
+    task, learn, unseen = make_ready(model, tokenizer, train, test, options.sequence_length)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
     if names := train.class_names:
         print(f"classes: {', '.join(names)}", flush=True)
@@ -167,10 +162,7 @@ def run_inspect(options) -> None:
 
 def _settings(kind: type, options, **defaults):
     """The settings whose fields are options of the same name; they warm up over a tenth."""
-    given = _given(options, kind.__annotations__)  # its fields
-    return kind(**({"warmup_steps": options.steps // 10} | defaults | given))
-
-
-def _given(options, names: dict | tuple) -> dict:
-    """The options among ``names`` that have a value."""
-    return {name: value for name in names if (value := getattr(options, name, None)) is not None}
+    given = {name: vars(options)[name] for name in kind.__annotations__.keys() & vars(options)}
+    if options.warmup_steps is None:
+        given["warmup_steps"] = options.steps // 10
+    return kind(**(defaults | given))

@@ -68,7 +68,7 @@ def test_flags_have_the_defaults_of_the_settings_but_for_how_often():
         words += " --model m --data x" * (kind is FinetuneSettings)
         given, usual = vars(parse(words.split())), vars(kind(steps=1000))
         same = (given.keys() & usual.keys()) - {"steps", "checkpoint_every", "evaluate_every"}
-        free = {"precision", "warmup_steps"}  # of the device, and a tenth of the steps
+        free = {"warmup_steps"}  # a tenth of the steps
         assert {"learning_rate", "seed"} < same
         assert all(given[name] == usual[name] for name in same - free)
 
@@ -163,7 +163,7 @@ def test_an_interrupted_sweep_leaves_a_record_and_says_that_it_goes_on(tmp_path)
     _, error = sweep.communicate(timeout=60)
     assert sweep.returncode == 130 and "the same command goes on" in error
     record = json.loads((tmp_path / "results" / "few_labels.json").read_text())
-    assert len(record["runs"]) < record["planned_runs"]  # what the same command goes on from
+    assert len(record["runs"]) < 30  # of three rows and ten seeds; the same command goes on
 
 
 VERBS = "start 03, start 03 --assignment, notebooks 00, claims, assignments build"

@@ -3,8 +3,6 @@
 import dataclasses
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from albert_edu.config import PRESETS, AlbertConfig
 
@@ -33,31 +31,15 @@ def test_every_preset_can_be_built_and_changed_by_field(name):
     assert AlbertConfig.named(name, **changes) == AlbertConfig.named(name).replace(**changes)
 
 
-@pytest.mark.parametrize(
-    ("typed", "answer"),
-    [
-        ("albert-bse-v2", r" Did you mean 'albert-base-v2'\?"),
-        ("bert_large", " Did you mean 'bert-"),
-        ("zzz", " Presets: albert-base-v1,"),
-    ],
-)
-def test_an_unknown_preset_is_answered_with_the_nearest_if_one_is_near(typed, answer):
-    with pytest.raises(ValueError, match=rf"no preset '{typed}'\.{answer}") as error:
-        AlbertConfig.named(typed)
+def test_an_unknown_preset_is_answered_with_those_that_there_are():
+    with pytest.raises(ValueError, match=r"no preset 'bert_large'\. Presets: albert-b") as error:
+        AlbertConfig.named("bert_large")
     assert all(name in str(error.value) for name in PRESETS)
 
 
-@given(st.integers(1, 300), st.integers(1, 40))
-def test_the_sizes_it_proposes_work_and_none_lies_nearer(hidden, heads):
-    assume(hidden % heads)
-    words = f"hidden_size {hidden} cannot be split over {heads} heads .* Nearest sizes that can"
-    with pytest.raises(ValueError, match=words) as error:
-        AlbertConfig(hidden_size=hidden, num_heads=heads)
-    proposed = [int(size) for size in str(error.value).split("can:")[1].strip(" .").split(",")]
-    between = [size for size in range(1, hidden + heads + 1) if size % heads == 0]
-    assert proposed == [size for size in between if hidden - heads < size < hidden + heads]
-    for size in proposed:
-        AlbertConfig(hidden_size=size, num_heads=heads)
+def test_a_width_that_cannot_be_split_over_the_heads_is_refused_with_both():
+    with pytest.raises(ValueError, match="multiple of num_heads, got 100 for 12 heads"):
+        AlbertConfig(hidden_size=100, num_heads=12)
 
 
 def test_replacing_the_hidden_size_keeps_the_feed_forward_four_times_as_wide():

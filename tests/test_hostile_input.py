@@ -309,7 +309,7 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
 
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
-    "there is no preset 'albert-huge'. Did you mean": "pretrain --corpus stories --out OUT --preset albert-huge",
+    "there is no preset 'albert-huge'. Presets: albert-base-v1": "pretrain --corpus stories --out OUT --preset albert-huge",
     r"'soto' is no corpus of ours \(sotu": "pretrain --corpus soto --out OUT",
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
     "more than this text supports: at most": "pretrain --corpus stories --out OUT --vocab-size 5000",
@@ -320,7 +320,7 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "is no folder, no shipped model": "inspect nowhere",
     "--data takes sentiment-review, or two of": "finetune --model laptop --data a",
     "imdb is no .jsonl": "finetune --model laptop --data imdb a",
-    "top must be from 1": "fill [MASK] --top 0",
+    "top must be a whole number from 1": "fill [MASK] --top 0",
     "there is no .MASK. in": "fill hello",
     "there is no folder": "assignments grade OUT",
     "no notebook starts": "start 77",

@@ -4,13 +4,13 @@ The command line's ``inspect`` and ``fill`` are these functions.
 """
 
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
-from albert_edu.model.interchange import Tokenizer
 from albert_edu.text.batches import IGNORE, PretrainingBatch
+from albert_edu.text.tasks import Tokenizer, as_data, with_special_tokens
 from albert_edu.text.unknown import check_known
 
 MASK = "[MASK]"
@@ -25,8 +25,7 @@ def fill(
     Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows,
     and TokenizerError where the tokenizer does not know the text.
     """
-    if not 1 <= top <= model.config.vocab_size:
-        raise ValueError(f"top must be from 1 to {model.config.vocab_size:,} tokens, got {top}.")
+    check_numbers(locals(), 1, model.config.vocab_size, "top")
     parts = tokenizer.encode_many(text.split(MASK))
     if len(parts) == 1:
         raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
@@ -51,20 +50,12 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
     tokens, room = tokenizer.encode(text), sequence_length - 2
     if not tokens:
         raise ValueError("there is no token in the text.")
-    rows = [
-        torch.tensor([tokenizer.cls_id, *tokens[start : start + room], tokenizer.sep_id])
-        for start in range(0, len(tokens), room)
-    ]
-    token_ids = pad_sequence(rows, batch_first=True, padding_value=tokenizer.pad_id)
-    segment_ids, no_labels = torch.zeros_like(token_ids), torch.full((len(rows), 1), IGNORE)
-    return PretrainingBatch(
-        token_ids,
-        segment_ids,
-        attention_mask=(token_ids != tokenizer.pad_id).long(),
-        masked_positions=segment_ids[:, :1],
-        masked_labels=no_labels,
-        order_labels=no_labels[:, 0],
-    )
+    starts, special = range(0, len(tokens), room), (tokenizer.cls_id, tokenizer.sep_id)
+    rows = [with_special_tokens(tokens[at : at + room], None, *special) for at in starts]
+    data = as_data(rows, [IGNORE] * len(rows), min(len(tokens), room) + 2)
+    labels = data.labels[:, None]  # of one slot, which is not used
+    parts = (data.token_ids, data.segment_ids, data.attention_mask)
+    return PretrainingBatch(*parts, torch.zeros_like(labels), labels, data.labels)
 
 
 def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE) -> str:

@@ -4,8 +4,7 @@ The paper does not say on which tokens or text its curves were measured. Ours ar
 tokens but padding and [CLS], on held-out text without masks or dropout.
 """
 
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -16,28 +15,22 @@ from albert_edu.model.albert import Albert, AlbertForPretraining, evaluation_mod
 from albert_edu.text.batches import PretrainingBatch
 
 
-@dataclass(frozen=True)
-class LayerSimilarity:
+class LayerSimilarity(NamedTuple):
     """Distance between the input and the output of each layer application, means over tokens.
 
     Entry 0 is the step from the embedding, which is not normed at width H: its L2 distance is also
-    a change of norm. Entries from ``num_layers`` on are applications beyond the trained depth.
+    a change of norm.
     """
 
-    num_layers: int
     l2: Float[Tensor, "steps"]
     l2_std: Float[Tensor, "steps"]
     angle_degrees: Float[Tensor, "steps"]
     angle_std: Float[Tensor, "steps"]
-    cosine: Float[Tensor, "steps"]
-    update_cosine: Float[Tensor, "steps-1"]  # of successive updates; below 0 the vector turns back
 
-    def as_lists(self) -> dict:
+    def as_lists(self) -> dict[str, list[float]]:
         """Return plain numbers, rounded for storing as JSON."""
-        return {
-            name: [round(x, 4) for x in value.tolist()] if isinstance(value, Tensor) else value
-            for name, value in vars(self).items()
-        }
+        columns = self._asdict().items()
+        return {name: [round(x, 4) for x in column.tolist()] for name, column in columns}
 
 
 def layer_similarity(
@@ -55,29 +48,15 @@ def layer_similarity(
     attention_mask = batch.attention_mask.bool()
     tokens = attention_mask.cpu().clone()
     tokens[:, 0] = False  # [CLS]
-    rows, turns, update = [], [], None
+    rows = []
     with evaluation_mode(albert):
-        first = albert.embeddings(batch.unmasked_ids(), batch.segment_ids)
+        before = albert.embeddings(batch.unmasked_ids(), batch.segment_ids)
         # One after the other: a thousand applications need no more memory than two.
-        states = chain([first], albert.encoder.steps(first, attention_mask, beyond))
-        for before, after in pairwise(states):
+        for after in albert.encoder.steps(before, attention_mask, beyond):
             # Small angles need more digits than float32 has.
-            before, after = before.cpu().double(), after.cpu().double()
-            last_update, update = update, after - before
-            l2 = update.norm(dim=-1)  # B S
-            cosine = F.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
-            angle = torch.rad2deg(torch.arccos(cosine))
-            means = (
-                l2[tokens].mean(),
-                l2[tokens].std(),
-                angle[tokens].mean(),
-                angle[tokens].std(),
-                cosine[tokens].mean(),
-            )
-            rows.append(torch.stack(means).tolist())
-            if last_update is not None:
-                turn = F.cosine_similarity(last_update, update, dim=-1)
-                turns.append(turn[tokens].mean().item())
-    columns = torch.tensor(rows, dtype=torch.float64).T
-    turns = torch.tensor(turns, dtype=torch.float64)
-    return LayerSimilarity(albert.config.num_layers, *columns, update_cosine=turns)
+            x, y = before.cpu()[tokens].double(), after.cpu()[tokens].double()  # tokens H
+            l2 = (y - x).norm(dim=-1)
+            angle = F.cosine_similarity(x, y, dim=-1).clamp(-1, 1).arccos().rad2deg()
+            rows.append([l2.mean(), l2.std(), angle.mean(), angle.std()])
+            before = after
+    return LayerSimilarity(*torch.tensor(rows, dtype=torch.float64).T)

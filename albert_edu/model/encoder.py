@@ -26,6 +26,13 @@ class SharedEncoder(nn.Module):
         ffn_blocks = 1 + max(slot.ffn for slot in self.plan)
         self.attention = nn.ModuleList(SelfAttention(config) for _ in range(attention_blocks))
         self.ffn = nn.ModuleList(FeedForward(config) for _ in range(ffn_blocks))
+        self.recompute = False  # in the backward pass, with the same dropout, instead of storing
+
+    def layer(
+        self, x: Float[Tensor, "B S H"], slot: LayerSlot, attention_mask: Bool[Tensor, "B S"] | None
+    ) -> Float[Tensor, "B S H"]:
+        """Apply the two blocks of a slot."""
+        return self.ffn[slot.ffn](self.attention[slot.attention](x, attention_mask))
 
     def steps(
         self,
@@ -38,7 +45,10 @@ class SharedEncoder(nn.Module):
         ``beyond`` applies the last layer that many times more (notebook 08).
         """
         for slot in self.plan + self.plan[-1:] * beyond:
-            x = self.ffn[slot.ffn](self.attention[slot.attention](x, attention_mask))
+            if self.recompute:  # gradient checkpointing, notebook 10
+                x = checkpoint(self.layer, x, slot, attention_mask, use_reentrant=False)
+            else:
+                x = self.layer(x, slot, attention_mask)
             yield x
 
     def forward(
@@ -46,21 +56,3 @@ class SharedEncoder(nn.Module):
     ) -> Float[Tensor, "B S H"]:
         # The queue keeps only the last state, so inference does not hold all L of them.
         return deque(self.steps(x, attention_mask), maxlen=1).pop()
-
-
-def run_recomputing(
-    encoder: SharedEncoder,
-    x: Float[Tensor, "B S H"],
-    attention_mask: Bool[Tensor, "B S"] | None = None,
-) -> Float[Tensor, "B S H"]:
-    """Run an encoder, and store nothing but the input of each layer application for its gradient.
-
-    The backward pass runs each application again, with the same dropout. Notebook 10.
-    """
-
-    def layer(x: Tensor, slot: LayerSlot) -> Tensor:
-        return encoder.ffn[slot.ffn](encoder.attention[slot.attention](x, attention_mask))
-
-    for slot in encoder.plan:
-        x = checkpoint(layer, x, slot, use_reentrant=False)
-    return x

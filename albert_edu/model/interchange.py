@@ -17,11 +17,10 @@ from albert_edu.errors import blame, read_file, read_json
 from albert_edu.model import formats
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError, why_not_expressible
-from albert_edu.model.task_heads import TASKS, AlbertForClassification, TaskModel
-from albert_edu.text.hub_tokenizer import HubTokenizer, load_tokenizer
-from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.model.task_heads import AlbertForSpan, TaskModel
+from albert_edu.text.hub_tokenizer import load_tokenizer
+from albert_edu.text.tasks import Tokenizer
 
-Tokenizer = AlbertTokenizer | HubTokenizer
 HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
 SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -83,20 +82,20 @@ def save_task_model(
     folder: str | Path,
     label_names: Sequence[str] | None = None,
 ) -> str:
-    """Write a fine-tuned model; return which of transformers' classes reads it (``TASKS``).
+    """Write a fine-tuned model; return which of transformers' classes reads it.
 
     ``label_names`` are the classes in the order of the logits. Of a span model transformers reports
     ``no_answer`` and the pooler below it as unexpected, because its class has neither. Raises
     InterchangeError where transformers has no such encoder.
     """
-    kind = next(kind for kind, task in TASKS.items() if isinstance(model, task))
     fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
-    if isinstance(model, AlbertForClassification):
-        outputs = model.head.out_features
+    outputs = 0 if isinstance(model, AlbertForSpan) else model.head.out_features
+    heads = {0: "ForQuestionAnswering", 1: "ForMultipleChoice"}
+    kind = heads.get(outputs, "ForSequenceClassification")
+    if outputs > 1:
         names = list(label_names or (f"LABEL_{i}" for i in range(outputs)))
         if len(names) != outputs:
             raise ValueError(f"{len(names)} label names for a head with {outputs} outputs.")
-        fields["problem_type"] = "single_label_classification"
         fields["id2label"] = {str(i): name for i, name in enumerate(names)}
         fields["label2id"] = {name: i for i, name in enumerate(names)}
     _write(model, tokenizer, Path(folder), kind, fields)

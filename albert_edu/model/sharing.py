@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from albert_edu.config import Sharing
+from albert_edu.config import Sharing, check_choices, check_numbers
 
 
 class LayerSlot(NamedTuple):
@@ -25,11 +25,8 @@ def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[La
     int(i / (L / G)), are off by one for some depths. Raises ValueError for more groups
     than layers. Lan et al. 2019, sections 3.1 and 4.5; built in notebook 04.
     """
-    if not 1 <= num_groups <= num_layers:
-        raise ValueError(
-            f"{num_groups} groups of {num_layers} layers: num_groups must lie between "
-            f"1 and num_layers."
-        )
+    check_choices(locals(), share=Sharing.__args__)
+    check_numbers(locals(), 1, num_layers, "num_groups")
     group = [i * num_groups // num_layers for i in range(num_layers)]
     own = list(range(num_layers))
     blocks = {
@@ -38,6 +35,4 @@ def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[La
         "ffn": (own, group),
         "none": (own, own),
     }
-    if share not in blocks:
-        raise ValueError(f"share must be one of {', '.join(blocks)}, got {share!r}.")
     return tuple(LayerSlot(*pair) for pair in zip(*blocks[share], strict=True))

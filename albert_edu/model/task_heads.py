@@ -1,4 +1,4 @@
-"""Heads for fine-tuning: a class, a choice, a span.
+"""Heads for fine-tuning: a class or a choice, and a span.
 
 Every model gives logits for a ``TaskData`` batch, the loss of a batch, and its predictions in the
 form of the labels. Lan et al. 2019, appendix A.3; built in notebook 11.
@@ -17,7 +17,11 @@ LONGEST_ANSWER = 30  # tokens, as in the authors' code
 
 
 class AlbertForClassification(nn.Module):
-    """The pooled vector of [CLS], dropout, and ``num_labels`` scores. Notebook 11."""
+    """The pooled vector of [CLS], dropout, and ``num_labels`` scores. Notebook 11.
+
+    With one label it is the head for choices: an example, such as one of RACE with its passage and
+    C = 4 answers, is C sequences, and the loss is that of a softmax over their scores.
+    """
 
     def __init__(self, albert: Albert, num_labels: int, dropout: float = 0.1):
         super().__init__()
@@ -27,33 +31,9 @@ class AlbertForClassification(nn.Module):
         initialise(self.head, albert.config.init_std)
 
     def forward(self, batch: TaskData) -> Float[Tensor, "B C"]:
-        encoded = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
-        return self.head(self.dropout(encoded.pooled))
-
-    def loss(self, batch: TaskData) -> Float[Tensor, ""]:
-        return mean_loss(self(batch), batch.labels)
-
-    def predict(self, batch: TaskData) -> Int[Tensor, "B"]:
-        return self(batch).argmax(-1)
-
-
-class AlbertForChoice(nn.Module):
-    """One score for each of C sequences that share a passage, and a softmax over them.
-
-    An example of RACE is a passage with C = 4 answers. Notebook 11.
-    """
-
-    def __init__(self, albert: Albert, dropout: float = 0.1):
-        super().__init__()
-        self.albert = albert
-        self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(albert.config.hidden_size, 1)
-        initialise(self.head, albert.config.init_std)
-
-    def forward(self, batch: TaskData) -> Float[Tensor, "B C"]:
         parts = (batch.token_ids, batch.segment_ids, batch.attention_mask)
-        pooled = self.albert(*(part.flatten(0, 1) for part in parts)).pooled  # B*C H
-        return self.head(self.dropout(pooled)).view(batch.token_ids.shape[:2])
+        pooled = self.albert(*(part.flatten(0, -2) for part in parts)).pooled  # B H, or B*C H
+        return self.head(self.dropout(pooled)).view(len(batch), -1)
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
         return mean_loss(self(batch), batch.labels)
@@ -109,9 +89,4 @@ class AlbertForSpan(nn.Module):
         return torch.stack((first, last, score + F.logsigmoid(-none), none), -1)
 
 
-TaskModel = AlbertForClassification | AlbertForChoice | AlbertForSpan
-TASKS = {  # the end of transformers' class -> our class
-    "ForSequenceClassification": AlbertForClassification,
-    "ForMultipleChoice": AlbertForChoice,
-    "ForQuestionAnswering": AlbertForSpan,
-}
+TaskModel = AlbertForClassification | AlbertForSpan

@@ -56,10 +56,9 @@ def save_checkpoint(
         aside.rename(folder / f"step-{step:08d}")
     except Exception as error:  # safetensors reports a full disk with an error type of its own
         shutil.rmtree(aside, ignore_errors=True)
-        kept = ", ".join(path.name for path in sorted(folder.glob("step-*"))) or "none"
         raise CheckpointError(
-            f"could not write the checkpoint of step {step} to {folder}: {error}. Checkpoints "
-            f"kept: {kept}. Free some space; the same command goes on from the newest one."
+            f"could not write the checkpoint of step {step} to {folder}: {error}. Free some space; "
+            f"the same command goes on from the newest whole one."
         ) from error
     for old in sorted(folder.glob("step-*"))[:-KEEP]:
         shutil.rmtree(old, ignore_errors=True)  # what is left of it goes the next time

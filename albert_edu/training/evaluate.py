@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from albert_edu.model import albert
@@ -60,42 +61,16 @@ def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int
     return Baselines(uniform=math.log(vocab_size), unigram=float(unigram), copy=float(copy))
 
 
-class Tally(NamedTuple):
-    """The sums that scores are made of, by name; as a vector they have this order."""
+def judged(
+    loss: Float[Tensor, ""], logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]
+) -> Float[Tensor, "3"]:
+    """Return what scores are made of: a loss sum in nats, right answers, and labels in all.
 
-    masked_loss: Tensor | float  # in nats, summed over masked positions
-    masked_right: Tensor | float
-    masked: Tensor | float
-    order_loss: Tensor | float
-    in_order_right: Tensor | float
-    in_order: Tensor | float
-    swapped_right: Tensor | float
-    swapped: Tensor | float
-
-
-def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Tensor:
-    """Return a ``Tally`` as a vector on the model's device, in float64 where it has that.
-
-    Vectors of several batches and workers add up; ``scores`` divides them once.
+    The numbers stay on the model's device, in ``widest_float``.
     """
-    right = output.masked_token_logits.argmax(-1) == batch.masked_labels
-    guess, order = output.sentence_order_logits.argmax(-1), batch.order_labels
-    sums = Tally(
-        masked_loss=output.masked_token_loss_sum,
-        masked_right=right.sum(),
-        masked=output.masked_tokens,
-        order_loss=output.sentence_order_loss_sum,
-        in_order_right=((guess == 0) & (order == 0)).sum(),
-        in_order=(order == 0).sum(),
-        swapped_right=((guess == 1) & (order == 1)).sum(),
-        swapped=(order == 1).sum(),
-    )
-    return torch.stack([value.detach().to(widest_float(value.device)) for value in sums])
-
-
-def nothing_yet(device: torch.device) -> Tensor:
-    """Return the vector of a ``Tally`` before the first batch."""
-    return torch.zeros(len(Tally._fields), dtype=widest_float(device), device=device)
+    right = (logits.argmax(-1) == labels).sum()
+    sums = torch.stack([loss.detach(), right, (labels != IGNORE).sum()])
+    return sums.to(widest_float(loss.device))
 
 
 def widest_float(device: torch.device) -> torch.dtype:
@@ -103,33 +78,49 @@ def widest_float(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def scores(sums: Tensor) -> dict[str, float]:
+def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Float[Tensor, "3 3"]:
+    """Return ``judged`` of masked tokens, of pairs in order, and of swapped pairs.
+
+    The tallies of several batches and workers add up; ``scores`` divides them once.
+    """
+    guesses, order = output.sentence_order_logits, batch.order_labels
+    classes = (order.where(order == label, IGNORE) for label in (0, 1))
+    masked = judged(output.masked_token_loss_sum, output.masked_token_logits, batch.masked_labels)
+    pairs = (judged(albert.loss_sum(guesses, part)[0], guesses, part) for part in classes)
+    return torch.stack([masked, *pairs])
+
+
+def scores(sums: Float[Tensor, "3 3"]) -> dict[str, float]:
     """Return means from a tally: losses in nats, accuracies, and the recall of each order class.
 
     Without labelled pairs the order's scores are absent.
     """
-    t = Tally(*sums.tolist())
-    means = {
-        "masked_token_loss": t.masked_loss / max(t.masked, 1),
-        "masked_token_accuracy": t.masked_right / max(t.masked, 1),
-    }
-    if pairs := t.in_order + t.swapped:
-        means |= {
-            "sentence_order_loss": t.order_loss / pairs,
-            "sentence_order_accuracy": (t.in_order_right + t.swapped_right) / pairs,
-            "in_order_recall": t.in_order_right / max(t.in_order, 1),
-            "swapped_recall": t.swapped_right / max(t.swapped, 1),
-        }
-    return means
+    masked, in_order, swapped = sums
+    found = means("masked_token", masked)
+    if in_order[2] + swapped[2]:
+        found |= means("sentence_order", in_order + swapped)
+        for name, part in (("in_order", in_order), ("swapped", swapped)):
+            found[f"{name}_recall"] = means(name, part)[f"{name}_accuracy"]
+    return found
+
+
+def means(name: str, sums: Float[Tensor, "3"]) -> dict[str, float]:
+    """Return loss and accuracy under their names, and 0 for both where there is no label."""
+    loss, right, count = sums.tolist()
+    return {f"{name}_loss": loss / max(count, 1), f"{name}_accuracy": right / max(count, 1)}
 
 
 def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
-    """Raise ValueError where a stream's token ids mean other tokens than the model was trained on.
+    """Raise ValueError where a stream's token ids mean other tokens to the model, or none at all.
 
     Two vocabularies of one size differ silently: each release of SentencePiece learns another one
     from the same text, and a foreign one raises the loss by two nats without any other sign.
     """
-    ours = stream.tokenizer.fingerprint
+    ours, tokens = stream.tokenizer.fingerprint, len(stream.tokenizer)
+    if tokens > (rows := model.config.vocab_size):
+        raise ValueError(
+            f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}."
+        )
     if model.vocabulary not in (None, ours):
         raise ValueError(
             f"the model was trained with tokenizer {model.vocabulary}, the text is encoded with "
@@ -139,7 +130,7 @@ def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> 
 
 
 def evaluate(
-    model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16, device=None
+    model: AlbertForPretraining, stream: PretrainingStream, batches: int = 16
 ) -> dict[str, float]:
     """Return the scores on the first ``batches`` batches of a stream, without dropout.
 
@@ -147,18 +138,18 @@ def evaluate(
     [MASK], so that nothing can be copied. Raises ValueError as ``check_vocabulary`` does.
     """
     check_vocabulary(model, stream)
-    device = device or next(model.parameters()).device
+    device = next(model.parameters()).device
     every_position, at_mask_token = 0, 0
     with albert.evaluation_mode(model):
         for step in range(batches):
             batch = stream.batch(step).to(device)
             output = model(batch)
-            shown = batch.token_ids.gather(1, batch.masked_positions)
+            logits, shown = (
+                output.masked_token_logits,
+                batch.token_ids.gather(1, batch.masked_positions),
+            )
             labels = batch.masked_labels.where(shown == MASK, IGNORE)
-            right = (output.masked_token_logits.argmax(-1) == labels).sum()
             every_position = every_position + tally(batch, output)
-            sums = torch.stack([*albert.loss_sum(output.masked_token_logits, labels), right])
-            at_mask_token = at_mask_token + sums.to(widest_float(sums.device))
-    loss, count, right = at_mask_token.tolist()
-    means = {"mask_token_loss": loss / max(count, 1), "mask_token_accuracy": right / max(count, 1)}
-    return scores(every_position) | means
+            loss, _ = albert.loss_sum(logits, labels)
+            at_mask_token = at_mask_token + judged(loss, logits, labels)
+    return scores(every_position) | means("mask_token", at_mask_token)

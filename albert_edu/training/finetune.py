@@ -11,12 +11,7 @@ from torch import Tensor, nn
 
 from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
-from albert_edu.model.task_heads import (
-    AlbertForChoice,
-    AlbertForClassification,
-    AlbertForSpan,
-    TaskModel,
-)
+from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
 from albert_edu.text.spans import SpanData, encode_spans
 from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import (
@@ -74,9 +69,8 @@ def make_ready(
     if kind is SpanExample:
         unseen = unseen._replace(unanswerable=data.unanswerable)
         return AlbertForSpan(albert), data, unseen
-    if kind is Example:
-        return AlbertForClassification(albert, len(train.class_names)), data, unseen
-    return AlbertForChoice(albert), data, unseen
+    labels = len(train.class_names) if kind is Example else 1
+    return AlbertForClassification(albert, labels), data, unseen
 
 
 def finetune(
@@ -110,9 +104,7 @@ def finetune(
             chosen = batch_rows(len(rows), settings.batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
             if not loss.isfinite():
-                raise RuntimeError(
-                    f"the loss at step {step} is not finite; lower the learning rate."
-                )
+                raise RuntimeError(f"loss not finite at step {step}: lower the learning rate.")
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), schedule.clip_norm)

@@ -18,9 +18,8 @@ class Lamb(torch.optim.Optimizer):
     u = m / (sqrt(v) + eps) + decay * w,  w <- w - lr * (|w| / |u|) * u.
     The trust ratio |w| / |u| is 1 where a norm is 0 and for groups with
     ``adapt=False`` (``parameter_groups`` puts biases and norms there). There is no
-    bias correction and no upper limit on the ratio; ``bias_correction=True`` gives
-    the form of the LAMB paper. A tensor shared by L layers has one ratio, where BERT
-    has L ratios.
+    bias correction, which the LAMB paper has, and no upper limit on the ratio. A tensor
+    shared by L layers has one ratio, where BERT has L ratios.
     """
 
     def __init__(
@@ -30,41 +29,29 @@ class Lamb(torch.optim.Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-6,
         weight_decay: float = 0.01,
-        bias_correction: bool = False,
     ):
-        beta1, beta2 = (*betas, None, None)[:2]
+        beta1, beta2 = betas
         check_numbers(locals(), 0.0, 3e38, "lr", "eps", "weight_decay")
         check_numbers(locals(), 0.0, 0.999999, "beta1", "beta2")
         defaults = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
         super().__init__(params, defaults | {"adapt": True})
-        self.bias_correction = bias_correction
 
     @torch.no_grad()
-    def step(self, closure=None):
-        """Update all parameters that have gradients; return the closure's loss."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
+    def step(self) -> None:
+        """Update all parameters that have gradients."""
         for group in self.param_groups:
             for w in group["params"]:
                 if w.grad is not None:
                     self.update(w, group)
-        return loss
 
     def update(self, w: Tensor, group: dict) -> None:
         """Take one step with the tensor w, in place."""
         state, (b1, b2) = self.state[w], group["betas"]
         if not state:
-            state["step"] = torch.tensor(0.0)
             state["m"], state["v"] = torch.zeros_like(w), torch.zeros_like(w)
         m, v = state["m"], state["v"]
         m.lerp_(w.grad, 1 - b1)
         v.mul_(b2).addcmul_(w.grad, w.grad, value=1 - b2)
-        state["step"] += 1
-        if self.bias_correction:
-            t = state["step"].item()
-            m, v = m / (1 - b1**t), v / (1 - b2**t)
         u = (m / v.sqrt().add_(group["eps"])).add_(w, alpha=group["weight_decay"])
         ratio = trust_ratio(w, u) if group["adapt"] else 1.0
         w.sub_(u.mul_(ratio), alpha=group["lr"])

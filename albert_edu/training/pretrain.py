@@ -8,25 +8,18 @@ Without dropout, W workers follow the path of one.
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 
 import torch
 from torch import nn
 
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.encoder import run_recomputing
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.training import checkpoint
 from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate
 from albert_edu.training.history import History, Meter
 from albert_edu.training.progress import progress_bar
-from albert_edu.training.settings import (
-    PretrainSettings,
-    compiled,
-    learning_rate,
-    make_optimizer,
-)
+from albert_edu.training.settings import PretrainSettings, compiled, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
 from albert_edu.training.workers import Workers, pick_device
 
@@ -47,19 +40,8 @@ def pretrain(
     checkpoint stays) and CheckpointError (it belongs to another run, or another process, or the
     disk is full).
     """
-    tokens, rows = len(stream.tokenizer), model.config.vocab_size
-    if tokens > rows:
-        raise ValueError(
-            f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}: build the "
-            f"model with vocab_size={tokens}."
-        )
     check_vocabulary(model, stream)
     model.vocabulary = stream.tokenizer.fingerprint
-    if stream.sequence_length > model.config.max_positions:
-        raise ValueError(
-            f"a sequence of {stream.sequence_length} tokens is longer than the model allows: "
-            f"max_positions is {model.config.max_positions}."
-        )
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
@@ -73,11 +55,10 @@ def pretrain(
     with alone, workers.together(), torch.random.fork_rng(devices=cuda):
         state = checkpoint.resume(folder, model, optimizer, run)
         unseen, start = (held_out or stream).corpus, state.get("step", 0)
-        history = History(baselines(stream.corpus, unseen, tokens))
-        history.records += state.get("records", [])
+        guessers = baselines(stream.corpus, unseen, len(stream.tokenizer))
+        history = History(guessers, state.get("records", []))
         meter = Meter(device, workers, state.get("sums"))
-        if settings.gradient_checkpointing:
-            model.albert.encoder.forward = partial(run_recomputing, model.albert.encoder)
+        model.albert.encoder.recompute = settings.gradient_checkpointing
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
         shown = describe if workers.rank == 0 else None
         with progress_bar(settings.steps, shown, start, leave=False) as progress:
@@ -97,7 +78,7 @@ def pretrain(
                     record |= meter.read()
                     progress.set_postfix({"MLM loss": record["masked_token_loss"]}, refresh=False)
                 if held_out and settings.due(done, settings.evaluate_every):
-                    values = evaluate(model, held_out, settings.evaluate_batches, device)
+                    values = evaluate(model, held_out, settings.evaluate_batches)
                     named = {f"held_out_{name}": value for name, value in values.items()}
                     record |= {"step": done} | named
                 if record:
@@ -115,9 +96,7 @@ def _batches(
     stream: PretrainingStream, steps: range, device: torch.device
 ) -> Iterator[tuple[int, PretrainingBatch]]:
     """Yield the batches of these steps on the device; for a GPU threads build eight ahead."""
-    if device.type == "cpu":
-        yield from ((step, stream.batch(step)) for step in steps)
-        return
+    ahead = 0 if device.type == "cpu" else 8
 
     def build(step: int) -> PretrainingBatch:
         """Return a batch, for a CUDA GPU in memory that it fetches from by itself."""
@@ -125,9 +104,8 @@ def _batches(
         return batch.pin_memory() if device.type == "cuda" else batch
 
     with ThreadPoolExecutor(4) as pool:
-        futures = [pool.submit(build, step) for step in steps[:8]]
+        futures = [pool.submit(build, step) for step in steps[:ahead]]
         for step in steps:
-            batch = futures.pop(0).result()
-            if step + 8 in steps:
-                futures.append(pool.submit(build, step + 8))
-            yield step, batch.to(device)
+            if step + ahead in steps:
+                futures.append(pool.submit(build, step + ahead))
+            yield step, futures.pop(0).result().to(device)

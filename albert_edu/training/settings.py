@@ -10,8 +10,6 @@ from torch import nn
 from albert_edu.config import check_choices, check_numbers
 from albert_edu.training.lamb import Lamb, parameter_groups
 
-FLOAT32_MAX = 3e38
-
 
 @dataclass(frozen=True)
 class PretrainSettings:
@@ -37,13 +35,12 @@ class PretrainSettings:
         every = ("checkpoint_every", "log_every", "evaluate_every")
         check_numbers(self, 0, 1_000_000_000, "steps", *every)
         check_numbers(self, 0, self.steps, "warmup_steps")
-        check_numbers(self, 0.0, FLOAT32_MAX, "learning_rate", "clip_norm")
+        check_numbers(self, 0.0, 3e38, "learning_rate", "clip_norm")  # the largest float32
         check_numbers(self, 0.0, 1.0, "weight_decay")
         check_numbers(self, 1, 100_000, "accumulate", "evaluate_batches")
         check_numbers(self, 0, 2**32 - 1, "seed")
-        check_choices(self, optimizer=("lamb", "adamw"), compile=(False, True))
-        check_choices(self, gradient_checkpointing=(False, True))
-        check_choices(self, precision=("float32", "bfloat16"))
+        check_choices(self, optimizer=("lamb", "adamw"), precision=("float32", "bfloat16"))
+        check_choices(self, compile=(False, True), gradient_checkpointing=(False, True))
 
     def due(self, done: int, every: int) -> bool:
         """Whether something done every so many steps (0: never), and at the end, is due."""

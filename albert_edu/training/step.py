@@ -7,7 +7,7 @@ from torch import nn
 
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
-from albert_edu.training.evaluate import nothing_yet, tally
+from albert_edu.training.evaluate import tally
 from albert_edu.training.settings import PretrainSettings
 from albert_edu.training.workers import Workers
 
@@ -34,7 +34,7 @@ def forward_backward(
     """
     labels = (batch.masked_labels, batch.order_labels)
     masked, pairs = ((part != IGNORE).sum().clamp(min=1) for part in labels)
-    sums = nothing_yet(batch.token_ids.device)
+    sums = 0
     # Dropout draws from the global generator, because torch's dropout knows no other.
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)
     micro_batches = workers.micro_batches(min(settings.accumulate, len(batch)))
@@ -49,7 +49,7 @@ def forward_backward(
             output = model(part)
             loss = output.masked_token_loss_sum / masked + output.sentence_order_loss_sum / pairs
         (loss * workers.world_size).backward()
-        sums += tally(part, output)
+        sums = sums + tally(part, output)
     return sums
 
 
@@ -75,16 +75,14 @@ def stop_if_not_finite(model: nn.Module, norm: torch.Tensor, step: int) -> None:
     """Raise NonFiniteLoss, naming the first tensor at fault, unless the norm is finite."""
     if norm.isfinite():
         return
-    for attribute, kind, verb in (("data", "weights", "are"), ("grad", "gradient", "is")):
-        for name, parameter in model.named_parameters():
-            tensor = getattr(parameter, attribute)
-            if tensor is not None and not tensor.isfinite().all():
-                raise NonFiniteLoss(
-                    f"training stopped at step {step}, counted from 0: the {kind} of {name} {verb} "
-                    f"not finite. Earlier checkpoints are untouched. Usual causes: a learning rate "
-                    f"too high, or no warm-up."
-                )
+    culprits = (
+        f"{kind} of {name}"
+        for attribute, kind in (("data", "weights"), ("grad", "gradient"))
+        for name, parameter in model.named_parameters()
+        if (tensor := getattr(parameter, attribute)) is not None and not tensor.isfinite().all()
+    )
     raise NonFiniteLoss(
-        f"training stopped at step {step}: the norm of gradient or weights overflows. Lower the "
-        f"learning rate."
+        f"training stopped at step {step}, counted from 0: NaN or infinity in the "
+        f"{next(culprits, 'norm of all tensors together')}. Earlier checkpoints are untouched. "
+        f"Usual causes: a learning rate too high, or no warm-up."
     )

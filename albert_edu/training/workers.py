@@ -24,13 +24,11 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     Apple's MPS is used by name only, because its results are not repeatable. Raises ValueError for
     a GPU that is not there.
     """
-    if isinstance(name, torch.device):
-        return name
     usable = {"cpu": True, "cuda": torch.cuda.is_available()}
     usable["mps"] = torch.backends.mps.is_available()
     if name in (None, "auto"):
         name = "cuda" if usable["cuda"] else "cpu"
-    if not usable.get(name.split(":")[0]):
+    if not usable.get(str(name).split(":")[0]):
         raise ValueError(
             f"there is no device {name!r} of auto, cpu, cuda and mps that torch "
             f"{torch.__version__} can use here; --device cpu is always there."

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from albert_edu.analysis.memory import Recompute, saved_bytes
+from albert_edu.analysis.memory import saved_bytes
 from albert_edu.config import AlbertConfig
 from albert_edu.model.encoder import SharedEncoder
 
@@ -14,19 +14,8 @@ def encoder(num_layers: int = 3, share: str = "all") -> SharedEncoder:
     return SharedEncoder(config).double()
 
 
-def recomputed(stack: SharedEncoder, x: torch.Tensor) -> torch.Tensor:
-    for slot in stack.plan:
-        layer = nn.Sequential(stack.attention[slot.attention], stack.ffn[slot.ffn])
-        x = Recompute.apply(layer, x, *layer.parameters())
-    return x
-
-
 def inputs(count: int = 1) -> list[torch.Tensor]:
     return [torch.randn(2, 5, 16, dtype=torch.float64, requires_grad=True) for _ in range(count)]
-
-
-def gradients(output: torch.Tensor, *wanted: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return torch.autograd.grad(output.pow(3).sum(), wanted)
 
 
 def test_saved_bytes_counts_a_storage_once_and_no_weights():
@@ -44,16 +33,3 @@ def test_saved_bytes_grow_with_the_applications_shared_or_not(share):
     stacks = [encoder(L, share) for L in (1, 2, 4)]
     one, two, four = (saved_bytes(partial(stack, x), stack) for stack in stacks)
     assert four - two == 2 * (two - one) > 0
-
-
-@pytest.mark.parametrize("share", ["all", "none"])
-def test_recomputing_gives_the_gradients_of_keeping(share):
-    stack, (x,) = encoder(share=share), inputs()
-    wanted = (x, *stack.parameters())
-    found, expected = (gradients(y, *wanted) for y in (recomputed(stack, x), stack(x)))
-    torch.testing.assert_close(found, expected)
-
-
-def test_recomputing_keeps_one_input_a_layer():
-    stack, (x,) = encoder(4), inputs()
-    assert saved_bytes(lambda: recomputed(stack, x), stack) == 4 * x.nbytes

@@ -11,19 +11,14 @@ import transformers
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.model.interchange import save_task_model
-from albert_edu.model.task_heads import (
-    LONGEST_ANSWER,
-    AlbertForChoice,
-    AlbertForClassification,
-    AlbertForSpan,
-)
+from albert_edu.model.task_heads import LONGEST_ANSWER, AlbertForClassification, AlbertForSpan
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import TaskData
 
 V, B, C, S = 60, 3, 4, 11
 HEADS = {  # the end of transformers' class: our head, and the shape of a batch
     "SequenceClassification": (partial(AlbertForClassification, num_labels=3), (B,)),
-    "MultipleChoice": (AlbertForChoice, (B, C)),
+    "MultipleChoice": (partial(AlbertForClassification, num_labels=1), (B, C)),
     "QuestionAnswering": (AlbertForSpan, (B,)),
 }
 each_head = pytest.mark.parametrize(("head", "shape"), HEADS.values(), ids=HEADS)
@@ -81,7 +76,6 @@ def test_transformers_knows_the_names_of_the_classes_and_a_wrong_number_is_refus
     config = transformers.AutoConfig.from_pretrained(tmp_path)
     assert config.id2label == dict(enumerate(names)) and config.num_labels == 3
     assert config.label2id == {"bad": 0, "fair": 1, "good": 2}
-    assert config.problem_type == "single_label_classification"
     with pytest.raises(ValueError, match="2 label names for a head with 3 outputs"):
         save_task_model(model, None, tmp_path, names[:2])
 
@@ -122,7 +116,7 @@ def test_what_a_head_sees_is_dropped_in_training_and_only_there(encoder, head, s
 def test_the_class_or_choice_of_the_highest_score_is_predicted(encoder):
     for model, shape in (
         (AlbertForClassification(encoder, 3), (8,)),
-        (AlbertForChoice(encoder), (8, C)),
+        (AlbertForClassification(encoder, 1), (8, C)),
     ):
         batch = data(*shape, labels=[0] * 8)
         scores = model.eval()(batch).tolist()

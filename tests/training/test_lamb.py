@@ -59,17 +59,15 @@ def test_twenty_steps_equal_the_reference_implementation(dtype, eps, tolerance):
         assert (a - w).abs().max() > 0.05  # they went somewhere
 
 
-def test_bias_correction_gives_the_textbook_form():
+def test_twelve_steps_follow_the_formulas_with_any_averages():
     start, gradients = np.array([0.5, -1.0, 2.0]), np.random.default_rng(0).normal(size=(12, 3))
     w, m, v, b1, b2, decay, eps, lr = start, 0.0, 0.0, 0.8, 0.95, 0.1, 1e-6, 0.05
-    for t, g in enumerate(gradients, start=1):
+    for g in gradients:
         m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
-        r = m / (1 - b1**t) / (np.sqrt(v / (1 - b2**t)) + eps) + decay * w
+        r = m / (np.sqrt(v) + eps) + decay * w
         w = w - lr * np.linalg.norm(w) / np.linalg.norm(r) * r
     options = dict(lr=lr, betas=(b1, b2), eps=eps, weight_decay=decay)
-    corrected = stepped(start, gradients, bias_correction=True, **options)
-    np.testing.assert_allclose(corrected, w, rtol=1e-12)
-    assert not np.allclose(stepped(start, gradients, **options), w, atol=1e-3)
+    np.testing.assert_allclose(stepped(start, gradients, **options), w, rtol=1e-12)
 
 
 @given(numbers, numbers, st.floats(1e-4, 1e4))
@@ -115,18 +113,6 @@ def test_parameters_without_a_gradient_are_left_alone_and_get_no_state():
     optimizer = Lamb([idle, busy], lr=0.1)
     optimizer.step()
     assert idle.tolist() == [1, 1] and busy.tolist() != [1, 1] and list(optimizer.state) == [busy]
-
-
-def test_a_closure_is_called_with_gradients_on_and_its_loss_returned():
-    w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
-    optimizer = Lamb([w], lr=0.1)
-
-    def closure():
-        loss = (w**2).sum()
-        loss.backward()
-        return loss
-
-    assert optimizer.step(closure).item() == 5 and w.norm() < math.sqrt(5)
 
 
 def test_a_decay_rate_of_1_is_refused_by_name():

@@ -147,13 +147,12 @@ def test_the_training_step_alone_is_compiled(monkeypatch, stream):
 ONE_GRAPH = """
 import functools, torch
 from albert_edu import AlbertConfig, AlbertForPretraining
-from albert_edu.model.encoder import run_recomputing
 from albert_edu.training.settings import compiled
 from albert_paper.bench import random_batch
 torch.compile = functools.partial(torch.compile, backend="eager", fullgraph=True)
 model = AlbertForPretraining(AlbertConfig.named("albert-tiny"))
 compiled(model)(random_batch("albert-tiny", 2)).loss.backward()
-model.albert.encoder.forward = functools.partial(run_recomputing, model.albert.encoder)
+model.albert.encoder.recompute = True
 compiled(model)(random_batch("albert-tiny", 2)).loss.backward()
 """
 
