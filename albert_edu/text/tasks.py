@@ -14,11 +14,9 @@ from torch import Tensor
 
 from albert_edu.config import check_numbers
 from albert_edu.text.corpora import hold_out, imdb_table, load_corpus
-from albert_edu.text.hub_tokenizer import HubTokenizer
-from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
+from albert_edu.text.hub_tokenizer import Tokenizer
+from albert_edu.text.tokenizer import CLS, PAD, SEP
 from albert_edu.text.unknown import check_known
-
-Tokenizer = AlbertTokenizer | HubTokenizer
 
 
 class Example(NamedTuple):
