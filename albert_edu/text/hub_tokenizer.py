@@ -68,12 +68,6 @@ class HubTokenizer:
         """Return the tokens with those ids, as the vocabulary writes them."""
         return [self.tokenizer.id_to_token(int(i)) for i in ids]
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of the ids, without special tokens other than [MASK]."""
-        hidden = (self.pad_id, self.cls_id, self.sep_id)
-        shown = [int(i) for i in ids if int(i) not in hidden]
-        return self.tokenizer.decode(shown, skip_special_tokens=False)
-
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with the tokenizer."""

@@ -11,13 +11,7 @@ from torch import Tensor
 from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.offsets import tokens_with_offsets
-from albert_edu.text.tasks import (
-    SpanExample,
-    TaskData,
-    as_data,
-    encode_known,
-    with_special_tokens,
-)
+from albert_edu.text.tasks import SpanExample, TaskData, as_data, encode_known
 from albert_edu.text.unknown import check_known
 
 STRIDE = 128  # tokens from one window to the next, as in the authors' code
@@ -43,7 +37,7 @@ def encode_spans(
     before. The labels are IGNORE in windows that do not hold the whole answer, as in the authors'
     code. Notebook 11.
     """
-    laid, labels, question_of, characters = [], [], [], []
+    pairs, labels, question_of, characters = [], [], [], []
     context_tokens = cache(lambda context: tokens_with_offsets(context, tokenizer))
     check_known(tokenizer, [example.context for example in examples[:1000]], "the contexts")
     questions = encode_known([example.question for example in examples], tokenizer)
@@ -57,9 +51,9 @@ def encode_spans(
         for begin in range(0, max(len(ids) - room, 0) + stride, stride):
             window = ids[begin : begin + room]
             inside = len(answer) and begin <= answer[0] and answer[-1] < begin + len(window)
-            laid.append(with_special_tokens(question, window, tokenizer.cls_id, tokenizer.sep_id))
+            pairs.append((question, window))
             labels.append([before - begin + answer[i] if inside else IGNORE for i in (0, -1)])
             question_of.append(number)
             characters.append(places[begin : begin + room])
-    data, number = as_data(laid, labels, sequence_length), torch.tensor(question_of)
+    data, number = as_data(pairs, labels, tokenizer, sequence_length), torch.tensor(question_of)
     return SpanData(data, examples, number, characters, not all(e.answers for e in examples))
