@@ -293,7 +293,7 @@ def test_text_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch, mess
 @pytest.mark.parametrize("text", ["half \ud83d a pair", "\udc80", "\ud800"])
 def test_half_of_a_pair_of_surrogates_is_refused_wherever_text_is_read(text, story_text):
     for read in (story_text.tokenizer.encode, split_sentences):
-        with pytest.raises(ValueError, match=r"number .* of this one is half of a pair"):
+        with pytest.raises(ValueError, match=r"position .* surrogates not allowed"):
             read(text)
 
 
@@ -312,7 +312,7 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "there is no preset 'albert-huge'. Presets: albert-base-v1": "pretrain --corpus stories --out OUT --preset albert-huge",
     r"'soto' is no corpus of ours \(sotu": "pretrain --corpus soto --out OUT",
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
-    "more than this text supports: at most": "pretrain --corpus stories --out OUT --vocab-size 5000",
+    "could not learn 5000 pieces of this text.* value <= ": "pretrain --corpus stories --out OUT --vocab-size 5000",
     "batch_size must be a whole number from 2": "pretrain --corpus stories --out OUT --batch-size 1000000000",
     "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1",
     "no device 'cuda' of auto": "reproduce --device cuda",

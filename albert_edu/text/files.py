@@ -50,7 +50,7 @@ def file_documents(path: Path) -> Iterator[dict]:
     """Yield the documents of a file, or of each file of a folder."""
     for file in text_files(path):
         name = os.fsencode(file.relative_to(path) if path.is_dir() else file.name)
-        if file.suffix.lower() in ROWS and file.stat().st_size:
+        if file.suffix.lower() in ROWS:
             with opened_rows(file, CorpusError, "Its rows need a field named text.") as rows:
                 yield from row_documents(rows, file)
         else:
@@ -66,6 +66,8 @@ def opened_rows(file: Path, kind: type[Exception], advice: str) -> Iterator:
     """
     from datasets import load_dataset
 
+    if not file.is_file() or not file.stat().st_size:
+        raise kind(f"{file} does not exist, is empty, or is no regular file.")
     suffix = file.suffix.lower()
     options = {"split": "train", "streaming": True} | TABLES.get(suffix, {})
     with blame(file, kind, advice), warnings.catch_warnings():

@@ -64,26 +64,9 @@ class HubTokenizer:
         """Return the token ids of each text."""
         return [self.encode(text) for text in texts]
 
-    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the token ids of a text, and the characters [start, end) that each stands for."""
-        encoding = self.tokenizer.encode(check_text(text), add_special_tokens=False)
-        return encoding.ids, encoding.offsets
-
-    def unknown_in(self, text: str) -> list[str]:
-        """Return the parts of a text that are the unknown token."""
-        ids, offsets = self.encode_with_offsets(text)
-        unknown = [span for i, span in zip(ids, offsets, strict=True) if i == self.unk_id]
-        return [text[start:end] for start, end in unknown]
-
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
         return [self.tokenizer.id_to_token(int(i)) for i in ids]
-
-    def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of the ids, without special tokens other than [MASK]."""
-        hidden = (self.pad_id, self.cls_id, self.sep_id)
-        shown = [int(i) for i in ids if int(i) not in hidden]
-        return self.tokenizer.decode(shown, skip_special_tokens=False)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -91,7 +74,10 @@ class HubTokenizer:
         return hashlib.sha256(self.tokenizer.to_str().encode()).hexdigest()[:16]
 
 
-def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | None:
+Tokenizer = AlbertTokenizer | HubTokenizer
+
+
+def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     """Return the tokenizer of a model folder, or None where there is none.
 
     ``rows`` is how many tokens the model's table has. Raises FileError for a file that cannot be
@@ -129,7 +115,7 @@ def load_tokenizer(folder: Path, rows: int) -> AlbertTokenizer | HubTokenizer | 
     return tokenizer
 
 
-def _check_added(folder: Path, settings: dict, tokenizer: AlbertTokenizer | HubTokenizer) -> None:
+def _check_added(folder: Path, settings: dict, tokenizer: Tokenizer) -> None:
     """Raise TokenizerError for a special or an added token that the vocabulary has not."""
     file = folder / "added_tokens.json"
     tokens = [*(read_json(file, FileError) if file.exists() else ())]

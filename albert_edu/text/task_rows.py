@@ -10,15 +10,13 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from albert_edu.errors import blame, read_text
 from albert_edu.text.files import ROWS, hub_rows, opened_rows
 from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
 from albert_edu.text.tokenizer import check_text
-
-ANSWERS = "{text: [words of the context, ...], answer_start: [the character they begin at, ...]}"
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class TaskFileError(ValueError):
@@ -44,16 +42,16 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
     """
     rows, declared = _load(str(source))
     columns, names = {column for row in rows for column in row}, []
-    found = [kind for kind in KINDS if columns.issuperset(kind[0] + kind[1])]
-    texts, right, make = found[0] if found else ((), (), None)
-    others = [f"{column}.1" for column in texts + right]  # as pandas renames the second of a name
-    others += [column for kind in found for column in kind[0] if column not in texts]
-    if not found or columns.intersection(others):
+    found = [kind for kind in KINDS if columns & KNOWN == {*kind[0], *kind[1]}]
+    if not found:
         raise TaskFileError(f"{source} has {', '.join(sorted(columns)) or 'no row'}. {COLUMNS}")
+    texts, right, make = found[0]
     if make is _labelled:
-        names = (like and like.class_names) or declared or _class_names(rows)
-        make = partial(_labelled, names=names)
-    examples = _checked(source, rows, texts, make)
+        labels = {_label(row["label"]) for row in rows} - {""}
+        ordered = sorted(labels, key=lambda label: (isinstance(label, str), label))
+        names = (like and like.class_names) or declared or list(dict.fromkeys(map(str, ordered)))
+        make = partial(_labelled, names)
+    examples = _checked(source, rows, texts, right, make)
     known = like.examples[0] if like else examples[0]  # its [1] is None where it is of one text
     if (type(known), known[1] is None) != (type(examples[0]), examples[0][1] is None):
         raise TaskFileError(f"{source} is another kind of task than the rows to learn from.")
@@ -62,7 +60,7 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
     return TaskRows(examples, names)
 
 
-def _checked(source: object, rows: list[dict], columns: tuple[str, ...], make: Callable) -> list:
+def _checked(source: object, rows: list[dict], columns: tuple, right: tuple, make: Callable):
     """Return what ``make`` gives for each row that has something in each of those columns."""
     examples, bad, empty = [], [], []
     for number, row in enumerate(rows, 1):
@@ -70,75 +68,54 @@ def _checked(source: object, rows: list[dict], columns: tuple[str, ...], make: C
         try:
             texts = [check_text(row.get(column) or "") for column in columns]
             example = make(row, *texts)
-        except ValueError as error:
-            bad.append(f"{place}: {error}")
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            bad.append(f"{place}: {error} in {[row.get(name) for name in right]!r:.200}")
         else:
             whole = all(map(str.strip, texts))
             (examples if whole else empty).append(example if whole else place)
+    what = "cannot be used" if bad else "have no text and are left out"
     first = "; ".join((bad or empty)[:10])
-    if bad:
-        raise TaskFileError(f"{source} has bad rows, {len(bad):,} of {len(rows):,}: {first}")
-    if not examples:
-        raise TaskFileError(f"{source}: none of its {len(rows)} rows has any text.")
+    message = f"{source}: {len(bad or empty):,} of {len(rows):,} rows {what}: {first}"
+    if bad or not examples:
+        raise TaskFileError(f"{message}. {COLUMNS}")
     if empty:
-        message = f"{len(empty):,} of {len(rows):,} rows have no text and are left out"
-        warnings.warn(f"{source}: {message}: {first}", stacklevel=3)
+        warnings.warn(message, stacklevel=3)
     return examples
 
 
-def _label(row: dict) -> str | int:
+def _label(label: object) -> str | int:
     """Return the name of a class, or its number, 1 for 1.0 and true; "" for what is none."""
-    label = row["label"]
     if isinstance(label, str):
         return label.strip()
     return int(label) if isinstance(label, int | float) and label % 1 == 0 else ""
 
 
-def _class_names(rows: list[dict]) -> list[str]:
-    """Return the names of all classes: numbers by size, then the others by the alphabet."""
-    labels = {_label(row) for row in rows} - {""}
-    ordered = sorted(labels, key=lambda label: (isinstance(label, str), label))
-    return list(dict.fromkeys(map(str, ordered)))
-
-
-def _labelled(row: dict, first: str, second: str | None = None, *, names: list[str]) -> Example:
-    label = str(_label(row))
-    if label not in names:
-        wanted = f"one of {', '.join(names)}"
-        raise ValueError(f"the label is {row['label']!r:.80}, and not {wanted:.300}")
+def _labelled(names: list[str], row: dict, first: str, second: str | None = None) -> Example:
+    if (label := str(_label(row["label"]))) not in names:
+        raise ValueError(f"the label is not one of {', '.join(names):.300}")
     return Example(first, second, names.index(label))
 
 
 def _question(row: dict, question: str, context: str) -> SpanExample:
-    answers = row.get("answers")
-    try:
-        if isinstance(answers, list):  # one answer after another, as in SQuAD's own file
-            fields = ("text", "answer_start")
-            answers = {field: [answer[field] for answer in answers] for field in fields}
-        pairs = list(zip(answers["text"], answers["answer_start"], strict=True))
-        right = isinstance(answers["text"], list) and all(
-            text and at >= 0 and context.startswith(text, at) for text, at in pairs
-        )
-    except (TypeError, KeyError, ValueError):
-        right = False
-    if not right:
-        raise ValueError(f"the answers are {row.get('answers')!r:.200}, and not {ANSWERS}")
-    if row.get("is_impossible") not in (None, not pairs):
-        said = f"is_impossible is {row['is_impossible']!r}"
-        raise ValueError(f"{said}, not {not pairs} as answers say")
-    texts, start = tuple(text for text, _ in pairs), pairs[0][1] if pairs else -1
-    return SpanExample(str(row.get("id", "")), question, context, texts, start)
+    answers = row["answers"]
+    if isinstance(answers, list):  # one answer after another, as in SQuAD's own file
+        answers = {name: [answer[name] for answer in answers] for name in ("text", "answer_start")}
+    texts, starts = answers["text"], answers["answer_start"]
+    found = [context[at : at + len(text)] for text, at in zip(texts, starts, strict=True)]
+    if found != texts or not all(texts) or min(starts, default=0) < 0:
+        raise ValueError("an answer does not stand where it says")
+    if row.get("is_impossible") not in (None, not texts):
+        raise ValueError(f"is_impossible is {row['is_impossible']!r}, not {not texts},")
+    return SpanExample(str(row.get("id", "")), question, context, tuple(texts), *starts[:1])
 
 
 def _exam(row: dict, article: str, question: str) -> ChoiceExample:
     """An option takes the place of a blank "_" or follows the question, as in the authors' code."""
-    options, answer = row["options"], row["answer"]
-    right = isinstance(options, list) and all(isinstance(o, str) and o.strip() for o in options)
-    if not right or answer not in [*LETTERS[: len(options)]]:
-        raise ValueError(f"the answer {answer!r:.20} is no letter of the texts {options!r:.80}")
-    pattern = question if "_" in question else f"{question} _"
+    options, pattern = row["options"], question if "_" in question else f"{question} _"
+    if not isinstance(options, list) or not all(map(str.strip, options)):
+        raise ValueError("the options are no texts")
     choices = tuple(pattern.replace("_", option) for option in options)
-    return ChoiceExample(article, choices, LETTERS.index(answer))
+    return ChoiceExample(article, choices, [*ascii_uppercase[: len(options)]].index(row["answer"]))
 
 
 KINDS = [  # columns of text, columns that say what is right, what makes an example of them
@@ -148,36 +125,33 @@ KINDS = [  # columns of text, columns that say what is right, what makes an exam
     (("premise", "hypothesis"), ("label",), _labelled),
     (("question1", "question2"), ("label",), _labelled),
     (("question", "sentence"), ("label",), _labelled),
-    (("text1", "text2"), ("label",), _labelled),
     (("sentence",), ("label",), _labelled),
     (("text",), ("label",), _labelled),
 ]
+# A ".1" is how pandas renames the second column of a name.
+KNOWN = {name + end for kind in KINDS for name in kind[0] + kind[1] for end in ("", ".1")}
 COLUMNS = (
     f"Expected are the columns of one kind, each once: "
-    f"{'; or '.join(', '.join(texts + right) for texts, right, _ in KINDS)}. "
-    f"A .json is SQuAD's own; other rows go into a .jsonl, one a line."
+    f"{'; or '.join(', '.join(texts + right) for texts, right, _ in KINDS)}. Answers are "
+    f"{{text: [words of the context, ...], answer_start: [the character they begin at, ...]}}, an "
+    f"answer is the letter of an option. A .json is SQuAD's own; other rows go into a .jsonl."
 )
 
 
 def _load(source: str) -> tuple[list[dict], list[str]]:
     """Return the rows of a source, and the names of the classes if it declares them."""
     path = Path(source)
-    if path.suffix.lower() in ROWS:
-        if not path.is_file() or not path.stat().st_size:
-            raise TaskFileError(f"{source} does not exist, is empty, or is no regular file.")
-        if path.suffix.lower() == ".json":
-            with blame(source, TaskFileError, COLUMNS):
-                return squad_rows(path), []
+    if path.suffix.lower() == ".json":
+        with blame(source, TaskFileError, COLUMNS):
+            return squad_rows(path), []
+    elif path.suffix.lower() in ROWS:
         with opened_rows(path, TaskFileError, COLUMNS) as table:
             rows = list(table)
     elif source.count(":") == 2:
-        name, subset, split = source.split(":")
-        rows = list(table := hub_rows(f"{name}:{subset}", split, TaskFileError))
+        name, _, split = source.rpartition(":")
+        rows = list(table := hub_rows(name, split, TaskFileError))
     else:
-        raise TaskFileError(
-            f"{source} is no .jsonl, .csv, .tsv or .parquet file, no .json of SQuAD, and no "
-            f"NAME:SUBSET:SPLIT of the Hub, such as nyu-mll/glue:sst2:train."
-        )
+        raise TaskFileError(f"{source} is no {', '.join(ROWS)}, no NAME:SUBSET:SPLIT of the Hub.")
     names = getattr((table.features or {}).get("label"), "names", [])
     for row in rows if names else []:  # a split without labels has -1
         row["label"] = dict(enumerate(names)).get(row["label"], row["label"])

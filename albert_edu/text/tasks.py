@@ -14,11 +14,9 @@ from torch import Tensor
 
 from albert_edu.config import check_numbers
 from albert_edu.text.corpora import hold_out, imdb_table, load_corpus
-from albert_edu.text.hub_tokenizer import HubTokenizer
-from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
+from albert_edu.text.hub_tokenizer import Tokenizer
+from albert_edu.text.tokenizer import PAD
 from albert_edu.text.unknown import check_known
-
-Tokenizer = AlbertTokenizer | HubTokenizer
 
 
 class Example(NamedTuple):
@@ -27,6 +25,10 @@ class Example(NamedTuple):
     first: str
     second: str | None
     label: int
+
+
+Split = tuple[list[Example], list[Example]]  # to learn from, and to be tested on
+Pair = tuple[list[int], list[int] | None]  # the tokens of a text, and those of a second one
 
 
 class ChoiceExample(NamedTuple):
@@ -48,13 +50,6 @@ class SpanExample(NamedTuple):
     context: str
     answers: tuple[str, ...]
     start: int = -1
-
-
-class Split(NamedTuple):
-    """Examples to learn from and examples to be tested on; no document stands on both sides."""
-
-    train: list[Example]
-    test: list[Example]
 
 
 @dataclass(frozen=True)
@@ -84,12 +79,11 @@ def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length:
     """Encode single texts and pairs; a longer text loses tokens from its end until both fit."""
     first = encode_known([example.first for example in examples], tokenizer)
     second = encode_known([example.second or "" for example in examples], tokenizer)
-    laid = []
+    pairs = []
     for a, b, example in zip(first, second, examples, strict=True):
         truncate_pair(a, b, sequence_length - (2 if example.second is None else 3))
-        b = None if example.second is None else b
-        laid.append(with_special_tokens(a, b, tokenizer.cls_id, tokenizer.sep_id))
-    return as_data(laid, [example.label for example in examples], sequence_length)
+        pairs.append((a, None if example.second is None else b))
+    return as_data(pairs, [example.label for example in examples], tokenizer, sequence_length)
 
 
 def encode_choices(
@@ -103,16 +97,13 @@ def encode_choices(
     counts = {len(example.choices) for example in examples}
     if len(counts) != 1:
         raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
-    laid, passages = [], encode_known([example.passage for example in examples], tokenizer)
+    pairs, passages = [], encode_known([example.passage for example in examples], tokenizer)
     for example, passage in zip(examples, passages, strict=True):
         for choice in tokenizer.encode_many(list(example.choices)):
             choice = choice[-(sequence_length // 2) :]
-            shortened = passage[: sequence_length - 3 - len(choice)]
-            laid.append(with_special_tokens(shortened, choice, tokenizer.cls_id, tokenizer.sep_id))
-    data = as_data(laid, [0] * len(laid), sequence_length)
-    shape = (len(examples), counts.pop(), sequence_length)
-    parts = (part.view(shape) for part in (data.token_ids, data.segment_ids, data.attention_mask))
-    return TaskData(*parts, torch.tensor([example.label for example in examples]))
+            pairs.append((passage[: sequence_length - 3 - len(choice)], choice))
+    labels = [example.label for example in examples]
+    return as_data(pairs, labels, tokenizer, sequence_length, *counts)
 
 
 def encode_known(texts: list[str], tokenizer: Tokenizer) -> list[list[int]]:
@@ -132,28 +123,28 @@ def truncate_pair(a: list[int], b: list[int], room: int) -> None:
         (a if len(a) > len(b) else b).pop()
 
 
-def with_special_tokens(
-    a: list[int], b: list[int] | None, cls_id: int = CLS, sep_id: int = SEP
-) -> tuple[list[int], int]:
-    """Return ids with special tokens, and the length of the first segment: [CLS] A [SEP]."""
-    return [cls_id, *a, sep_id, *([] if b is None else [*b, sep_id])], len(a) + 2
-
-
-def as_data(laid: list[tuple[list[int], int]], labels: list, sequence_length: int) -> TaskData:
-    """Pad what ``with_special_tokens`` gave to [N,S].
+def as_data(
+    pairs: list[Pair], labels: list, tokenizer: Tokenizer, sequence_length: int, *choices: int
+) -> TaskData:
+    """Lay out [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and padding: [N,S], or [N,C,S].
 
     Raises ValueError if there is nothing, or if one is too long.
     """
-    if not laid:
+    if not pairs:
         raise ValueError("there is no example to encode.")
-    if (longest := max(len(ids) for ids, _ in laid)) > sequence_length:
-        raise ValueError(f"sequence_length {sequence_length} is too short for {longest} tokens.")
-    token_ids = torch.tensor([ids + [PAD] * (sequence_length - len(ids)) for ids, _ in laid])
-    position = torch.arange(sequence_length)
-    length_a, length = torch.tensor([(a, len(ids)) for ids, a in laid]).T[:, :, None]  # N 1
+    cls, sep = tokenizer.cls_id, tokenizer.sep_id
+    laid = [[cls, *a, sep, *([] if b is None else [*b, sep])] for a, b in pairs]
+    length, position = torch.tensor([[len(ids)] for ids in laid]), torch.arange(sequence_length)
+    if length.max() > sequence_length:
+        raise ValueError(
+            f"sequence_length {sequence_length} is too short for {length.max()} tokens."
+        )
+    token_ids = torch.tensor([ids + [PAD] * (sequence_length - len(ids)) for ids in laid])
     attention_mask = position < length
-    segment_ids = attention_mask & (position >= length_a)
-    return TaskData(token_ids, segment_ids.long(), attention_mask.long(), torch.tensor(labels))
+    segment_ids = attention_mask & (position >= torch.tensor([[len(a) + 2] for a, _ in pairs]))
+    parts = (token_ids, segment_ids.long(), attention_mask.long())
+    parts = (part.view(-1, *choices, sequence_length) for part in parts)
+    return TaskData(*parts, torch.tensor(labels))
 
 
 def sentiment(examples: int = 2000, seed: int = 0) -> Split:
@@ -167,7 +158,7 @@ def sentiment(examples: int = 2000, seed: int = 0) -> Split:
     reviews = reviews.sample(frac=1, random_state=seed)
     texts, labels = reviews["text"].str.replace("<br />", " "), reviews["label"].tolist()
     drawn = [Example(text, None, label) for text, label in zip(texts, labels, strict=True)]
-    return Split(drawn[len(drawn) // 4 :], drawn[: len(drawn) // 4])
+    return drawn[len(drawn) // 4 :], drawn[: len(drawn) // 4]
 
 
 def story_questions(
@@ -210,4 +201,4 @@ def story_gap(world: str = "stories", examples: int = 2000, seed: int = 0) -> Sp
         pairs = [(i, j) for i in places for j in places[i + 1 :] if (j > i + 1) == label]
         i, j = pairs[rng.integers(len(pairs))]
         drawn.append(Example(sentences[i], sentences[j], label))
-    return Split(drawn[: -(examples // 4)], drawn[-(examples // 4) :])
+    return drawn[: -(examples // 4)], drawn[-(examples // 4) :]

@@ -40,13 +40,7 @@ def check_text(text: object) -> str:
     """Return the text. Raises ValueError for what is none, such as the None of an empty cell."""
     if not isinstance(text, str):
         raise ValueError(f"a text must be a str, got {text!r:.80}.")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"a text must hold whole characters, but number {error.start + 1} of this one is half "
-            f"of a pair, {text[error.start]!r}. Was it cut inside an escape of JSON?"
-        ) from None
+    text.encode()  # half of a pair of surrogates is none, and this names its place
     return text
 
 
@@ -93,7 +87,7 @@ class AlbertTokenizer:
         """Learn ``vocab_size`` pieces from texts, which takes 20 bytes of memory per character.
 
         It runs on one thread, because the scores differ with the number of threads. Raises
-        TokenizerError when the text supports fewer pieces, saying how many.
+        TokenizerError with SentencePiece's reason: how many pieces the text supports at most.
         """
         model = io.BytesIO()
         lines = (normalise(check_text(text)).replace(UNKNOWN, " ").strip() for text in texts)
@@ -115,7 +109,8 @@ class AlbertTokenizer:
                 control_symbols=CONTROL_SYMBOLS,
             )
         except (RuntimeError, OSError) as error:
-            raise TokenizerError(_explain(str(error), vocab_size)) from error
+            message = f"SentencePiece could not learn {vocab_size} pieces of this text: {error}"
+            raise TokenizerError(message) from error
         return cls(model.getvalue())
 
     @classmethod
@@ -153,16 +148,6 @@ class AlbertTokenizer:
         """Token ids of each text, without special tokens."""
         return [self.encode(text) for text in texts]
 
-    def unknown_in(self, text: str) -> list[str]:
-        """The characters of a text that no piece has, and each "<unk>", as often as they occur."""
-        parts = unicodedata.normalize("NFKC", normalise(text)).split(UNKNOWN)
-        unknown = [c for c in "".join(parts) if c not in self._alphabet and not c.isspace()]
-        return [UNKNOWN] * (len(parts) - 1) + unknown
-
-    @cached_property
-    def _alphabet(self) -> frozenset[str]:
-        return frozenset("".join(self.pieces(range(MASK + 1, len(self)))))
-
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The SentencePiece pieces of token ids; WORD_START marks where a word begins."""
         return [self.processor.id_to_piece(int(i)) for i in ids]
@@ -182,15 +167,3 @@ class AlbertTokenizer:
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with the model."""
         return hashlib.sha256(self.model_proto).hexdigest()[:16]
-
-
-def _explain(message: str, vocab_size: int) -> str:
-    if limit := re.search(r"set it to a value <= (\d+)", message):
-        return (
-            f"vocab_size {vocab_size} is more than this text supports: at most {limit[1]} tokens."
-        )
-    if "required_chars" in message:
-        return f"vocab_size {vocab_size} is too small for the single characters of this text."
-    if "sentences_.empty" in message:
-        return "there is no text to learn a vocabulary from."
-    return f"SentencePiece could not learn {vocab_size} pieces: {message}"

@@ -4,22 +4,27 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 
+from albert_edu.text.hub_tokenizer import Tokenizer
+from albert_edu.text.offsets import tokens_with_offsets
 from albert_edu.text.tokenizer import TokenizerError
 
 MANY, MOST = 0.005, 0.3  # shares of unknown tokens: from these on warned of, and refused
 
 
-def check_known(tokenizer, texts: Iterable[str], what: str = "the text") -> None:
+def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the text") -> None:
     """Warn where a tokenizer does not know a few tokens of some texts, and refuse where many.
 
-    ``tokenizer`` is an AlbertTokenizer or a HubTokenizer. Text in another script than the one it
+    Text in another script than the one it
     was learnt for becomes rows of the unknown token, from which no model can tell anything. Raises
     TokenizerError above 30% of the tokens and warns above 0.5%; either names the commonest symbols.
     """
     tokens, unknown = Counter(), Counter()
     for text in texts:
         tokens.update(ids := tokenizer.encode(text))
-        unknown.update(tokenizer.unknown_in(text) if tokenizer.unk_id in ids else ())
+        if tokenizer.unk_id in ids:
+            offsets = tokens_with_offsets(text, tokenizer)
+            at = [place for i, place in zip(*offsets, strict=True) if i == tokenizer.unk_id]
+            unknown.update(text[start:end] for start, end in at)
     share = tokens[tokenizer.unk_id] / max(1, tokens.total())
     if not any(map(str.isalpha, "".join(unknown))):
         share = min(share, MOST)  # marks alone are no other script

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.spans import encode_spans, normalise_with_places, tokens_with_offsets
+from albert_edu.text.offsets import normalise_with_places, tokens_with_offsets
+from albert_edu.text.spans import encode_spans
 from albert_edu.text.tasks import SpanExample
 from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
 

@@ -69,9 +69,9 @@ def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
     train = read_rows(labelled(tmp_path, "b", "c", "a"))
     assert classes_and_labels(labelled(tmp_path, "c", "b"), train) == (["a", "b", "c"], [2, 1])
     assert classes_and_labels(labelled(tmp_path, "c"), train) == (["a", "b", "c"], [2])
-    with pytest.raises(TaskFileError, match="row 2: the label is 'd', and not one of a, b, c"):
+    with pytest.raises(TaskFileError, match=r"row 2: the label is not one of a, b, c in \['d'\]"):
         read_rows(labelled(tmp_path, "a", "d"), train)
-    said = r"1 of 3: row 2: the label is 0\.5, and not one of 1, 3"
+    said = r"1 of 3 rows cannot be used: row 2: the label is not one of 1, 3 in \[0\.5\]"
     with pytest.raises(TaskFileError, match=said):
         read_rows(labelled(tmp_path, 3.0, 0.5, 1.0))
     for row in (SPAN, {"sentence1": "a", "sentence2": "b", "label": "c"}):
@@ -113,7 +113,9 @@ def test_a_table_of_the_hub_numbers_its_classes_itself(tmp_path):
     assert classes_and_labels(path) == (["same", "other"], [0, 1])
     unlabelled = datasets.Dataset.from_dict(columns | {"label": [0, -1]}, features=features)
     unlabelled.to_parquet(path)
-    with pytest.raises(TaskFileError, match="row 2: the label is -1, and not one of same, other"):
+    with pytest.raises(
+        TaskFileError, match=r"row 2: the label is not one of same, other in \[-1\]"
+    ):
         read_rows(path)
 
 
@@ -148,9 +150,9 @@ def test_the_published_json_of_squad_is_flattened(tmp_path):
         asked | {"answers": ["cd"]},
         asked | {"answers": []},
     ]
-    with pytest.raises(TaskFileError, match="4 of 5") as error:
+    with pytest.raises(TaskFileError, match="4 of 5 rows") as error:
         read_rows(squad(tmp_path, asked, *wrong))
-    wanted = ("is_impossible is 'False'", r"'answer_start': '3'", r"are \['cd'\]", "not True")
+    wanted = ("is_impossible is 'False'", r"'answer_start': '3'", r"in \[\['cd'\]\]", "not True")
     for number, words in enumerate(wanted, 2):
         assert error.match(rf"row {number}, question 1: [^;]*{words}")
     for content in ("[]", "{", '{"data": [{}]}'):
@@ -169,36 +171,36 @@ def mixed(*row):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (answers(["cd"], 3, 4), "the answers are"),
-        ({"answers": {"text": ["cd"]}}, "the answers are"),
-        mixed(answers("cd", 3, 4), "the answers are"),
-        (answers([""], 3), "the answers are"),
-        mixed({"answers": ["cd"]}, r"the answers are \['cd'\]"),
-        ({"answers": None}, "the answers are None"),
-        (answers(["cd"], 2), "the answers are .*2"),
-        (answers(["cd"], -2), "the answers are .*-2"),
+        (answers(["cd"], 3, 4), "zip.* in .*4"),
+        ({"answers": {"text": ["cd"]}}, ".*in .*'text': .'cd'"),
+        mixed(answers("cd", 3, 4), "an answer does not stand where it says in .*'cd'"),
+        (answers([""], 3), "an answer does not stand where"),
+        mixed({"answers": ["cd"]}, r".* in \[\['cd'\]\]"),
+        ({"answers": None}, r".* in \[None\]"),
+        (answers(["cd"], 2), "an answer does not stand where .*2"),
+        (answers(["cd"], -2), "an answer does not stand where .*-2"),
         ({"is_impossible": "False"}, "is_impossible is 'False', not False"),
         ({"is_impossible": True}, "is_impossible is True, not False"),
         mixed({"question": 3}, "a text must be a str, got 3"),
         mixed({"context": ["ab cd"]}, r"a text must be a str, got \['ab"),
-        ({"answer": "D"}, r"the answer 'D' is no letter of the texts \['a', 'b', 'c'\]"),
-        ({"answer": "AB"}, "the answer 'AB'"),
-        ({"answer": ""}, "the answer ''"),
-        mixed({"answer": 2}, "the answer 2"),
-        mixed({"options": "abc"}, "the answer .* the texts 'abc'"),
-        ({"options": ["a", "", "c"]}, r"the answer .* the texts \['a', '', 'c'\]"),
-        mixed({"options": ["a", 3, "c"]}, r"the answer .* \['a', 3"),
-        ({"article": None, "answer": "D"}, "the answer 'D'"),
+        ({"answer": "D"}, r"'D' is not in list in \[\['a', 'b', 'c'\], 'D'\]"),
+        ({"answer": "AB"}, "'AB' is not"),
+        ({"answer": ""}, "'' is not"),
+        mixed({"answer": 2}, "2 is not"),
+        mixed({"options": "abc"}, r"the options are no texts in \['abc'"),
+        ({"options": ["a", "", "c"]}, r"the options are no texts in \[\['a', '', 'c'\]"),
+        mixed({"options": ["a", 3, "c"]}, r".* in \[\['a', 3"),
+        ({"article": None, "answer": "D"}, "'D' is not"),
     ],
 )
 def test_a_bad_question_or_exam_is_named_with_what_is_wrong(tmp_path, row, message):
     whole, name = (EXAM, "") if {"answer", "options"} & row.keys() else (SPAN, ", question q7")
-    with pytest.raises(TaskFileError, match=f"1 of 2: row 2{name}: {message}"):
+    with pytest.raises(TaskFileError, match=f"1 of 2 rows cannot be used: row 2{name}: {message}"):
         read_rows(lines(tmp_path, whole, whole | row))
 
 
 def test_the_first_ten_bad_rows_are_named_and_all_are_counted(tmp_path):
-    with pytest.raises(TaskFileError, match="has bad rows, 12 of 14: row 2: ") as error:
+    with pytest.raises(TaskFileError, match="12 of 14 rows cannot be used: row 2: ") as error:
         read_rows(labelled(tmp_path, "a", *[None, " ", ""] * 4, "b"))
     assert error.match("row 11: the label") and "row 12" not in str(error.value)
 
@@ -208,7 +210,7 @@ def test_rows_without_text_are_left_out_and_named(tmp_path):
     with pytest.warns(UserWarning, match=r"2 of 4 rows have no text .* row 2; row 4$"):
         examples = read_rows(lines(tmp_path, *rows)).examples
     assert examples == [Example("a", None, 0), Example("b", None, 1)]
-    with pytest.raises(TaskFileError, match="none of its 2 rows has any text"):
+    with pytest.raises(TaskFileError, match="2 of 2 rows have no text"):
         read_rows(lines(tmp_path, {"text": None, "label": 0}, {"text": "\n", "label": 1}))
 
 
@@ -220,7 +222,11 @@ def test_rows_without_text_are_left_out_and_named(tmp_path):
         ("a.jsonl", '{"text": "a", "text": "b", "label": 1}\n', "twice"),
         ("a.csv", "text,label\na,1\nb,1,2\n", "is damaged.*Expected 2 fields in line 3, saw 3"),
         ("a.csv", "text,label\na,b,1\n", "is damaged.*Length of header"),
-        ("a.csv", "text,label\na,1\nc\n", "1 of 2: row 2: the label is '', and not one of 1"),
+        (
+            "a.csv",
+            "text,label\na,1\nc\n",
+            r"1 of 2 rows .*: row 2: the label is not one of 1 in \[''\]",
+        ),
         ("a.csv", "text;label\na;1\n", "has text;label. Expected are the columns"),
         ("a.csv", "", "is empty"),
         ("a.csv", "text,label\n", "has no row. Expected are the columns"),
@@ -231,7 +237,7 @@ def test_rows_without_text_are_left_out_and_named(tmp_path):
         ("a.jsonl", "{\n", "is damaged"),
         ("a.jsonl", '{"text": "a", "label": 1}\n[3]\n', "is damaged"),
         ("a.parquet", "PAR1", "is damaged"),
-        ("a.txt", "a\n", "is no .jsonl, .csv, .tsv or .parquet file"),
+        ("a.txt", "a\n", "is no .jsonl, .*, .parquet, no NAME:SUBSET:SPLIT of the Hub"),
         ("a.jsonl", '{"text": "a", "label": 1}\n' * 2, "all 2 rows have the same label"),
     ],
 )
@@ -267,5 +273,5 @@ def test_a_source_that_is_not_there_is_said_so(tmp_path):
 def test_half_a_character_is_no_text(tmp_path):
     asked = [{"question": "?", "answers": []}]
     data = {"data": [{"paragraphs": [{"context": "\ud800", "qas": asked}]}]}
-    with pytest.raises(TaskFileError, match="row 1: a text must hold whole characters"):
+    with pytest.raises(TaskFileError, match=r"row 1: .* surrogates not allowed"):
         read_rows(written(tmp_path, "dev.json", json.dumps(data)))

@@ -63,7 +63,7 @@ def test_what_cannot_be_encoded_is_refused(story_text):
             16,
         )
     with pytest.raises(ValueError, match="sequence_length 4 is too short for 5 tokens"):
-        as_data([([CLS, 7, SEP, 8, SEP], 3)], [0], 4)
+        as_data([([7], [8])], [0], story_text.tokenizer, 4)
 
 
 def test_a_long_choice_keeps_its_end_up_to_half_of_the_window_and_the_passage_fills_the_rest(

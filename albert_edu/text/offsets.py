@@ -1,0 +1,48 @@
+"""Which characters of a text each of its tokens stands for: answers and unknown symbols need it."""
+
+import re
+import unicodedata
+
+from albert_edu.text.hub_tokenizer import HubTokenizer, Tokenizer
+from albert_edu.text.tokenizer import UNKNOWN, WORD_START
+
+
+def normalise_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return ``normalise(text)``, and for each of its characters where it stands in the text.
+
+    >>> normalise_with_places(" É…")
+    ('e...', [(1, 2), (2, 3), (2, 3), (2, 3)])
+    """
+    characters, places = [], []
+    for found in re.finditer(r"``|''|.", text, re.DOTALL):
+        for character in unicodedata.normalize("NFKD", '"' if len(found[0]) == 2 else found[0]):
+            if not unicodedata.combining(character):
+                characters.append(" " if character.isspace() else character)
+                places.append(found.span())
+            elif places:  # an accent that stands alone belongs to the letter before it
+                places[-1] = (places[-1][0], found.end())
+    plain = "".join(characters).lower().rstrip(" ")
+    kept = [i for word in re.finditer("[^ ]+ ?", plain) for i in range(*word.span())]
+    return "".join(plain[i] for i in kept), [places[i] for i in kept]
+
+
+def tokens_with_offsets(text: str, tokenizer: Tokenizer) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return token ids, and the characters [start, end) of the text that each token stands for."""
+    if isinstance(tokenizer, HubTokenizer):
+        encoding = tokenizer.tokenizer.encode(text, add_special_tokens=False)
+        return encoding.ids, encoding.offsets
+    plain, places = normalise_with_places(text)
+    found = []  # from which character of ``plain`` to which
+    for part in re.finditer(rf"{UNKNOWN}|((?!{UNKNOWN}).)+", plain):
+        if part[0] == UNKNOWN:
+            found.append(part.span())
+            continue
+        # SentencePiece normalises once more, and says from which character each of its own came.
+        _, origins = tokenizer.processor.normalize(part[0], with_offsets=True)
+        end = 0
+        for piece in tokenizer.processor.encode(part[0], out_type=str):
+            begin, end = end + piece.startswith(WORD_START), end + len(piece)
+            found.append((part.start() + origins[begin], part.start() + origins[end]))
+    ends = [0, *(end for _, end in places)]
+    offsets = [(places[i][0] if i < j else ends[j], ends[j]) for i, j in found]
+    return tokenizer.encode(text), offsets
