@@ -10,7 +10,7 @@ from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.text.batches import IGNORE, PretrainingBatch
-from albert_edu.text.tasks import Tokenizer, as_data, with_special_tokens
+from albert_edu.text.tasks import Tokenizer, as_data
 from albert_edu.text.unknown import check_known
 
 MASK = "[MASK]"
@@ -50,9 +50,8 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
     tokens, room = tokenizer.encode(text), sequence_length - 2
     if not tokens:
         raise ValueError("there is no token in the text.")
-    starts, special = range(0, len(tokens), room), (tokenizer.cls_id, tokenizer.sep_id)
-    rows = [with_special_tokens(tokens[at : at + room], None, *special) for at in starts]
-    data = as_data(rows, [IGNORE] * len(rows), min(len(tokens), room) + 2)
+    rows = [(tokens[at : at + room], None) for at in range(0, len(tokens), room)]
+    data = as_data(rows, [IGNORE] * len(rows), tokenizer, min(len(tokens), room) + 2)
     labels = data.labels[:, None]  # of one slot, which is not used
     parts = (data.token_ids, data.segment_ids, data.attention_mask)
     return PretrainingBatch(*parts, torch.zeros_like(labels), labels, data.labels)
