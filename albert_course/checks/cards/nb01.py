@@ -1,4 +1,4 @@
-"""Cards of notebook 01: cuts of a word, WordPiece, rows that move; how text becomes a row of ids."""
+"""Cards of notebook 01: cuts of a word, WordPiece, rows that move; how text becomes ids."""
 
 import functools
 import string

@@ -1,4 +1,4 @@
-"""Cards of notebook 05: a gradient in parts, a baseline, what is seen of masked tokens, the head."""
+"""Cards of notebook 05: a gradient in parts, a baseline, what shows of masked tokens, the head."""
 
 import numpy as np
 import torch
