@@ -97,9 +97,8 @@ def prepare(
             temporary = tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True)
         with temporary as scratch:  # on the disk of the cache, where renaming is all or nothing
             names = name.split("+") if _is_named(name) else [name]
-            corpora = [load_corpus(part, Path(scratch)) for part in names]
-            sides = zip(*(hold_out(corpus, held_out, seed) for corpus in corpora), strict=True)
-            train, held = map(list, sides)
+            parts = (hold_out(load_corpus(part, Path(scratch)), held_out, seed) for part in names)
+            train, held = map(list, zip(*parts, strict=True))
             if tokenizer is None:
                 # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
                 size = sum(corpus.data.nbytes for corpus in train)

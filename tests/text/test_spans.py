@@ -42,6 +42,7 @@ def test_characters_of_tokens_point_back_into_the_text(text, context):
     for piece, (start, end) in zip(text.tokenizer.pieces(ids), characters, strict=True):
         if piece.strip("\u2581").isalpha():
             assert piece.strip("\u2581") in normalise(context[start:end])
+            assert not context[start].isspace()
 
 
 def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answer(text):

@@ -178,7 +178,7 @@ def mixed(*row):
         mixed({"answers": ["cd"]}, r".* in \[\['cd'\]\]"),
         ({"answers": None}, r".* in \[None\]"),
         (answers(["cd"], 2), "an answer does not stand where .*2"),
-        (answers(["cd"], -2), "an answer does not stand where .*-2"),
+        (answers(["ab"], -5), "an answer does not stand where .*-5"),
         ({"is_impossible": "False"}, "is_impossible is 'False', not False"),
         ({"is_impossible": True}, "is_impossible is True, not False"),
         mixed({"question": 3}, "a text must be a str, got 3"),
