@@ -105,7 +105,7 @@ def _ngram_masking_cases(draw: Draw) -> Cases:
     def everywhere(answer):
         share = masked(answer)[:, budget == budget.max()].mean((0, 1))
         front, back = share[1:31].mean(), share[62:92].mean()
-        balanced = abs(front - back) < 0.75 * (front + back) / 2
+        balanced = abs(front - back) < 1.2 * (front + back) / 2  # chance gives up to 0.8
         return {"front": bool(balanced or front < back), "end": bool(balanced or back < front)}
 
     def spent(answer, *parts):
