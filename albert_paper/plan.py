@@ -61,7 +61,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         raise ValueError(f"there is no experiment {name!r}; there are {', '.join(PLAN)}.")
     plan, folder, path = PLAN[name], runs / "sweeps", figures / "results" / f"{name}.json"
     # A card is taken where the plan asks for one, unless a device is named.
-    device = pick_device("cuda" if "card" in plan and device == "auto" else device)
+    device = pick_device("cuda" if plan.get("card") and device == "auto" else device)
     measure, wanted = getattr(measures, plan["measure"]), runs_of(plan)
     record = read_json(path, FileError) if path.exists() else {}
     for result in record.get("runs", []):

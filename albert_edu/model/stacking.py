@@ -24,8 +24,8 @@ def start_from(model: AlbertForPretraining, config: AlbertConfig) -> AlbertForPr
     sizes = [(len(e.plan), len(e.attention), len(e.ffn)) for e in (old, new)]
     if any(size < before for before, size in zip(*sizes, strict=True)):
         raise ValueError(
-            f"(layers, attention blocks, feed-forward blocks) would fall from {sizes[0]} to "
-            f"{sizes[1]}: a model can start from one that has at most as many."
+            f"a model with {sizes[1]} layers, attention and feed-forward blocks cannot start from "
+            f"one with {sizes[0]}: it has no place for all of the weights."
         )
     # This is all, where there are as many blocks as before: shared by all or within groups.
     grown.load_state_dict(model.state_dict(), strict=False)

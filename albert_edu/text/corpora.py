@@ -17,7 +17,6 @@ import numpy as np
 from tqdm import tqdm
 
 from albert_edu.config import check_numbers
-from albert_edu.errors import blame
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
@@ -68,9 +67,12 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     kind, _, strengths = name.partition(":")
     if kind == "stories":
         known = ", ".join(inspect.signature(stories).parameters)
-        with blame(name, CorpusError, f"After 'stories:' comes name=number, of {known}."):
+        try:
             pairs = (part.split("=") for part in strengths.split(",") if part)
             return stories(**{k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs})
+        except (TypeError, ValueError) as error:
+            advice = f"After 'stories:' comes name=number, of {known}."
+            raise CorpusError(f"{name} cannot be used: {error} {advice}") from None
     if name in NAMED:
         return to_dataset(NAMED[name](), scratch)
     if name and Path(name).exists():

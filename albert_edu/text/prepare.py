@@ -12,7 +12,6 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
-from albert_edu.errors import blame
 from albert_edu.text.corpora import NAMED, hold_out, load_corpus, watched
 from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.segments import PairSampler
@@ -76,10 +75,10 @@ def prepare(
     A given ``tokenizer`` is used instead, and for the corpora of our records the vocabulary that
     comes with the course (``shipped_vocabulary``), because each release of SentencePiece learns
     another one. ``sotu+imdb`` is both corpora, each with the same documents held out as on its
-    own. What is prepared is kept in ``cache_folder()``: named
-    corpora by their name, files and folders by their content, sets of the Hub by the version
-    that ``datasets`` has. Raises CorpusError for text that cannot be used, and for text that a
-    given tokenizer does not know (``unknown.check_known``) TokenizerError.
+    own. What is prepared is kept in ``cache_folder()``: named corpora by their name, files and
+    folders by their content, sets of the Hub by the version that ``datasets`` has. Raises
+    CorpusError for text that cannot be used, and TokenizerError for text that the tokenizer does
+    not know (``unknown.check_known``).
     """
     name = str(name)
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
@@ -92,9 +91,14 @@ def prepare(
     key = f"{_key(name)}-V{tokenizer.fingerprint if tokenizer else learnt}"
     folder = cache_folder() / f"{key}-held{held_out}-seed{seed}-{CACHE_VERSION}"
     if not folder.exists():
-        with blame(folder.parent, CorpusError, "Set ALBERT_EDU_CACHE to a folder of yours."):
+        try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             temporary = tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True)
+        except OSError as error:
+            raise CorpusError(
+                f"prepared text is kept in {folder.parent}, which cannot be written "
+                f"({error.strerror}). Set ALBERT_EDU_CACHE to a folder of yours."
+            ) from error
         with temporary as scratch:  # on the disk of the cache, where renaming is all or nothing
             names = name.split("+") if _is_named(name) else [name]
             parts = (hold_out(load_corpus(part, Path(scratch)), held_out, seed) for part in names)

@@ -69,7 +69,7 @@ def _checked(source: object, rows: list[dict], columns: tuple, right: tuple, mak
             texts = [check_text(row.get(column) or "") for column in columns]
             example = make(row, *texts)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            bad.append(f"{place}: {error} in {[row.get(name) for name in right]!r:.200}")
+            bad.append(f"{place}: {error} in { ({name: row.get(name) for name in right})!r:.200}")
         else:
             whole = all(map(str.strip, texts))
             (examples if whole else empty).append(example if whole else place)
@@ -101,11 +101,11 @@ def _question(row: dict, question: str, context: str) -> SpanExample:
     if isinstance(answers, list):  # one answer after another, as in SQuAD's own file
         answers = {name: [answer[name] for answer in answers] for name in ("text", "answer_start")}
     texts, starts = answers["text"], answers["answer_start"]
-    found = [context[at : at + len(text)] for text, at in zip(texts, starts, strict=True)]
-    if found != texts or not all(texts) or min(starts, default=0) < 0:
+    found = [context[at : at + len(text)] for text, at in zip(texts, starts, strict=False)]
+    if len(starts) != len(texts) or found != texts or not all(texts) or min(starts, default=0) < 0:
         raise ValueError("an answer does not stand where it says")
     if row.get("is_impossible") not in (None, not texts):
-        raise ValueError(f"is_impossible is {row['is_impossible']!r}, not {not texts},")
+        raise ValueError(f"is_impossible is {row['is_impossible']!r}, not {not texts}")
     return SpanExample(str(row.get("id", "")), question, context, tuple(texts), *starts[:1])
 
 

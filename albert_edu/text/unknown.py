@@ -14,9 +14,9 @@ MANY, MOST = 0.005, 0.3  # shares of unknown tokens: from these on warned of, an
 def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the text") -> None:
     """Warn where a tokenizer does not know a few tokens of some texts, and refuse where many.
 
-    Text in another script than the one it
-    was learnt for becomes rows of the unknown token, from which no model can tell anything. Raises
-    TokenizerError above 30% of the tokens and warns above 0.5%; either names the commonest symbols.
+    Text in another script than the one it was learnt for becomes rows of the unknown token, from
+    which no model can tell anything. Raises TokenizerError above 30% of the tokens and warns above
+    0.5%; either names the commonest symbols.
     """
     tokens, unknown = Counter(), Counter()
     for text in texts:

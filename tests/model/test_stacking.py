@@ -65,7 +65,7 @@ def test_each_group_starts_from_the_group_of_its_number(groups, more, still_more
 @pytest.mark.parametrize("changes", [{"num_layers": 1}, {"share": "all"}, {"share": "ffn"}])
 def test_a_config_that_has_no_place_for_all_weights_is_refused(changes):
     model = tiny(share="none")
-    with pytest.raises(ValueError, match=r"would fall from \(2, 2, 2\) to \([12], [12], [12]\)"):
+    with pytest.raises(ValueError, match=r"with \([12], [12], [12]\) .* from one with \(2, 2, 2\)"):
         start_from(model, model.config.replace(**changes))
 
 

@@ -101,7 +101,8 @@ def test_strengths_can_be_asked_for_by_the_name_of_the_corpus():
     assert asked.to_dict() == stories(20, topic_nouns=3, order_strength=0.5).to_dict()
     for strengths in ("topic_nouns", "topic_nouns=many", "topic_nouns=3=", "topic_noun=3"):
         with pytest.raises(
-            CorpusError, match=f"^stories:{strengths} is .*comes name=number, of .*order_strength"
+            CorpusError,
+            match=f"^stories:{strengths} cannot be used: .*comes name=number, of .*order_strength",
         ):
             load_corpus(f"stories:{strengths}")
 

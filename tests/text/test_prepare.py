@@ -193,7 +193,7 @@ def test_a_cache_that_cannot_be_written_is_named_with_its_variable(cache):
     folder, _ = cache
     folder.parent.mkdir(parents=True)
     folder.write_text("in the way")
-    with pytest.raises(CorpusError, match=f"{folder} is .*Error.* Set ALBERT_EDU_CACHE"):
+    with pytest.raises(CorpusError, match=f"{folder}, which cannot be written .*ALBERT_EDU_CACHE"):
         prepare("stories", vocab_size=120)
 
 
