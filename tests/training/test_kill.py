@@ -18,7 +18,7 @@ from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings
 from tests.support import metrics, same_bits, tiny
 
-STEPS, KILLS = 60, 10
+STEPS, OFTEN, KILLS = 60, 7, 10
 
 
 def live(folder: Path) -> None:
@@ -26,7 +26,7 @@ def live(folder: Path) -> None:
     tqdm.set_lock(threading.RLock())  # its own is the system's, which a kill would leave behind
     text = prepare("stories")
     stream = PretrainingStream(text.train, text.tokenizer, "sop", batch_size=4, sequence_length=32)
-    often = dict(checkpoint_every=7, log_every=1)
+    often = dict(checkpoint_every=OFTEN, log_every=1)
     settings = PretrainSettings(STEPS, 1e-3, warmup_steps=6, optimizer="lamb", **often)
     model = tiny(hidden_size=32, hidden_dropout=0.1)
     pretrain(model, stream, settings, folder, "cpu", describe=None)
@@ -43,6 +43,18 @@ def start(folder: Path) -> multiprocessing.Process:
     life = nursery.Process(target=live, args=(folder,))
     life.start()
     return life
+
+
+def await_step(life: multiprocessing.Process, folder: Path, step: int) -> None:
+    """Wait for the last checkpoint before `step`, or for the end of the life.
+
+    A moment in steps is the same on a machine that others slow down, a moment in seconds is not.
+    """
+    awaited = f"step-{step - step % OFTEN:08d}"  # the names sort by number
+    while step >= OFTEN and life.is_alive():
+        if max((path.name for path in folder.glob("step-*")), default="") >= awaited:
+            return
+        life.join(0.002)
 
 
 def result(folder: Path) -> tuple[dict, list[dict]]:
@@ -71,7 +83,8 @@ def test_killed_at_random_moments_and_started_again_it_ends_with_the_same_bits(
         while True:
             life = start(folder)
             if kills < KILLS:
-                life.join(rng.uniform(0.05, 0.95) * whole_life)
+                await_step(life, folder, rng.randrange(STEPS))
+                life.join(rng.uniform(0, 0.1) * whole_life)
                 life.kill()
             life.join()
             assert life.exitcode in (0, -signal.SIGKILL)
