@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
@@ -78,6 +79,20 @@ def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
     rows = torch.cat([batch_rows(10, 4, seed=0, step=step) for step in range(5)])
     assert sorted(rows[:10].tolist()) == sorted(rows[10:].tolist()) == list(range(10))
     assert rows[:10].tolist() != rows[10:].tolist()
+
+
+def test_no_step_sees_a_gradient_longer_than_1(model, topics):
+    model.head.weight.data *= 1000
+    norms = []
+
+    def look(optimizer, *_):
+        gradients = [p.grad for group in optimizer.param_groups for p in group["params"]]
+        norms.append(torch.nn.utils.get_total_norm(gradients).item())
+
+    handle = register_optimizer_step_pre_hook(look)
+    finetune(model, *topics, FinetuneSettings(3))
+    handle.remove()
+    assert norms == pytest.approx([1] * 3, abs=1e-3)
 
 
 def test_a_loss_that_explodes_is_told(model, topics):

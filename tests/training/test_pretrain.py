@@ -16,8 +16,8 @@ from albert_edu.training.evaluate import MARGIN, Baselines, evaluate
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, learning_rate
-from albert_edu.training.step import NonFiniteLoss
-from albert_edu.training.workers import pick_device
+from albert_edu.training.step import NonFiniteLoss, forward_backward
+from albert_edu.training.workers import Workers, pick_device
 from tests.support import same_bits, timeless, tiny, weights
 
 DROPOUT = {"hidden_dropout": 0.1, "attention_dropout": 0.1}
@@ -103,6 +103,14 @@ def test_bfloat16_stays_finite_keeps_float32_weights_and_stays_near_float32(stre
     loss = history.last("masked_token_loss")
     assert half.last("masked_token_loss") == pytest.approx(loss, abs=0.05)
     assert not same_bits(exact, rounded)  # it did use it
+
+
+def test_the_applications_of_a_shared_block_add_up_their_gradients_in_float32(stream):
+    model = tiny()
+    settings = PretrainSettings(steps=1, precision="bfloat16")
+    forward_backward(model, stream.batch(0), settings, 0, Workers())
+    gradient = model.albert.encoder.ffn[0].up.weight.grad
+    assert not torch.equal(gradient, gradient.bfloat16().float())  # a sum in bfloat16 would be one
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
