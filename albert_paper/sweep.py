@@ -18,7 +18,6 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
-from albert_edu.model.stacking import start_from
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
@@ -28,6 +27,7 @@ from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import here_and_now, write_json
 from albert_paper.published import frozen
+from albert_paper.stacking import start_from
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 
