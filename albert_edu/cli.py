@@ -133,7 +133,7 @@ def run_finetune(options) -> None:
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        kind = interchange.save_task_model(task, tokenizer, out, names)
+        kind = interchange.save_pretrained(task, tokenizer, out, names)
         record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
         ask = f'AutoModel{kind}.from_pretrained("{out}")'

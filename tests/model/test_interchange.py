@@ -56,7 +56,7 @@ def theirs_of(kind: str = "AlbertForPreTraining", **changes):
 
 def names_there(config: AlbertConfig) -> dict[str, str]:
     with torch.device("meta"):
-        return tensor_names(AlbertForPretraining(config), to_transformers(config)["model_type"])
+        return tensor_names(AlbertForPretraining(config))
 
 
 def edit_tensors(folder: Path, change):
@@ -196,7 +196,9 @@ def test_a_decoder_that_is_not_the_embedding_table_is_refused(changes, copy, ori
     """transformers would use it untied; dropping it silently would give other logits from the same file."""
     save_pretrained(model_of(**changes), None, tmp_path)
     edit_tensors(tmp_path, lambda tensors: tensors | {copy: tensors[original] + 1})
-    with pytest.raises(InterchangeError, match=f"^{re.escape(copy)} is not {re.escape(original)}"):
+    with pytest.raises(
+        InterchangeError, match=f"has {re.escape(copy)}, and .* the decoder is the table"
+    ):
         load_pretrained(tmp_path)
 
 
@@ -272,7 +274,7 @@ def test_a_trained_projection_where_e_equals_h_is_refused_and_the_identity_is_no
         load_pretrained(tmp_path / "identity")
     torch.nn.init.normal_(getattr(projection, part))
     theirs.save_pretrained(tmp_path / "trained")
-    with pytest.raises(InterchangeError, match="is not the identity; here E == H means no proj"):
+    with pytest.raises(InterchangeError, match=rf"mapping_in\.{part}, and .* E == H means no proj"):
         load_pretrained(tmp_path / "trained")
 
 
