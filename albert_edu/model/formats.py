@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from albert_edu.config import AlbertConfig
+from albert_edu.config import AlbertConfig, check_choices
 from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 
@@ -34,16 +34,17 @@ DEFAULTS = {  # what transformers assumes, and we do not, when a config.json lea
     "bert": {"hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
 }
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
-SUPPORTED = {  # fields that change what a model computes, with the one value that ours has
-    "inner_group_num": 1,
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "is_encoder_decoder": False,
-    "add_cross_attention": False,
-    "tie_word_embeddings": True,
-    "pruned_heads": {},
-    "quantization_config": None,
-    "auto_map": None,
+SUPPORTED = {  # fields that change what a model computes, with the values that ours has
+    "model_type": ("albert", "bert"),
+    "inner_group_num": (1, None),
+    "position_embedding_type": ("absolute", None),
+    "is_decoder": (False, None),
+    "is_encoder_decoder": (False, None),
+    "add_cross_attention": (False, None),
+    "tie_word_embeddings": (True, None),
+    "pruned_heads": ({}, None),
+    "quantization_config": (None,),
+    "auto_map": (None,),
 }
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -87,24 +88,18 @@ def from_transformers(settings: dict) -> AlbertConfig:
     of model, for sizes that cannot be, and for what our layers do not compute: relative positions,
     decoders, other activations, layers that repeat as a unit.
     """
-    kind = settings.get("model_type")
-    if str(kind) not in DEFAULTS:
-        raise InterchangeError(f"model_type {kind!r} is neither albert nor bert.")
-    settings = DEFAULTS[kind] | settings
-    if lacking := [name for name in [*FIELDS.values()][:5] if settings.get(name) is None]:
-        raise InterchangeError(f"config.json lacks {', '.join(lacking)}.")
-    for field, value in SUPPORTED.items():
-        if settings.get(field) not in (value, None):
-            raise InterchangeError(f"{field} {settings[field]!r} is not supported, {value!r} is.")
-    fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
-    fields["activation"] = ACTIVATIONS.get(str(act := settings["hidden_act"]), act)
-    fields["pad_id"] = fields.get("pad_id") or 0
-    if kind == "bert":
-        fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
-    else:
-        fields["embedding_size"] = settings["embedding_size"]
-        fields["num_groups"] = settings["num_hidden_groups"]
-    with blame("config.json", InterchangeError, "It describes no model."):
+    with blame("config.json", InterchangeError, "It must describe an ALBERT or a BERT."):
+        check_choices(dict.fromkeys(SUPPORTED) | settings, **SUPPORTED)
+        kind, sizes = settings["model_type"], dict.fromkeys([*FIELDS.values()][:5])
+        settings = sizes | DEFAULTS[kind] | settings
+        fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
+        fields["activation"] = ACTIVATIONS.get(str(act := settings["hidden_act"]), act)
+        fields["pad_id"] = fields.get("pad_id") or 0
+        if kind == "bert":
+            fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
+        else:
+            fields["embedding_size"] = settings["embedding_size"]
+            fields["num_groups"] = settings["num_hidden_groups"]
         config = AlbertConfig(**fields)
     if reason := why_not_expressible(config):
         raise InterchangeError(f"this is another model in transformers than here: {reason}")
@@ -152,7 +147,7 @@ def our_weights(
     if table in tensors:
         tensors = {f"{encoder}.{name}": tensor for name, tensor in tensors.items()}
     weights = {name: tensors.pop(theirs) for name, theirs in names.items() if theirs in tensors}
-    missing = [name for name in names if name not in weights]
+    missing = sorted(names.keys() - weights.keys())
     if lost := [names[name] for name in missing if not name.startswith(optional)]:
         raise InterchangeError(f"{folder} lacks {lost[0]}. Is it another kind of model?")
     for name, tensor in weights.items():
@@ -177,11 +172,9 @@ def our_weights(
                 f"the decoder is the table of embeddings, and E == H means no projection."
             )
     if missing:
-        message = f"{folder} has no {', '.join(sorted(missing))}: these start untrained."
-        warnings.warn(message, stacklevel=3)
+        warnings.warn(f"{folder} has no {', '.join(missing)}: these start untrained.", stacklevel=3)
     if unused:
-        message = f"{len(unused)} tensors are not used, for example {unused[0]}."
-        warnings.warn(message, stacklevel=3)
+        warnings.warn(f"{len(unused)} tensors are not used, for example {unused[0]}.", stacklevel=3)
     return weights
 
 

@@ -57,9 +57,8 @@ def save_pretrained(
                 raise ValueError(f"{len(label_names)} label names for a head of {outputs} outputs.")
             fields["id2label"] = dict(enumerate(label_names))
             fields["label2id"] = {name: i for i, name in enumerate(label_names)}
-    settings = formats.to_transformers(config)
-    family = "Bert" if settings["model_type"] == "bert" else "Albert"
-    settings = {"architectures": [family + kind], **settings, **fields}
+    settings = formats.to_transformers(config) | fields
+    settings["architectures"] = [settings["model_type"].title() + kind]
     names, state = formats.tensor_names(model), model.state_dict()
     tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}
     folder.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ def test_fill_refuses_a_bare_encoder_whose_guesses_would_be_noise(laptop, tmp_pa
     assert main(["fill", "the united [MASK]", "--model", str(tmp_path)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(
-        f"InterchangeError: {tmp_path} lacks predictions.dense.weight. Is it another kind of model"
+        f"InterchangeError: {tmp_path} lacks predictions.bias. Is it another kind of model"
     )
 
 
