@@ -58,19 +58,15 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
 
 
 def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE) -> str:
-    """Describe a model in lines of text: its sizes, parameters, sharing, and Figure 1 on a text.
+    """Describe a model in lines of text: its config, parameters, layers, and Figure 1 on a text.
 
     Without a tokenizer there is no Figure 1.
     """
     config, count = model.config, count_parameters(model.config)
-    lines = [
-        f"V = {config.vocab_size:,} tokens, E = {config.embedding_size}, H = {config.hidden_size}, "
-        f"L = {config.num_layers}, A = {config.num_heads}, F = {config.ffn_size}, at most "
-        f"{config.max_positions} positions",
-        *(f"{size:>13,} {name.replace('_', ' ')}" for name, size in count._asdict().items()),
-        f"{count.with_heads:>13,} parameters in all",
-        f"sharing: {config.share} in {config.num_groups} group(s)",
-    ]
+    lines = [f"{value!s:>13} {name.replace('_', ' ')}" for name, value in vars(config).items()]
+    for name, size in count._asdict().items():
+        lines.append(f"{size:>13,} parameters of the {name.replace('_', ' ')}")
+    lines.append(f"{count.with_heads:>13,} parameters in all")
     plan = [
         f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
         for i, slot in enumerate(model.albert.encoder.plan, 1)

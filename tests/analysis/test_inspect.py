@@ -57,7 +57,9 @@ def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
     model, tokenizer = laptop
     said = inspect(model, tokenizer)
     for part in (
-        "E = 64, H = 128, L = 12",
+        " 128 hidden size\n",
+        " 12 num layers\n",
+        " all share\n",
         "500,194 parameters in all",
         "layer 12: attention 0, ffn 0",
     ):
