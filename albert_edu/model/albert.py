@@ -97,12 +97,10 @@ class Albert(nn.Module):
         except IndexError as error:
             known = f"{self.config.vocab_size} tokens and {self.config.num_segments} segments"
             raise ValueError(f"ids must be [B,S] and those of {known} ({error}).") from error
-        if return_hidden_states:
-            states = (hidden, *self.encoder.steps(hidden, mask))
-        else:
-            states = (self.encoder(hidden, mask),)
-        pooled = torch.tanh(self.pooler(states[-1][:, 0]))  # B H
-        return EncoderOutput(states[-1], pooled, states if return_hidden_states else None)
+        states = (hidden, *self.encoder.steps(hidden, mask)) if return_hidden_states else None
+        last_hidden = states[-1] if states else self.encoder(hidden, mask)
+        pooled = torch.tanh(self.pooler(last_hidden[:, 0]))  # B H
+        return EncoderOutput(last_hidden, pooled, states)
 
 
 class AlbertForPretraining(nn.Module):

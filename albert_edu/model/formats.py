@@ -23,6 +23,8 @@ FIELDS = {  # our field -> transformers' field; the first five must be in a conf
     "ffn_size": "intermediate_size",
     "max_positions": "max_position_embeddings",
     "num_segments": "type_vocab_size",
+    "embedding_size": "embedding_size",
+    "num_groups": "num_hidden_groups",
     "pad_id": "pad_token_id",
     "layer_norm_eps": "layer_norm_eps",
     "init_std": "initializer_range",
@@ -53,32 +55,29 @@ class InterchangeError(ValueError):
     """The model cannot be written in that format, or the folder cannot be read; it says why."""
 
 
-def why_not_expressible(config: AlbertConfig) -> str | None:
-    """Return why ``transformers`` has no such model, or None when it has (notebook 04)."""
-    if config.share in ("attention", "ffn"):
-        return f"its ALBERT shares whole layers, here only the {config.share} blocks are shared."
-    L = config.num_layers
-    G = L if config.share == "none" else config.num_groups
-    if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
-        return f"for {L} layers in {G} groups its float arithmetic puts layers in another group."
-    return None
-
-
 def to_transformers(config: AlbertConfig) -> dict:
     """Return the ``config.json`` of transformers for this shape, without ``architectures``.
 
-    Its ``model_type`` is "bert" for the corner without factorisation and without sharing.
+    Its ``model_type`` is "bert" for the corner without factorisation and without sharing. Raises
+    InterchangeError where ``transformers`` has no such model.
     """
+    if config.share in ("attention", "ffn"):
+        raise InterchangeError(
+            f"transformers cannot express this model: its ALBERT shares whole layers, here only "
+            f"the {config.share} blocks are shared."
+        )
     settings = {theirs: getattr(config, ours) for ours, theirs in FIELDS.items()}
     settings["hidden_act"] = {"gelu_tanh": "gelu_new", "gelu_erf": "gelu"}[config.activation]
     if not config.factorised and config.share == "none":
+        del settings["embedding_size"], settings["num_hidden_groups"]
         return {"model_type": "bert", **settings}
-    return {
-        "model_type": "albert",
-        **settings,
-        "embedding_size": config.embedding_size,
-        "num_hidden_groups": config.num_layers if config.share == "none" else config.num_groups,
-    }
+    L, G = config.num_layers, config.num_layers if config.share == "none" else config.num_groups
+    if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
+        raise InterchangeError(
+            f"transformers has another model of this shape: for {L} layers in {G} groups its float "
+            f"arithmetic puts layers in another group."
+        )
+    return {"model_type": "albert", **settings, "num_hidden_groups": G}
 
 
 def from_transformers(settings: dict) -> AlbertConfig:
@@ -97,12 +96,8 @@ def from_transformers(settings: dict) -> AlbertConfig:
         fields["pad_id"] = fields.get("pad_id") or 0
         if kind == "bert":
             fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
-        else:
-            fields["embedding_size"] = settings["embedding_size"]
-            fields["num_groups"] = settings["num_hidden_groups"]
         config = AlbertConfig(**fields)
-    if reason := why_not_expressible(config):
-        raise InterchangeError(f"this is another model in transformers than here: {reason}")
+    to_transformers(config)  # raises where the same numbers are another model there
     # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose
     # tensors have other names.
     if config.factorised and 1 < config.num_groups == config.num_layers:

@@ -44,20 +44,18 @@ def save_pretrained(
     unexpected, because its class has neither. Where transformers has no such model an
     InterchangeError says why.
     """
-    folder, config, kind, fields = Path(folder), model.albert.config, "ForPreTraining", {}
-    if reason := formats.why_not_expressible(config):
-        raise InterchangeError(f"transformers cannot express this model: {reason}")
+    folder, config, kind = Path(folder), model.albert.config, "ForPreTraining"
+    settings = formats.to_transformers(config)
     if isinstance(model, TaskModel):
         outputs = 0 if isinstance(model, AlbertForSpan) else model.head.out_features
         heads = {0: "ForQuestionAnswering", 1: "ForMultipleChoice"}
         kind = heads.get(outputs, "ForSequenceClassification")
-        fields = {"classifier_dropout_prob": model.dropout.p, "classifier_dropout": model.dropout.p}
+        settings["classifier_dropout_prob"] = settings["classifier_dropout"] = model.dropout.p
         if outputs > 1:
             if len(label_names) != outputs:
                 raise ValueError(f"{len(label_names)} label names for a head of {outputs} outputs.")
-            fields["id2label"] = dict(enumerate(label_names))
-            fields["label2id"] = {name: i for i, name in enumerate(label_names)}
-    settings = formats.to_transformers(config) | fields
+            settings["id2label"] = dict(enumerate(label_names))
+            settings["label2id"] = {name: i for i, name in enumerate(label_names)}
     settings["architectures"] = [settings["model_type"].title() + kind]
     names, state = formats.tensor_names(model), model.state_dict()
     tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}

@@ -17,7 +17,6 @@ from albert_edu.model.formats import (
     from_transformers,
     tensor_names,
     to_transformers,
-    why_not_expressible,
 )
 from albert_edu.model.interchange import (
     load_pretrained,
@@ -114,7 +113,6 @@ def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(
 )
 def test_a_config_comes_back_from_transformers_own_class_as_the_same_model(L, groups, share, rest):
     config = BASE.replace(num_layers=L, share=share, num_groups=groups, **rest)
-    assert why_not_expressible(config) is None
     theirs = transformers.AutoConfig.for_model(**to_transformers(config))
     back = from_transformers(json.loads(theirs.to_json_string(use_diff=False)))
     # "none" and "as many groups as layers" are two names of one model: names and plans must agree.
@@ -239,8 +237,11 @@ def test_a_config_that_says_no_more_than_the_sizes_means_what_it_means_to_transf
     [
         (dict(share="attention", num_groups=2), "only the attention blocks are shared"),
         (dict(share="ffn"), "only the ffn blocks are shared"),
-        (dict(num_layers=18, num_groups=14), "this model: for 18 layers in 14 groups"),
-        (dict(num_layers=27, num_groups=21), "this model: for 27 layers in 21 groups"),
+        (
+            dict(num_layers=18, num_groups=14),
+            "^transformers has another model .* 18 layers in 14 groups",
+        ),
+        (dict(num_layers=27, num_groups=21), "another model .* 27 layers in 21 groups"),
     ],
 )
 def test_what_transformers_cannot_express_is_refused_saying_why(shape, reason, tmp_path):
