@@ -67,15 +67,13 @@ def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str 
     for name, size in count._asdict().items():
         lines.append(f"{size:>13,} parameters of the {name.replace('_', ' ')}")
     lines.append(f"{count.with_heads:>13,} parameters in all")
-    plan = [
-        f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
-        for i, slot in enumerate(model.albert.encoder.plan, 1)
-    ]
     if tokenizer is None:
-        return "\n".join([*lines, *plan, "There is no tokenizer, so there is no Figure 1."])
+        return "\n".join([*lines, "There is no tokenizer, so there is no Figure 1."])
     batch = rows_of_text(tokenizer, text, config.max_positions)
     measured = layer_similarity(model, batch.rows(slice(32)))  # enough, also of a long text
     lines.append("Figure 1: L2 distance and angle between a layer's input and its output")
-    for line, l2, angle in zip(plan, measured.l2, measured.angle_degrees, strict=True):
-        lines.append(f"{line:34}{l2:8.2f} {angle:6.1f} degrees")
+    steps = zip(model.albert.encoder.plan, measured.l2, measured.angle_degrees, strict=True)
+    for i, (slot, l2, angle) in enumerate(steps, 1):
+        blocks = f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
+        lines.append(f"{blocks:34}{l2:8.2f} {angle:6.1f} degrees")
     return "\n".join(lines)

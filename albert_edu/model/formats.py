@@ -63,8 +63,7 @@ def to_transformers(config: AlbertConfig) -> dict:
     """
     if config.share in ("attention", "ffn"):
         raise InterchangeError(
-            f"transformers cannot express this model: its ALBERT shares whole layers, here only "
-            f"the {config.share} blocks are shared."
+            f"transformers shares whole layers, not {config.share} blocks alone."
         )
     settings = {theirs: getattr(config, ours) for ours, theirs in FIELDS.items()}
     settings["hidden_act"] = {"gelu_tanh": "gelu_new", "gelu_erf": "gelu"}[config.activation]
@@ -73,10 +72,7 @@ def to_transformers(config: AlbertConfig) -> dict:
         return {"model_type": "bert", **settings}
     L, G = config.num_layers, config.num_layers if config.share == "none" else config.num_groups
     if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
-        raise InterchangeError(
-            f"transformers has another model of this shape: for {L} layers in {G} groups its float "
-            f"arithmetic puts layers in another group."
-        )
+        raise InterchangeError(f"transformers, with floats, cuts {L} layers into {G} other groups.")
     return {"model_type": "albert", **settings, "num_hidden_groups": G}
 
 

@@ -65,20 +65,19 @@ def save_pretrained(
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     if tokenizer:  # says how long a text the model takes
         inputs = ["input_ids", "token_type_ids", "attention_mask"]
-        limits = {"model_max_length": config.max_positions, "model_input_names": inputs}
-        tokenizer.save(folder, **limits)
+        tokenizer.save(folder, model_max_length=config.max_positions, model_input_names=inputs)
     return kind
 
 
 def load_pretrained(
-    folder: str | Path, optional: tuple[str, ...] = HEADS
+    folder: str | Path, optional: tuple[str, ...] = (*HEADS, "tokenizer")
 ) -> tuple[AlbertForPretraining, Tokenizer | None]:
     """Return model and tokenizer of a shipped model, a folder, or a Hub name (``model_folder``).
 
-    Reads what we and transformers write. The tokenizer is None where the folder has none.
-    ``optional`` heads that it lacks (the Hub's ALBERTs have no sentence-order head) start
-    untrained; a warning names them, and another one the tensors that are not used. Raises
-    InterchangeError where the folder cannot be used, and says why.
+    Reads what we and transformers write. Of what is ``optional``, heads that the folder lacks (the
+    Hub's ALBERTs have no sentence-order head) start untrained, and a tokenizer is None; a warning
+    names these heads, and another one the tensors that are not used. Raises InterchangeError where
+    the folder cannot be used, and says why.
     """
     folder = model_folder(folder)
     config = formats.from_transformers(read_json(folder / "config.json", InterchangeError))
@@ -88,17 +87,9 @@ def load_pretrained(
     model = AlbertForPretraining(config)
     model.load_state_dict(weights, strict=False)
     tokenizer = load_tokenizer(folder, config.vocab_size)
+    if tokenizer is None and "tokenizer" not in optional:
+        raise InterchangeError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
     model.vocabulary = tokenizer and tokenizer.fingerprint
-    return model, tokenizer
-
-
-def load_with_tokenizer(
-    folder: str | Path, optional: tuple[str, ...] = HEADS
-) -> tuple[AlbertForPretraining, Tokenizer]:
-    """Return what ``load_pretrained`` does. Raises ValueError for a folder without tokenizer."""
-    model, tokenizer = load_pretrained(folder, optional)
-    if tokenizer is None:
-        raise ValueError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
     return model, tokenizer
 
 

@@ -20,7 +20,6 @@ from albert_edu.model.formats import (
 )
 from albert_edu.model.interchange import (
     load_pretrained,
-    load_with_tokenizer,
     model_folder,
     save_pretrained,
 )
@@ -92,7 +91,7 @@ def test_a_saved_model_comes_back_to_the_last_bit_with_config_and_tokenizer(
 ):
     model, folder = model_of(**changes), tmp_path / "deep" / "er"
     save_pretrained(model, tokenizer, str(folder))
-    loaded, its_tokenizer = load_with_tokenizer(str(folder))
+    loaded, its_tokenizer = load_pretrained(str(folder))
     assert loaded.config == model.config and same_bits(loaded, model)
     assert loaded.masked_token_head.decoder.weight is loaded.albert.embeddings.word.weight
     assert its_tokenizer.model_proto == tokenizer.model_proto
@@ -235,13 +234,16 @@ def test_a_config_that_says_no_more_than_the_sizes_means_what_it_means_to_transf
 @pytest.mark.parametrize(
     ("shape", "reason"),
     [
-        (dict(share="attention", num_groups=2), "only the attention blocks are shared"),
-        (dict(share="ffn"), "only the ffn blocks are shared"),
+        (
+            dict(share="attention", num_groups=2),
+            "shares whole layers, not attention blocks alone",
+        ),
+        (dict(share="ffn"), "not ffn blocks alone"),
         (
             dict(num_layers=18, num_groups=14),
-            "^transformers has another model .* 18 layers in 14 groups",
+            "cuts 18 layers into 14 other groups",
         ),
-        (dict(num_layers=27, num_groups=21), "another model .* 27 layers in 21 groups"),
+        (dict(num_layers=27, num_groups=21), "cuts 27 layers into 21 other groups"),
     ],
 )
 def test_what_transformers_cannot_express_is_refused_saying_why(shape, reason, tmp_path):
@@ -257,7 +259,7 @@ def test_what_transformers_cannot_express_is_refused_saying_why(shape, reason, t
 def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_reading(L, groups, tmp_path):
     """Their model of these depths is another model than ours, with tensors of the same names and shapes."""
     theirs_of(num_hidden_layers=L, num_hidden_groups=groups).save_pretrained(tmp_path)
-    with pytest.raises(InterchangeError, match=f"{L} layers in {groups} groups"):
+    with pytest.raises(InterchangeError, match=f"{L} layers into {groups} other groups"):
         load_pretrained(tmp_path)
 
 
