@@ -310,7 +310,7 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
 
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
-    "there is no preset 'albert-huge'. Presets: albert-base-v1": "pretrain --corpus stories --out OUT --preset albert-huge",
+    "preset must be one of albert-base-v1, .*, got 'albert-huge'": "pretrain --corpus stories --out OUT --preset albert-huge",
     r"'soto' is no corpus of ours \(sotu": "pretrain --corpus soto --out OUT",
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
     "could not learn 5000 pieces of this text.* value <= ": "pretrain --corpus stories --out OUT --vocab-size 5000",

@@ -96,9 +96,8 @@ def from_transformers(settings: dict) -> AlbertConfig:
     to_transformers(config)  # raises where the same numbers are another model there
     # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose
     # tensors have other names.
-    if config.factorised and 1 < config.num_groups == config.num_layers:
-        return config.replace(share="none")
-    return config
+    unshared = config.factorised and 1 < config.num_groups == config.num_layers
+    return config.replace(share="none") if unshared else config
 
 
 def tensor_names(model: nn.Module) -> dict[str, str]:
