@@ -52,11 +52,10 @@ def commit() -> str:
 
 def git(*words: str) -> str:
     """Return what git prints about this repository: nothing where there is none, or no git."""
+    command = ["git", "-C", str(ROOT), *words]
     if not shutil.which("git"):
         return ""
-    return subprocess.run(
-        ["git", "-C", ROOT, *words], capture_output=True, text=True
-    ).stdout.strip()
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 def write_json(path: Path, record: dict) -> None:
