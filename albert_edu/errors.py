@@ -39,9 +39,8 @@ def read_file(path: Path, reader: Callable, kind: type[Exception], *advice: str)
     and for a pipe or a device.
     """
     if not path.exists():
-        folder = path.parent
-        found = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else ["no folder"]
-        lacks = f"{folder} has no {path.name} (found: {', '.join(found[:20])})."
+        found = sorted(file.name for file in path.parent.glob("*")) or ["nothing"]
+        lacks = f"{path.parent} has no {path.name} (found: {', '.join(found[:20])})."
         raise kind(" ".join([lacks, *advice]))
     if not path.is_file():
         raise kind(f"{path} is not a regular file.")

@@ -64,9 +64,8 @@ def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str 
     """
     config, count = model.config, count_parameters(model.config)
     lines = [f"{value!s:>13} {name.replace('_', ' ')}" for name, value in vars(config).items()]
-    for name, size in count._asdict().items():
-        lines.append(f"{size:>13,} parameters of the {name.replace('_', ' ')}")
-    lines.append(f"{count.with_heads:>13,} parameters in all")
+    sizes = count._asdict() | {"whole": count.with_heads}
+    lines += [f"{n:>13,} parameters of the {part.replace('_', ' ')}" for part, n in sizes.items()]
     if tokenizer is None:
         return "\n".join([*lines, "There is no tokenizer, so there is no Figure 1."])
     batch = rows_of_text(tokenizer, text, config.max_positions)

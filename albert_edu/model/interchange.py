@@ -111,10 +111,8 @@ def model_folder(name: str | Path) -> Path:
     except Exception as error:  # a dozen kinds: its own, those of HTTP and of the network
         away = isinstance(error, errors.LocalEntryNotFoundError)
         reason = "the Hub is out of reach, and the cache lacks it." if away else error
-        raise InterchangeError(
-            f"{name} is no folder, no shipped model ({', '.join(SHIPPED)}), and no model of that "
-            f"name came from the Hub: {reason}"
-        ) from error
+        tried = f"{name} is no folder, no shipped model ({', '.join(SHIPPED)})"
+        raise InterchangeError(f"{tried}, and none came from the Hub: {reason}") from error
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:

@@ -60,7 +60,7 @@ def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
         " 128 hidden size\n",
         " 12 num layers\n",
         " all share\n",
-        "500,194 parameters in all",
+        "500,194 parameters of the whole",
         "layer 12: attention 0, ffn 0",
     ):
         assert part in said
