@@ -191,6 +191,7 @@ MODELS = {  # what the error says: what is done to the folder
     r"implies floats of \(100000, 8\)": fields(vocab_size=10**5),
     "num_layers must be a whole number": fields(num_hidden_layers=10**6),
     "hidden_size.* None": fields(hidden_size=None),
+    "vocab_size.* None": put("config.json", '{"model_type": "albert"}'),
     "num_groups must be a whole number": fields(num_hidden_groups=0),
     "config.json is .*activation": fields(hidden_act=["x"]),
     "pruned_heads must be": fields(pruned_heads={"0": [1]}),

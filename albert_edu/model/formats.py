@@ -93,7 +93,6 @@ def from_transformers(settings: dict) -> AlbertConfig:
         if kind == "bert":
             fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
         config = AlbertConfig(**fields)
-    to_transformers(config)  # raises where the same numbers are another model there
     # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose
     # tensors have other names.
     unshared = config.factorised and 1 < config.num_groups == config.num_layers

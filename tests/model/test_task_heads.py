@@ -47,8 +47,10 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
     kind, changes, tmp_path
 ):
     head, shape = HEADS[kind]
-    ours, batch = head(encoder_of(**changes)).eval().double(), data(*shape, labels=[0, 2, 1])
-    save_pretrained(ours, None, tmp_path, "abc" if kind.startswith("Seq") else ())
+    ours = head(encoder_of(**changes), dropout=0.2).eval().double()
+    batch = data(*shape, labels=[0, 2, 1])
+    names = "abc" if kind.startswith("Seq") else ()
+    assert save_pretrained(ours, None, tmp_path, names) == f"For{kind}"
     load = getattr(transformers, f"AutoModelFor{kind}").from_pretrained
     theirs, report = load(tmp_path, dtype=torch.float64, output_loading_info=True)
     spans = kind == "QuestionAnswering"
@@ -59,6 +61,7 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
     inputs |= {} if spans else {"labels": batch.labels}
     output = theirs.eval()(batch.token_ids, **inputs)
     if not spans:
+        assert theirs.dropout.p == 0.2
         loss = ours.loss(batch.rows(slice(None)))  # rows() cuts the padding
         torch.testing.assert_close(loss.double(), output.loss, atol=1e-6, rtol=1e-6)
         return torch.testing.assert_close(output.logits, ours(batch), atol=1e-10, rtol=1e-10)
