@@ -122,7 +122,7 @@ def run_finetune(options) -> None:
         test = read_rows(options.data[1], like=train)
     else:
         raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
-    model, tokenizer = interchange.load_with_tokenizer(options.model)
+    model, tokenizer = interchange.load_pretrained(options.model, interchange.HEADS)
     task, learn, unseen = make_ready(model, tokenizer, train, test, options.sequence_length)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
     if names := train.class_names:
@@ -133,7 +133,7 @@ def run_finetune(options) -> None:
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        kind = interchange.save_task_model(task, tokenizer, out, names)
+        kind = interchange.save_pretrained(task, tokenizer, out, names)
         record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
         ask = f'AutoModel{kind}.from_pretrained("{out}")'
@@ -145,8 +145,7 @@ def run_finetune(options) -> None:
 def run_fill(options) -> None:
     """Print the guesses for each [MASK], one line per mask."""
     # The first head guesses tokens, and all guesses of a new one would be noise.
-    heads = interchange.HEADS[1:]
-    model, tokenizer = interchange.load_with_tokenizer(options.model, optional=heads)
+    model, tokenizer = interchange.load_pretrained(options.model, interchange.HEADS[1:])
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 

@@ -92,8 +92,7 @@ class AlbertConfig:
         >>> config.hidden_size, config.num_layers
         (768, 3)
         """
-        if str(name) not in PRESETS:
-            raise ValueError(f"there is no preset {name!r}. Presets: {', '.join(PRESETS)}.")
+        check_choices({"preset": name}, preset=tuple(PRESETS))
         return cls(**PRESETS[name]).replace(**changes)
 
     def replace(self, **changes) -> "AlbertConfig":

@@ -9,7 +9,6 @@ from pathlib import Path
 
 EXPECTED = (ValueError, RuntimeError)  # all that the course raises derives from these two
 PACKAGES = [Path(__file__).parents[1] / f"albert_{part}" for part in ("edu", "course", "paper")]
-LARGEST_TEXT = 100_000_000  # bytes of a config, a vocabulary or an index
 
 
 class FileError(ValueError):
@@ -33,23 +32,19 @@ def blame(what: object, kind: type[Exception], advice="Move it away.") -> Iterat
         raise kind(f"{what} is damaged, or not what its name says ({cause}). {advice}") from error
 
 
-def read_file(
-    path: Path, reader: Callable, kind: type[Exception], largest: int | None = LARGEST_TEXT
-):
-    """Return ``reader(path)`` for a regular file of at most ``largest`` bytes.
+def read_file(path: Path, reader: Callable, kind: type[Exception], *advice: str):
+    """Return ``reader(path)`` for a regular file.
 
-    Raises ``kind`` for a missing file, for a pipe or a device, for a larger file, and for one that
-    the reader cannot read.
+    Raises ``kind``, with the ``advice``, for a file that is missing or that the reader cannot read,
+    and for a pipe or a device.
     """
     if not path.exists():
-        folder = path.parent
-        found = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else ["no folder"]
-        raise kind(f"{folder} has no {path.name} (found: {', '.join(found[:20])}).")
+        found = sorted(file.name for file in path.parent.glob("*")) or ["nothing"]
+        lacks = f"{path.parent} has no {path.name} (found: {', '.join(found[:20])})."
+        raise kind(" ".join([lacks, *advice]))
     if not path.is_file():
         raise kind(f"{path} is not a regular file.")
-    if largest and path.stat().st_size > largest:
-        raise kind(f"{path} has more than {largest:,} bytes, which no such file has.")
-    with blame(path, kind):
+    with blame(path, kind, *advice):
         return reader(path)
 
 

@@ -7,10 +7,8 @@ def counted_rows() -> dict[str, dict]:
     """Return the rows by their keys, each with the words of the table and of its section."""
     counted = printed_and_counted()
     rows = [row for row in counted if row.table in ("3", "4")]
-    off = max(
-        min(abs(row.printed - ours / 1e6) for ours in (row.without_pooler, row.total))
-        for row in rows
-    )
+    pairs = [(row.printed, (row.without_pooler / 1e6, row.total / 1e6)) for row in rows]
+    off = max(min(abs(printed - size) for size in ours) for printed, ours in pairs)
     (wide,) = (row for row in counted if (row.table, row.row) == ("1", "ALBERT-xxlarge"))
     least, most = min(row.printed for row in rows), max(row.printed for row in rows)
     tables_3_and_4 = {

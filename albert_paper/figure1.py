@@ -14,7 +14,7 @@ from statistics import median
 from albert_edu.analysis.inspect import rows_of_text
 from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
-from albert_edu.model.interchange import load_with_tokenizer
+from albert_edu.model.interchange import HEADS, load_pretrained
 from albert_edu.text.corpora import sotu_documents
 
 ROWS = 8  # of up to 512 tokens: about a minute on two cores for a pair of large models
@@ -29,11 +29,11 @@ def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
     """Draw ``out/figure1.png`` for two models, folders or Hub names, and return what it shows.
 
     Each model reads the first tokens of the text with its own tokenizer. Raises what
-    ``load_with_tokenizer`` and ``rows_of_text`` raise.
+    ``load_pretrained`` and ``rows_of_text`` raise.
     """
     curves = []
     for model in models:
-        loaded, tokenizer = load_with_tokenizer(model)
+        loaded, tokenizer = load_pretrained(model, HEADS)
         batch = rows_of_text(tokenizer, text, min(512, loaded.config.max_positions))
         curves.append(layer_similarity(loaded, batch.rows(slice(ROWS))).as_lists())
     names = [Path(str(model)).name for model in models]

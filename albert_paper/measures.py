@@ -130,7 +130,7 @@ def order_cross(model: AlbertForPretraining, text: PreparedText, run) -> dict:
         )
         for name in ("probe", "probe_mean"):
             fitted = linear_probe(train[name], train["labels"], test[name], test["labels"])
-            found[name][task] = {"accuracy": fitted.accuracy, "recall": list(fitted.per_class)}
+            found[name][task] = dict(zip(("accuracy", "recall"), fitted, strict=True))
     plain = evaluate(model, run.stream(text, True, objective="none", batch_size=64), MEASURED)
     found["held_out_masked_token_loss"] = plain["masked_token_loss"]
     found["masked_token_accuracy"] = plain["masked_token_accuracy"]

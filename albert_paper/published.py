@@ -21,13 +21,6 @@ DATA = Path(__file__).parent / "data"
 TASKS = ("SQuAD1.1", "SQuAD2.0", "MNLI", "SST-2", "RACE")
 
 
-class F1EM(NamedTuple):
-    """A SQuAD score: word overlap with the reference answer, and the share of exact answers."""
-
-    f1: float
-    em: float
-
-
 def read_toml(name: str) -> dict[str, Any]:
     """Return a file of ``data``: the tables, the recipe, the plan, or the pairs."""
     return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
@@ -36,18 +29,12 @@ def read_toml(name: str) -> dict[str, Any]:
 def read_tables() -> dict[str, dict[Any, dict[str, Any]]]:
     """Return the tables by number: a row by its key, and in it each cell by its column.
 
-    A key of several columns is a tuple. A dash becomes None, a list of two numbers ``F1EM``, one of
-    three (RACE) a tuple.
+    A key of several columns is a tuple, and so are two scores of SQuAD, F1 and exact match, and
+    three of RACE. A dash becomes None.
     """
-
-    def cell(value: Any) -> Any:
-        if isinstance(value, list):
-            return F1EM(*value) if len(value) == 2 else tuple(value)
-        return None if value == "-" else value
-
     tables = {}
     for table in read_toml("tables.toml")["table"]:
-        cells = (map(cell, row) for row in table["rows"])
+        cells = ([None if x == "-" else frozen(x) for x in row] for row in table["rows"])
         rows = [dict(zip(table["columns"], row, strict=True)) for row in cells]
         key = itemgetter(*table["key"])
         tables[table["number"]] = {key(row): row for row in rows}
@@ -71,7 +58,7 @@ def average(row: Mapping[str, Any]) -> float:
     88.66
     """
     scores = (row[task] for task in TASKS)
-    return sum(sum(s) / 2 if isinstance(s, F1EM) else s for s in scores) / len(TASKS)
+    return sum(sum(s) / 2 if isinstance(s, tuple) else s for s in scores) / len(TASKS)
 
 
 # The training recipe; data/training.toml says where each value stands.
@@ -117,10 +104,9 @@ def printed_and_counted() -> list[CountedRow]:
         columns = zip(row, key if isinstance(key, tuple) else [key], strict=False)  # the first ones
         title = ", ".join(f"{column}={part}" for column, part in columns).removeprefix("model=")
         printed = row["params"]
-        ours = {"with pooler": count.total, "without pooler": count.without_pooler}
+        ours = {"without pooler": count.without_pooler, "with pooler": count.total}
         step = 10 if printed >= 1000 else 1  # 1270M is printed to tens of millions
         fits = [name for name, size in ours.items() if round(size / 1e6 / step) * step == printed]
         convention = "either" if len(fits) == 2 else fits[0] if fits else "none"
-        sizes = (count.without_pooler, count.total)
-        counted.append(CountedRow(number, title, printed, *sizes, convention))
+        counted.append(CountedRow(number, title, printed, *ours.values(), convention))
     return counted

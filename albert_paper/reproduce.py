@@ -104,9 +104,7 @@ def pair_picture(members: dict[str, dict]) -> tuple[Figure, str]:
     trained = [members[name]["similarity"] for name in MEMBERS]
     untrained = [members[name]["similarity_untrained"] for name in MEMBERS]
     shared, separate = (curves["angle_degrees"][-1] for curves in trained)
-    title = (
-        f"The last application turns its input by {shared:.0f} degrees (shared layer) "
-        f"and by {separate:.0f} degrees (separate layers)"
-    )
+    title = f"The last application turns its input by {shared:.0f} degrees (shared layer) "
+    title += f"and by {separate:.0f} degrees (separate layers)"
     names = [PLAN["labels"][name] for name in MEMBERS]
     return figure1(*trained, names, title, untrained)

@@ -18,7 +18,6 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
-from albert_edu.model.stacking import start_from
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
@@ -28,6 +27,7 @@ from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import here_and_now, write_json
 from albert_paper.published import frozen
+from albert_paper.stacking import start_from
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 
@@ -101,10 +101,8 @@ class Run:
         """Return its stages: the shallower depths first, and last the one with its own dropout."""
         depth = AlbertConfig.named(self.preset, **dict(self.config)).num_layers
         own = (self.learning_rate, self.sequence_length)
-        stages = [
-            Stage(layers, steps, *some, *own[len(some) :])
-            for layers, steps, *some in (*self.grown, (depth, self.steps))
-        ]
+        parts = (*self.grown, (depth, self.steps))  # what they leave out is that of the run
+        stages = [Stage(*part, *own[len(part) - 2 :]) for part in parts]
         if then := dict(self.then):
             stages.append(Stage(depth, then["steps"], *own, then["dropout"]))
         return stages
@@ -128,14 +126,10 @@ class Run:
             model = start_from(model, config) if model else AlbertForPretraining(config)
             rows = self.batch_size * self.sequence_length // stage.sequence_length
             shape = {"batch_size": rows, "sequence_length": stage.sequence_length}
-            history = pretrain(
-                model,
-                self.stream(text, skip=done, **shape),
-                self.settings(stage, device),
-                folder and folder / f"stage-{number}",
-                device,
-                describe=describe and f"{describe}, {stage.num_layers} layers",
-            )
+            stream, settings = self.stream(text, skip=done, **shape), self.settings(stage, device)
+            place = folder and folder / f"stage-{number}"
+            bar = describe and f"{describe}, {stage.num_layers} layers"
+            history = pretrain(model, stream, settings, place, device, describe=bar)
             losses = zip(*history.column("masked_token_loss"), strict=True)
             curve += [(done + step, round(loss, 4)) for step, loss in losses]
             seconds += sum(history.column("seconds")[1])
@@ -197,20 +191,13 @@ def do_run(
     try:
         model, text, curve, seconds = run.train(checkpoints, device, describe)
     except Exception as error:
-        raise RuntimeError(
-            f"training {run.row}, seed {run.seed} ({checkpoints}) failed: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+        failed = f"training {run.row}, seed {run.seed} ({checkpoints}) failed"
+        raise RuntimeError(f"{failed}: {type(error).__name__}: {error}") from error
     if keep:
         save_pretrained(model, text.tokenizer, keep)
-    found = {
-        **dataclasses.asdict(run),
-        **measure(model, text, run),
-        "training_curve": curve,
-        "training_seconds": round(seconds, 1),
-        "corpus_hash": text.train.fingerprint,
-    }
-    write_json(result, found | origin)
+    found = dataclasses.asdict(run) | measure(model, text, run)
+    found |= {"training_curve": curve, "training_seconds": round(seconds, 1)}
+    write_json(result, found | {"corpus_hash": text.train.fingerprint} | origin)
     shutil.rmtree(checkpoints)
 
 

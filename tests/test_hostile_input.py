@@ -190,38 +190,40 @@ EXTRA = "albert.encoder.albert_layer_groups.1.albert_layers.0.ffn.weight"
 MODELS = {  # what the error says: what is done to the folder
     r"implies floats of \(100000, 8\)": fields(vocab_size=10**5),
     "num_layers must be a whole number": fields(num_hidden_layers=10**6),
-    "config.json lacks": fields(hidden_size=None),
+    "hidden_size.* None": fields(hidden_size=None),
+    "vocab_size.* None": put("config.json", '{"model_type": "albert"}'),
     "num_groups must be a whole number": fields(num_hidden_groups=0),
     "config.json is .*activation": fields(hidden_act=["x"]),
-    "pruned_heads .* is not": fields(pruned_heads={"0": [1]}),
-    "quantization_config": fields(quantization_config={"bits": 4}),
+    "pruned_heads must be": fields(pruned_heads={"0": [1]}),
+    "quantization_config must be": fields(quantization_config={"bits": 4}),
     "hidden_dropout": fields(hidden_dropout_prob=None),
-    "position_embedding_type": fields(position_embedding_type="relative_key"),
-    "is_decoder True is not": fields(is_decoder=True),
-    "tie_word_embeddings": fields(tie_word_embeddings=False),
-    "neither albert nor bert": fields(model_type=["albert"]),
-    "add_cross_attention": fields(add_cross_attention=True),
-    "inner_group_num 2 is not supported": fields(inner_group_num=2),
+    "position_embedding_type must be one of absolute": fields(
+        position_embedding_type="relative_key"
+    ),
+    "is_decoder must be one of .* got True": fields(is_decoder=True),
+    "tie_word_embeddings must be": fields(tie_word_embeddings=False),
+    "model_type must be one of albert, bert": fields(model_type=["albert"]),
+    "add_cross_attention must be": fields(add_cross_attention=True),
+    "inner_group_num must be one of 1": fields(inner_group_num=2),
     r"holds \[1\] and not an object": put("config.json", "[1]"),
     "config.json is damaged": put("config.json", '{"a'),
     "config.json is .*recursion": put("config.json", "[" * 99_999),
     "config.json is not a regular": pipe("config.json"),
     "has no config.json": lambda f: (f / "config.json").unlink(),
-    "has more than 100,000,000 bytes": lambda f: os.truncate(f / "config.json", 200_000_000),
     "model.safetensors is damaged": put("model.safetensors", "<html>"),
     "is no folder, no shipped model": shutil.rmtree,
     "model.safetensors is not a regular": pipe("model.safetensors"),
     "spiece.model is not a": pipe("spiece.model"),
     "spiece.model is damaged": put("spiece.model", "version https://git-lfs"),
-    "holds NaN": pooler(lambda t: t.fill_(nan)),
-    "pooler.weight holds NaN or inf": pooler(lambda t: t.double().fill_(1e300)),
+    "has NaN": pooler(lambda t: t.fill_(nan)),
+    "pooler.weight of .* has NaN or inf": pooler(lambda t: t.double().fill_(1e300)),
     r"as torch.int8, config.json implies floats of \(16, 16\)": pooler(lambda t: t.char()),
     "as torch.float8": pooler(lambda t: t.to(torch.float8_e4m3fn)),
     r"has shape \(1, 16, 16\)": pooler(lambda t: t[None]),
-    f"has {EXTRA}, which config.json does not": tensors(
+    f"has {EXTRA}, and the model of its config.json has no place": tensors(
         lambda read: read | {EXTRA: torch.zeros(2)}
     ),
-    "decoder.bias is not": tensors(
+    "has predictions.decoder.bias, and the model": tensors(
         lambda read: read | {"predictions.decoder.bias": read["predictions.bias"] + 1}
     ),
     "lacks albert.*Is it another kind of model": tensors(
@@ -309,7 +311,7 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
 
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
-    "there is no preset 'albert-huge'. Presets: albert-base-v1": "pretrain --corpus stories --out OUT --preset albert-huge",
+    "preset must be one of albert-base-v1, .*, got 'albert-huge'": "pretrain --corpus stories --out OUT --preset albert-huge",
     r"'soto' is no corpus of ours \(sotu": "pretrain --corpus soto --out OUT",
     "no two neighbouring sentences fit": "pretrain --corpus stories --out OUT --sequence-length 8",
     "could not learn 5000 pieces of this text.* value <= ": "pretrain --corpus stories --out OUT --vocab-size 5000",

@@ -105,11 +105,6 @@ def training_memory(
     """
     parameters = 4 * count_parameters(config).with_heads
     floats = 8 * config.hidden_size + 2 * config.ffn_size  # per token and layer
-    tokens, predictions = batch_size * sequence_length, batch_size * max_predictions
-    return TrainingMemory(
-        weights=parameters,
-        gradients=parameters,
-        optimizer=2 * parameters,
-        activations=4 * tokens * config.num_layers * floats,
-        logits=2 * 4 * predictions * config.vocab_size,
-    )
+    activations = 4 * batch_size * sequence_length * config.num_layers * floats
+    logits = 2 * 4 * batch_size * max_predictions * config.vocab_size
+    return TrainingMemory(parameters, parameters, 2 * parameters, activations, logits)

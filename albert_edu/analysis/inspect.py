@@ -58,28 +58,21 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
 
 
 def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str = SAMPLE) -> str:
-    """Describe a model in lines of text: its sizes, parameters, sharing, and Figure 1 on a text.
+    """Describe a model in lines of text: its config, parameters, layers, and Figure 1 on a text.
 
     Without a tokenizer there is no Figure 1.
     """
     config, count = model.config, count_parameters(model.config)
-    lines = [
-        f"V = {config.vocab_size:,} tokens, E = {config.embedding_size}, H = {config.hidden_size}, "
-        f"L = {config.num_layers}, A = {config.num_heads}, F = {config.ffn_size}, at most "
-        f"{config.max_positions} positions",
-        *(f"{size:>13,} {name.replace('_', ' ')}" for name, size in count._asdict().items()),
-        f"{count.with_heads:>13,} parameters in all",
-        f"sharing: {config.share} in {config.num_groups} group(s)",
-    ]
-    plan = [
-        f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
-        for i, slot in enumerate(model.albert.encoder.plan, 1)
-    ]
+    lines = [f"{value!s:>13} {name.replace('_', ' ')}" for name, value in vars(config).items()]
+    sizes = count._asdict() | {"whole": count.with_heads}
+    lines += [f"{n:>13,} parameters of the {part.replace('_', ' ')}" for part, n in sizes.items()]
     if tokenizer is None:
-        return "\n".join([*lines, *plan, "There is no tokenizer, so there is no Figure 1."])
+        return "\n".join([*lines, "There is no tokenizer, so there is no Figure 1."])
     batch = rows_of_text(tokenizer, text, config.max_positions)
     measured = layer_similarity(model, batch.rows(slice(32)))  # enough, also of a long text
     lines.append("Figure 1: L2 distance and angle between a layer's input and its output")
-    for line, l2, angle in zip(plan, measured.l2, measured.angle_degrees, strict=True):
-        lines.append(f"{line:34}{l2:8.2f} {angle:6.1f} degrees")
+    steps = zip(model.albert.encoder.plan, measured.l2, measured.angle_degrees, strict=True)
+    for i, (slot, l2, angle) in enumerate(steps, 1):
+        blocks = f"layer {i}: attention {slot.attention}, ffn {slot.ffn}"
+        lines.append(f"{blocks:34}{l2:8.2f} {angle:6.1f} degrees")
     return "\n".join(lines)

@@ -5,19 +5,10 @@ features hold at all. The paper does not say which of the two its Table 5 report
 so we report both, with the recall of each class.
 """
 
-from typing import NamedTuple
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
-
-
-class Recall(NamedTuple):
-    """Share of right answers: over all, and within each true class (NaN if it does not occur)."""
-
-    accuracy: float
-    per_class: tuple[float, ...]
 
 
 def linear_probe(
@@ -26,11 +17,12 @@ def linear_probe(
     test_features: Float[Tensor, "M D"],
     test_labels: Int[Tensor, "M"],
     l2: float = 1e-3,
-) -> Recall:
-    """Fit a logistic regression on frozen features and return its scores on others.
+) -> tuple[float, list[float]]:
+    """Fit a logistic regression on frozen features; return its accuracy on others, and its recalls.
 
-    The problem is convex, so there is no seed and no learning rate to choose. Features are
-    standardised with the training set's mean and spread; ``l2`` is the weight of the squared norm.
+    The recall is that of each true class, NaN if it does not occur. The problem is convex, so there
+    is no seed and no learning rate to choose. Features are standardised with the training set's
+    mean and spread; ``l2`` is the weight of the squared norm.
     """
     mean, spread = features.double().mean(0), features.double().std(0).clamp(min=1e-6)
     x, x_test = ((part.double() - mean) / spread for part in (features, test_features))
@@ -47,5 +39,5 @@ def linear_probe(
 
     optimizer.step(loss)
     right = ((x_test @ weight + bias).argmax(-1) == test_labels).double()
-    per_class = (right[test_labels == c].mean().item() for c in range(weight.shape[1]))
-    return Recall(right.mean().item(), tuple(per_class))
+    recalls = [right[test_labels == c].mean().item() for c in range(weight.shape[1])]
+    return right.mean().item(), recalls

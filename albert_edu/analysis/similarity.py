@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from albert_edu.model.albert import Albert, AlbertForPretraining, evaluation_mode
+from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.text.batches import PretrainingBatch
 
 
@@ -34,7 +34,7 @@ class LayerSimilarity(NamedTuple):
 
 
 def layer_similarity(
-    model: Albert | AlbertForPretraining, batch: PretrainingBatch, beyond: int = 0
+    model: AlbertForPretraining, batch: PretrainingBatch, beyond: int = 0
 ) -> LayerSimilarity:
     """Return how far every layer application moves its input, measured on a batch.
 
@@ -43,16 +43,15 @@ def layer_similarity(
     is that between h_{l-1} and h_l, both per token and then averaged. ``beyond``
     applies the last layer that many times more. Built in notebook 08.
     """
-    albert = model.albert if isinstance(model, AlbertForPretraining) else model
-    batch = batch.to(next(albert.parameters()).device)
+    batch = batch.to(next(model.parameters()).device)
     attention_mask = batch.attention_mask.bool()
     tokens = attention_mask.cpu().clone()
     tokens[:, 0] = False  # [CLS]
     rows = []
-    with evaluation_mode(albert):
-        before = albert.embeddings(batch.unmasked_ids(), batch.segment_ids)
+    with evaluation_mode(model):
+        before = model.albert.embeddings(batch.unmasked_ids(), batch.segment_ids)
         # One after the other: a thousand applications need no more memory than two.
-        for after in albert.encoder.steps(before, attention_mask, beyond):
+        for after in model.albert.encoder.steps(before, attention_mask, beyond):
             # Small angles need more digits than float32 has.
             x, y = before.cpu()[tokens].double(), after.cpu()[tokens].double()  # tokens H
             l2 = (y - x).norm(dim=-1)

@@ -97,12 +97,10 @@ class Albert(nn.Module):
         except IndexError as error:
             known = f"{self.config.vocab_size} tokens and {self.config.num_segments} segments"
             raise ValueError(f"ids must be [B,S] and those of {known} ({error}).") from error
-        if return_hidden_states:
-            states = (hidden, *self.encoder.steps(hidden, mask))
-        else:
-            states = (self.encoder(hidden, mask),)
-        pooled = torch.tanh(self.pooler(states[-1][:, 0]))  # B H
-        return EncoderOutput(states[-1], pooled, states if return_hidden_states else None)
+        states = (hidden, *self.encoder.steps(hidden, mask)) if return_hidden_states else None
+        last_hidden = states[-1] if states else self.encoder(hidden, mask)
+        pooled = torch.tanh(self.pooler(last_hidden[:, 0]))  # B H
+        return EncoderOutput(last_hidden, pooled, states)
 
 
 class AlbertForPretraining(nn.Module):
@@ -134,28 +132,22 @@ class AlbertForPretraining(nn.Module):
         return PretrainingOutput(
             masked_logits,
             order_logits,
-            *loss_sum(masked_logits, batch.masked_labels),
-            *loss_sum(order_logits, batch.order_labels),
+            loss_sum(masked_logits, batch.masked_labels),
+            (batch.masked_labels != IGNORE).sum(),
+            loss_sum(order_logits, batch.order_labels),
+            (batch.order_labels != IGNORE).sum(),
         )
 
 
-def loss_sum(
-    logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]
-) -> tuple[Float[Tensor, ""], Int[Tensor, ""]]:
-    """Return the sum that ``mean_loss`` divides, in nats, and the number it divides by."""
+def loss_sum(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
+    """Return the cross-entropy in nats, summed over the labels that are not IGNORE."""
     flat = logits.flatten(0, -2).float(), labels.flatten()
-    total = F.cross_entropy(*flat, ignore_index=IGNORE, reduction="sum")
-    return total, (labels != IGNORE).sum()
+    return F.cross_entropy(*flat, ignore_index=IGNORE, reduction="sum")
 
 
 def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
-    """Return the mean cross-entropy, in nats, of the labels that are not IGNORE.
-
-    Without any such label it is 0 and not NaN.
-    """
-    flat = logits.flatten(0, -2).float(), labels.flatten()
-    total = F.cross_entropy(*flat, ignore_index=IGNORE, reduction="sum")
-    return total / (labels != IGNORE).sum().clamp(min=1)
+    """Return the mean of it. Without any such label it is 0 and not NaN."""
+    return loss_sum(logits, labels) / (labels != IGNORE).sum().clamp(min=1)
 
 
 @contextmanager

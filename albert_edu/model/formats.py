@@ -6,13 +6,12 @@ Nothing that comes from a file is trusted. The tensors' names are a table, ``ten
 
 import re
 import warnings
-from importlib.resources import files
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from albert_edu.config import AlbertConfig
+from albert_edu.config import AlbertConfig, check_choices
 from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 
@@ -24,6 +23,8 @@ FIELDS = {  # our field -> transformers' field; the first five must be in a conf
     "ffn_size": "intermediate_size",
     "max_positions": "max_position_embeddings",
     "num_segments": "type_vocab_size",
+    "embedding_size": "embedding_size",
+    "num_groups": "num_hidden_groups",
     "pad_id": "pad_token_id",
     "layer_norm_eps": "layer_norm_eps",
     "init_std": "initializer_range",
@@ -35,56 +36,44 @@ DEFAULTS = {  # what transformers assumes, and we do not, when a config.json lea
     "bert": {"hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
 }
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu_erf"}
-SUPPORTED = {  # fields that change what a model computes, with the one value that ours has
-    "inner_group_num": 1,
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "is_encoder_decoder": False,
-    "add_cross_attention": False,
-    "tie_word_embeddings": True,
-    "pruned_heads": {},
-    "quantization_config": None,
-    "auto_map": None,
+SUPPORTED = {  # fields that change what a model computes, with the values that ours has
+    "model_type": ("albert", "bert"),
+    "inner_group_num": (1, None),
+    "position_embedding_type": ("absolute", None),
+    "is_decoder": (False, None),
+    "is_encoder_decoder": (False, None),
+    "add_cross_attention": (False, None),
+    "tie_word_embeddings": (True, None),
+    "pruned_heads": ({}, None),
+    "quantization_config": (None,),
+    "auto_map": (None,),
 }
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-TIED = {  # transformers' second name of a tensor -> its first
-    "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
-    "predictions.decoder.bias": "predictions.bias",
-    "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
-    "cls.predictions.decoder.bias": "cls.predictions.bias",
-}
 
 
 class InterchangeError(ValueError):
     """The model cannot be written in that format, or the folder cannot be read; it says why."""
 
 
-def why_not_expressible(config: AlbertConfig) -> str | None:
-    """Return why ``transformers`` has no such model, or None when it has (notebook 04)."""
-    if config.share in ("attention", "ffn"):
-        return f"its ALBERT shares whole layers, here only the {config.share} blocks are shared."
-    L = config.num_layers
-    G = L if config.share == "none" else config.num_groups
-    if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
-        return f"for {L} layers in {G} groups its float arithmetic puts layers in another group."
-    return None
-
-
 def to_transformers(config: AlbertConfig) -> dict:
     """Return the ``config.json`` of transformers for this shape, without ``architectures``.
 
-    Its ``model_type`` is "bert" for the corner without factorisation and without sharing.
+    Its ``model_type`` is "bert" for the corner without factorisation and without sharing. Raises
+    InterchangeError where ``transformers`` has no such model.
     """
+    if config.share in ("attention", "ffn"):
+        raise InterchangeError(
+            f"transformers shares whole layers, not {config.share} blocks alone."
+        )
     settings = {theirs: getattr(config, ours) for ours, theirs in FIELDS.items()}
     settings["hidden_act"] = {"gelu_tanh": "gelu_new", "gelu_erf": "gelu"}[config.activation]
     if not config.factorised and config.share == "none":
+        del settings["embedding_size"], settings["num_hidden_groups"]
         return {"model_type": "bert", **settings}
-    return {
-        "model_type": "albert",
-        **settings,
-        "embedding_size": config.embedding_size,
-        "num_hidden_groups": config.num_layers if config.share == "none" else config.num_groups,
-    }
+    L, G = config.num_layers, config.num_layers if config.share == "none" else config.num_groups
+    if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
+        raise InterchangeError(f"transformers, with floats, cuts {L} layers into {G} other groups.")
+    return {"model_type": "albert", **settings, "num_hidden_groups": G}
 
 
 def from_transformers(settings: dict) -> AlbertConfig:
@@ -94,47 +83,33 @@ def from_transformers(settings: dict) -> AlbertConfig:
     of model, for sizes that cannot be, and for what our layers do not compute: relative positions,
     decoders, other activations, layers that repeat as a unit.
     """
-    kind = settings.get("model_type")
-    if str(kind) not in DEFAULTS:
-        raise InterchangeError(f"model_type {kind!r} is neither albert nor bert.")
-    settings = DEFAULTS[kind] | settings
-    sizes = list(FIELDS.values())[:5]
-    if lacking := [theirs for theirs in sizes if settings.get(theirs) is None]:
-        raise InterchangeError(f"config.json lacks {', '.join(lacking)}.")
-    for field, value in SUPPORTED.items():
-        if settings.get(field) not in (value, None):
-            raise InterchangeError(f"{field} {settings[field]!r} is not supported, {value!r} is.")
-    fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
-    activation = str(settings["hidden_act"])
-    fields["activation"] = ACTIVATIONS.get(activation, activation)
-    fields["pad_id"] = fields.get("pad_id") or 0
-    if kind == "bert":
-        fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
-    else:
-        fields["embedding_size"] = settings["embedding_size"]
-        fields["num_groups"] = settings["num_hidden_groups"]
-    with blame("config.json", InterchangeError, "It describes no model."):
+    with blame("config.json", InterchangeError, "It must describe an ALBERT or a BERT."):
+        check_choices(dict.fromkeys(SUPPORTED) | settings, **SUPPORTED)
+        kind, sizes = settings["model_type"], dict.fromkeys([*FIELDS.values()][:5])
+        settings = sizes | DEFAULTS[kind] | settings
+        fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
+        fields["activation"] = ACTIVATIONS.get(str(act := settings["hidden_act"]), act)
+        fields["pad_id"] = fields.get("pad_id") or 0
+        if kind == "bert":
+            fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
         config = AlbertConfig(**fields)
-    if reason := why_not_expressible(config):
-        raise InterchangeError(f"this is another model in transformers than here: {reason}")
     # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose
     # tensors have other names.
-    if config.factorised and 1 < config.num_groups == config.num_layers:
-        return config.replace(share="none")
-    return config
+    unshared = config.factorised and 1 < config.num_groups == config.num_layers
+    return config.replace(share="none") if unshared else config
 
 
-def tensor_names(model: nn.Module, column: str) -> dict[str, str]:
-    """Return our name -> its name in another format, for each parameter of a model.
+def tensor_names(model: nn.Module) -> dict[str, str]:
+    """Return our name -> transformers' name for each parameter of a model; a tied one has one name.
 
-    ``column`` is "albert" or "bert". A tied parameter appears once.
+    ``model`` is a task model, or one for pre-training.
     """
-    names = {name: name for name, _ in model.named_parameters()}
-    lines = (files("albert_edu.model") / "tensor_names.txt").read_text().splitlines()
+    column = to_transformers(model.albert.config)["model_type"]
+    lines = Path(__file__).with_name("tensor_names.txt").read_text().splitlines()
     header, layer, *rows = (line.split() for line in lines if not line.startswith("#"))
-    place = header.index(column)
+    place, names = header.index(column), {}
     table = {row[0]: row[place].replace("LAYER", layer[place]) for row in rows}
-    for name in names:
+    for name, _ in model.named_parameters():
         module, kind = name.rsplit(".", 1)
         block = (re.search(r"\.(\d+)\.", module) or "00")[1]
         theirs = table[re.sub(r"\.\d+\.", ".{block}.", module)]
@@ -143,16 +118,12 @@ def tensor_names(model: nn.Module, column: str) -> dict[str, str]:
 
 
 def our_weights(
-    folder: Path,
-    tensors: dict[str, Tensor],
-    kind: str,
-    model: AlbertForPretraining,
-    optional: tuple[str, ...],
+    folder: Path, tensors: dict[str, Tensor], model: AlbertForPretraining, optional: tuple[str, ...]
 ) -> dict[str, Tensor]:
     """Return our name -> tensor for the parameters of ``model``; the model is left as it is.
 
-    ``kind`` is the ``model_type`` of ``folder``, whose ``tensors`` these are. Parameters that begin
-    with an ``optional`` prefix may be missing; a warning names them. Raises InterchangeError when
+    ``tensors`` are those of ``folder``. Parameters that begin with an ``optional`` prefix may be
+    missing; a warning names them, and another one what is not used. Raises InterchangeError when
     another is missing, when a tensor has not the parameter's shape, is not stored in floating point
     or is not finite, and when there are tensors that would change the model's numbers and have no
     place in it.
@@ -160,52 +131,45 @@ def our_weights(
     # The Hub's oldest BERT has norms with gamma and beta, and a bare encoder leaves out "albert.".
     for old, new in (("gamma", "weight"), ("beta", "bias")):
         tensors = {name.replace(f"Norm.{old}", f"Norm.{new}"): tensors[name] for name in tensors}
-    if "embeddings.word_embeddings.weight" in tensors:
-        tensors = {f"{kind}.{name}": tensor for name, tensor in tensors.items()}
-    names, missing = tensor_names(model, kind), []
-    for name, theirs in names.items():
-        if theirs in tensors:
-            _check_tensor(theirs, tensors[theirs], tuple(model.get_parameter(name).shape))
-        elif name.startswith(optional):
-            missing.append(name)
-        else:
-            raise InterchangeError(f"{folder} lacks {theirs}. Is it another kind of model?")
-    _check_unused(model.config, tensors, set(names.values()))
-    if missing:
-        message = f"{folder} has no {', '.join(sorted(missing))}: these start untrained."
-        warnings.warn(message, stacklevel=3)
-    return {name: tensors[theirs] for name, theirs in names.items() if theirs in tensors}
-
-
-def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
-    if tensor.shape != shape or tensor.dtype not in FLOATS:  # quantised numbers need their scales
-        has = f"shape {tuple(tensor.shape)} as {tensor.dtype}"
-        raise InterchangeError(f"{name} has {has}, config.json implies floats of {shape}.")
-    if not tensor.float().isfinite().all():  # a float64 may be too large for a float32
-        raise InterchangeError(f"{name} holds NaN or infinity: its training had failed.")
-
-
-def _check_unused(config: AlbertConfig, tensors: dict[str, Tensor], used: set[str]) -> None:
-    """Refuse tensors that would change the model's numbers; name the others in a warning."""
-    fixed = {copy: tensors[first] for copy, first in TIED.items() if first in tensors}
-    fixed |= {} if config.factorised else identity_projection(config)
-    for name in fixed.keys() & tensors.keys():
-        if not tensors[name].equal(fixed[name]):
-            what = "the identity; here E == H means no projection, as in the authors' code"
-            if name in TIED:
-                what = f"{TIED[name]}; here the two are one (tied)"
-            raise InterchangeError(f"{name} is not {what}.")
-    known = used | TIED.keys() | fixed.keys()
-    unused = [name for name in tensors if name not in known and not name.endswith("_ids")]
+    names = tensor_names(model)
+    encoder, _, table = names["albert.embeddings.word.weight"].partition(".")
+    if table in tensors:
+        tensors = {f"{encoder}.{name}": tensor for name, tensor in tensors.items()}
+    weights = {name: tensors.pop(theirs) for name, theirs in names.items() if theirs in tensors}
+    missing = sorted(names.keys() - weights.keys())
+    if lost := [names[name] for name in missing if not name.startswith(optional)]:
+        raise InterchangeError(f"{folder} lacks {lost[0]}. Is it another kind of model?")
+    for name, tensor in weights.items():
+        shape, has = model.get_parameter(name).shape, f"{names[name]} of {folder} has"
+        if tensor.shape != shape or tensor.dtype not in FLOATS:  # quantised need their scales
+            found = f"shape {tuple(tensor.shape)} as {tensor.dtype}"
+            raise InterchangeError(f"{has} {found}, config.json implies floats of {tuple(shape)}.")
+        if not tensor.float().isfinite().all():  # a float64 may be too large for a float32
+            raise InterchangeError(f"{has} NaN or infinity: its training had failed.")
+    # transformers may write a tied weight twice, and a projection where ours has none.
+    bias = "masked_token_head.decoder.bias"
+    decoder = names[bias].replace("bias", "decoder")
+    copies = {f"{decoder}.weight": "albert.embeddings.word.weight", f"{decoder}.bias": bias}
+    implied = identity_projection(model.config)
+    implied |= {copy: weights[name] for copy, name in copies.items() if name in weights}
+    same = {name for name in implied.keys() & tensors if tensors[name].equal(implied[name])}
+    unused = [name for name in tensors if name not in same and not name.endswith("_ids")]
     for name in unused:
-        if re.match(r"(albert|bert)\.(encoder|embeddings)\b", name):
-            raise InterchangeError(f"the file has {name}, which config.json does not describe.")
+        if name in implied or re.match(r"(albert|bert)\.(encoder|embeddings)\b", name):
+            raise InterchangeError(
+                f"{folder} has {name}, and the model of its config.json has no place for it: here "
+                f"the decoder is the table of embeddings, and E == H means no projection."
+            )
+    if missing:
+        warnings.warn(f"{folder} has no {', '.join(missing)}: these start untrained.", stacklevel=3)
     if unused:
-        message = f"{len(unused)} tensors are not used, for example {unused[0]}."
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(f"{len(unused)} tensors are not used, for example {unused[0]}.", stacklevel=3)
+    return weights
 
 
 def identity_projection(config: AlbertConfig) -> dict[str, Tensor]:
     """Return what transformers' ALBERT projects with where E == H and we do not: the identity."""
+    if config.factorised or config.share == "none":
+        return {}
     name, H = "albert.encoder.embedding_hidden_mapping_in", config.hidden_size
     return {f"{name}.weight": torch.eye(H), f"{name}.bias": torch.zeros(H)}

@@ -45,13 +45,13 @@ class HubTokenizer:
             raise TokenizerError(f"this tokenizer lacks one of {', '.join(tokens)}.")
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = ids
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``tokenizer.json`` and ``tokenizer_config.json``, which AutoTokenizer loads."""
+    def save(self, folder: str | Path, **settings) -> None:
+        """Write ``tokenizer.json``, and the config with which transformers loads it."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.tokenizer.save(str(folder / "tokenizer.json"))
-        settings = {"tokenizer_class": "PreTrainedTokenizerFast"} | self.special | self.settings
-        (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n")
+        ours = {"tokenizer_class": "PreTrainedTokenizerFast"} | self.special
+        (folder / SETTINGS).write_text(json.dumps(ours | self.settings | settings, indent=2) + "\n")
 
     def __len__(self) -> int:
         return self.tokenizer.get_vocab_size()

@@ -123,12 +123,12 @@ class AlbertTokenizer:
         file = path / "spiece.model" if path.is_dir() else path
         return cls(read_file(file, Path.read_bytes, TokenizerError))
 
-    def save(self, folder: str | Path) -> None:
-        """Write ``spiece.model`` and ``tokenizer_config.json``, as transformers loads them."""
+    def save(self, folder: str | Path, **settings) -> None:
+        """Write ``spiece.model``, and the config with which transformers loads it."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "spiece.model").write_bytes(self.model_proto)
-        settings = {"tokenizer_class": "AlbertTokenizer"}  # whose own defaults are ours
+        settings = {"tokenizer_class": "AlbertTokenizer"} | settings  # whose defaults are ours
         (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
 
     def __len__(self) -> int:

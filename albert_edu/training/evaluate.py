@@ -86,7 +86,7 @@ def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Float[Tensor, "
     guesses, order = output.sentence_order_logits, batch.order_labels
     classes = (order.where(order == label, IGNORE) for label in (0, 1))
     masked = judged(output.masked_token_loss_sum, output.masked_token_logits, batch.masked_labels)
-    pairs = (judged(albert.loss_sum(guesses, part)[0], guesses, part) for part in classes)
+    pairs = (judged(albert.loss_sum(guesses, part), guesses, part) for part in classes)
     return torch.stack([masked, *pairs])
 
 
@@ -150,6 +150,6 @@ def evaluate(
             )
             labels = batch.masked_labels.where(shown == MASK, IGNORE)
             every_position = every_position + tally(batch, output)
-            loss, _ = albert.loss_sum(logits, labels)
+            loss = albert.loss_sum(logits, labels)
             at_mask_token = at_mask_token + judged(loss, logits, labels)
     return scores(every_position) | means("mask_token", at_mask_token)

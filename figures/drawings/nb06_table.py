@@ -30,7 +30,7 @@ QUESTIONS = (
 
 def written(value) -> str:
     """Return a cell as printed; SQuAD has F1 and exact match."""
-    return f"{value.f1:.1f}/{value.em:.1f}" if hasattr(value, "f1") else str(value)
+    return "/".join(f"{part:.1f}" for part in value) if isinstance(value, tuple) else str(value)
 
 
 def table5_map():

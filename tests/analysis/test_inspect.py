@@ -37,7 +37,7 @@ def test_fill_refuses_a_bare_encoder_whose_guesses_would_be_noise(laptop, tmp_pa
     assert main(["fill", "the united [MASK]", "--model", str(tmp_path)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(
-        f"InterchangeError: {tmp_path} lacks predictions.dense.weight. Is it another kind of model"
+        f"InterchangeError: {tmp_path} lacks predictions.bias. Is it another kind of model"
     )
 
 
@@ -57,8 +57,10 @@ def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
     model, tokenizer = laptop
     said = inspect(model, tokenizer)
     for part in (
-        "E = 64, H = 128, L = 12",
-        "500,194 parameters in all",
+        " 128 hidden size\n",
+        " 12 num layers\n",
+        " all share\n",
+        "500,194 parameters of the whole",
         "layer 12: attention 0, ffn 0",
     ):
         assert part in said

@@ -145,7 +145,7 @@ def test_every_gradient_agrees(pair, batch):
         model.zero_grad()
     ours(batch).loss.backward()
     their_output(theirs, batch).loss.backward()
-    names = tensor_names(ours, theirs.config.model_type)
+    names = tensor_names(ours)
     for mine, other in names.items():
         gradient = ours.get_parameter(mine).grad
         assert_close(gradient, theirs.get_parameter(other).grad, mine, 1e-5)

@@ -10,7 +10,7 @@ import transformers
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
-from albert_edu.model.interchange import save_task_model
+from albert_edu.model.interchange import save_pretrained
 from albert_edu.model.task_heads import LONGEST_ANSWER, AlbertForClassification, AlbertForSpan
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tasks import TaskData
@@ -47,8 +47,10 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
     kind, changes, tmp_path
 ):
     head, shape = HEADS[kind]
-    ours, batch = head(encoder_of(**changes)).eval().double(), data(*shape, labels=[0, 2, 1])
-    save_task_model(ours, None, tmp_path)
+    ours = head(encoder_of(**changes), dropout=0.2).eval().double()
+    batch = data(*shape, labels=[0, 2, 1])
+    names = "abc" if kind.startswith("Seq") else ()
+    assert save_pretrained(ours, None, tmp_path, names) == f"For{kind}"
     load = getattr(transformers, f"AutoModelFor{kind}").from_pretrained
     theirs, report = load(tmp_path, dtype=torch.float64, output_loading_info=True)
     spans = kind == "QuestionAnswering"
@@ -59,6 +61,7 @@ def test_transformers_class_for_the_task_gives_the_same_numbers_from_our_folder(
     inputs |= {} if spans else {"labels": batch.labels}
     output = theirs.eval()(batch.token_ids, **inputs)
     if not spans:
+        assert theirs.dropout.p == 0.2
         loss = ours.loss(batch.rows(slice(None)))  # rows() cuts the padding
         torch.testing.assert_close(loss.double(), output.loss, atol=1e-6, rtol=1e-6)
         return torch.testing.assert_close(output.logits, ours(batch), atol=1e-10, rtol=1e-10)
@@ -72,12 +75,12 @@ def test_transformers_knows_the_names_of_the_classes_and_a_wrong_number_is_refus
     encoder, tmp_path
 ):
     model, names = AlbertForClassification(encoder, 3), ["bad", "fair", "good"]
-    save_task_model(model, None, str(tmp_path), names)
+    save_pretrained(model, None, str(tmp_path), names)
     config = transformers.AutoConfig.from_pretrained(tmp_path)
     assert config.id2label == dict(enumerate(names)) and config.num_labels == 3
     assert config.label2id == {"bad": 0, "fair": 1, "good": 2}
-    with pytest.raises(ValueError, match="2 label names for a head with 3 outputs"):
-        save_task_model(model, None, tmp_path, names[:2])
+    with pytest.raises(ValueError, match="2 label names for a head of 3 outputs"):
+        save_pretrained(model, None, tmp_path, names[:2])
 
 
 def test_only_the_context_can_answer_and_answers_are_in_order(encoder):

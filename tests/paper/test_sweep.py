@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from albert_edu import AlbertForPretraining
-from albert_edu.model.stacking import start_from
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import pretrain as loop
 from albert_edu.training.step import NonFiniteLoss
@@ -15,6 +14,7 @@ from albert_paper import measures
 from albert_paper import sweep as module
 from albert_paper.measures import few_labels, layer_steps, order_cross, scores_third_domain
 from albert_paper.plan import run_of_row
+from albert_paper.stacking import start_from
 from albert_paper.sweep import Run, sweep
 from tests.support import run_here, same_bits
 
