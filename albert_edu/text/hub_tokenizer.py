@@ -60,10 +60,6 @@ class HubTokenizer:
         """Return the token ids of a text, without special ones; "[MASK]" becomes that token."""
         return self.tokenizer.encode(check_text(text), add_special_tokens=False).ids
 
-    def encode_many(self, texts: list[str]) -> list[list[int]]:
-        """Return the token ids of each text."""
-        return [self.encode(text) for text in texts]
-
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
         return [self.tokenizer.id_to_token(int(i)) for i in ids]

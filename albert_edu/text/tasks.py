@@ -99,8 +99,8 @@ def encode_choices(
         raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
     pairs, passages = [], encode_known([example.passage for example in examples], tokenizer)
     for example, passage in zip(examples, passages, strict=True):
-        for choice in tokenizer.encode_many(list(example.choices)):
-            choice = choice[-(sequence_length // 2) :]
+        for choice in example.choices:
+            choice = tokenizer.encode(choice)[-(sequence_length // 2) :]
             pairs.append((passage[: sequence_length - 3 - len(choice)], choice))
     labels = [example.label for example in examples]
     return as_data(pairs, labels, tokenizer, sequence_length, *counts)
@@ -109,7 +109,7 @@ def encode_choices(
 def encode_known(texts: list[str], tokenizer: Tokenizer) -> list[list[int]]:
     """Return the ids of each text, and judge by the first thousand as ``check_known`` does."""
     check_known(tokenizer, texts[:1000], "the rows")
-    return tokenizer.encode_many(texts)
+    return [tokenizer.encode(text) for text in texts]
 
 
 def truncate_pair(a: list[int], b: list[int], room: int) -> None:

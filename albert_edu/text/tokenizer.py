@@ -144,10 +144,6 @@ class AlbertTokenizer:
             ids += [UNK, *self.processor.encode(part)]
         return ids[1:]
 
-    def encode_many(self, texts: list[str]) -> list[list[int]]:
-        """Token ids of each text, without special tokens."""
-        return [self.encode(text) for text in texts]
-
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The SentencePiece pieces of token ids; WORD_START marks where a word begins."""
         return [self.processor.id_to_piece(int(i)) for i in ids]

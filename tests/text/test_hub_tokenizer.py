@@ -46,7 +46,6 @@ def test_a_wordpiece_bert_is_loaded_with_its_tokenizer(bert, tmp_path):
     theirs = transformers.BertTokenizer.from_pretrained(bert)
     text = "Four score and SEVEN years ago. Lincoln"
     assert tokenizer.encode(text) == theirs.encode(text, add_special_tokens=False)
-    assert tokenizer.encode_many([text, "ago"]) == [tokenizer.encode(text), tokenizer.encode("ago")]
     special = [getattr(tokenizer, f"{name}_id") for name in "pad unk cls sep mask".split()]
     assert special == [0, 3, 4, 5, 6] and len(tokenizer) == len(WORDS) + 2
 
