@@ -9,7 +9,6 @@ import json
 import unicodedata
 import warnings
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 
 import tokenizers
@@ -44,6 +43,8 @@ class HubTokenizer:
         if None in ids:
             raise TokenizerError(f"this tokenizer lacks one of {', '.join(tokens)}.")
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = ids
+        # Sixteen hex digits that change with the tokenizer.
+        self.fingerprint = hashlib.sha256(tokenizer.to_str().encode()).hexdigest()[:16]
 
     def save(self, folder: str | Path) -> None:
         """Write ``tokenizer.json`` and ``tokenizer_config.json``, which AutoTokenizer loads."""
@@ -63,11 +64,6 @@ class HubTokenizer:
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
         return [self.tokenizer.id_to_token(int(i)) for i in ids]
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Sixteen hex digits that change with the tokenizer."""
-        return hashlib.sha256(self.tokenizer.to_str().encode()).hexdigest()[:16]
 
 
 Tokenizer = AlbertTokenizer | HubTokenizer
