@@ -106,7 +106,7 @@ def _question(row: dict, question: str, context: str) -> SpanExample:
         raise ValueError("an answer does not stand where it says")
     if row.get("is_impossible") not in (None, not texts):
         raise ValueError(f"is_impossible is {row['is_impossible']!r}, not {not texts}")
-    return SpanExample(str(row.get("id", "")), question, context, tuple(texts), *starts[:1])
+    return SpanExample(question, context, tuple(texts), *starts[:1])
 
 
 def _exam(row: dict, article: str, question: str) -> ChoiceExample:

@@ -27,7 +27,6 @@ class Example(NamedTuple):
 
 
 Split = tuple[list[Example], list[Example]]  # to learn from, and to be tested on
-Pair = tuple[list[int], list[int] | None]  # the tokens of a text, and those of a second one
 
 
 class ChoiceExample(NamedTuple):
@@ -44,7 +43,6 @@ class SpanExample(NamedTuple):
     ``start`` is the character at which the first answer begins.
     """
 
-    id: str
     question: str
     context: str
     answers: tuple[str, ...]
@@ -75,13 +73,17 @@ class TaskData:
 
 
 def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length: int) -> TaskData:
-    """Encode single texts and pairs; a longer text loses tokens from its end until both fit."""
+    """Encode single texts and pairs; the longer one, or the second, loses its end until both fit.
+
+    That is half of the room for each of two long texts, and all that is left beside a short one.
+    """
     first = encode_known([example.first for example in examples], tokenizer)
     second = encode_known([example.second or "" for example in examples], tokenizer)
     pairs = []
     for a, b, example in zip(first, second, examples, strict=True):
-        truncate_pair(a, b, sequence_length - (2 if example.second is None else 3))
-        pairs.append((a, None if example.second is None else b))
+        room = sequence_length - (2 if example.second is None else 3)
+        b = b[: max(room // 2, room - len(a))]
+        pairs.append((a[: room - len(b)], None if example.second is None else b))
     return as_data(pairs, [example.label for example in examples], tokenizer, sequence_length)
 
 
@@ -111,23 +113,13 @@ def encode_known(texts: list[str], tokenizer: Tokenizer) -> list[list[int]]:
     return [tokenizer.encode(text) for text in texts]
 
 
-def truncate_pair(a: list[int], b: list[int], room: int) -> None:
-    """Shorten the longer of two lists, token by token and in place, until both fit together.
-
-    >>> a, b = [1, 2, 3, 4, 5], [6, 7]
-    >>> truncate_pair(a, b, 5); a, b
-    ([1, 2, 3], [6, 7])
-    """
-    while len(a) + len(b) > max(room, 0):  # less than none is as_data's to refuse
-        (a if len(a) > len(b) else b).pop()
-
-
 def as_data(
-    pairs: list[Pair], labels: list, tokenizer: Tokenizer, sequence_length: int, *choices: int
+    pairs: list[tuple], labels: list, tokenizer: Tokenizer, sequence_length: int, *choices: int
 ) -> TaskData:
     """Lay out [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and padding: [N,S], or [N,C,S].
 
-    Raises ValueError if there is nothing, or if one is too long.
+    ``pairs`` are the token ids of A and those of B, or None for no B. Raises ValueError if there is
+    nothing, or if one is too long.
     """
     if not pairs:
         raise ValueError("there is no example to encode.")
@@ -135,14 +127,11 @@ def as_data(
     laid = [[cls, *a, sep, *([] if b is None else [*b, sep])] for a, b in pairs]
     length, position = torch.tensor([[len(ids)] for ids in laid]), torch.arange(sequence_length)
     if length.max() > sequence_length:
-        raise ValueError(
-            f"sequence_length {sequence_length} is too short for {length.max()} tokens."
-        )
+        raise ValueError(f"sequence_length {sequence_length} is too short: {length.max()} tokens.")
     token_ids = torch.tensor([ids + [PAD] * (sequence_length - len(ids)) for ids in laid])
-    attention_mask = position < length
-    segment_ids = attention_mask & (position >= torch.tensor([[len(a) + 2] for a, _ in pairs]))
-    parts = (token_ids, segment_ids.long(), attention_mask.long())
-    parts = (part.view(-1, *choices, sequence_length) for part in parts)
+    tokens = position < length
+    in_b = tokens & (position >= torch.tensor([[len(a) + 2] for a, _ in pairs]))
+    parts = (part.long().view(-1, *choices, sequence_length) for part in (token_ids, in_b, tokens))
     return TaskData(*parts, torch.tensor(labels))
 
 
@@ -166,7 +155,7 @@ def story_questions(
     The answer is one word of the context. ``stories`` is what ``load_corpus`` or ``hold_out`` gave.
     """
     rng, examples = np.random.default_rng(seed), []
-    for number in range(count):
+    for _ in range(count):
         story = stories[int(rng.integers(len(stories)))]["sentences"]
         first = int(rng.integers(max(len(story) - 3, 1)))
         told = story[first : first + 4]
@@ -176,7 +165,7 @@ def story_questions(
         if rng.random() < 0.5:
             question, answer, start = f"{name} {verb}", noun, len(f"{name} {verb} {the} ")
         start += sum(len(sentence) + 1 for sentence in told[:asked])
-        examples.append(SpanExample(f"story-{number}", question, " ".join(told), (answer,), start))
+        examples.append(SpanExample(question, " ".join(told), (answer,), start))
     return examples
 
 

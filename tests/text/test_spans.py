@@ -47,7 +47,7 @@ def test_characters_of_tokens_point_back_into_the_text(text, context):
 
 def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answer(text):
     context = ODD[3] + " The Senate met in the new chamber."
-    answer = SpanExample("", "?", context, (context[6:8],), 6)
+    answer = SpanExample("?", context, (context[6:8],), 6)
     _, places = tokens_with_offsets(context, text.tokenizer)
     dots = [place for place in places if place == (5, 6)]
     assert len(dots) == 3
@@ -64,7 +64,7 @@ def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answe
 def test_an_answer_becomes_positions_in_each_window_that_holds_all_of_it_and_comes_back(
     text, answer
 ):
-    example = SpanExample("q", "What?", CONTEXT, (answer,), CONTEXT.index(answer))
+    example = SpanExample("What?", CONTEXT, (answer,), CONTEXT.index(answer))
     spans = encode_spans([example, example._replace(answers=(), start=-1)], text.tokenizer, 16)
     begin, end = example.start, example.start + len(answer)
     assert spans.unanswerable and (spans.data.labels != IGNORE).any()
@@ -88,7 +88,7 @@ def test_a_question_keeps_a_third_of_the_window_or_64_tokens_and_windows_overlap
     text, sequence_length, kept, stride
 ):
     long, context = "Which of the two was it? " * 20, CONTEXT * 20
-    examples = [SpanExample("q", long, context, ()), SpanExample("q", "Who?", "In 1859.", ())]
+    examples = [SpanExample(long, context, ()), SpanExample("Who?", "In 1859.", ())]
     spans = encode_spans(examples, text.tokenizer, sequence_length)
     question, (ids, places) = (
         text.tokenizer.encode(long)[:kept],

@@ -124,8 +124,8 @@ def test_a_table_of_the_hub_numbers_its_classes_itself(tmp_path):
 def test_questions_have_answers_or_none_and_exams_fill_the_blank_or_add_the_option(tmp_path):
     none = SPAN | {"answers": {"text": [], "answer_start": []}}
     assert read_rows(lines(tmp_path, SPAN, none)).examples == [
-        SpanExample("q7", "where?", "ab cd", ("cd",), 3),
-        SpanExample("q7", "where?", "ab cd", ()),
+        SpanExample("where?", "ab cd", ("cd",), 3),
+        SpanExample("where?", "ab cd", ()),
     ]
     assert read_rows(lines(tmp_path, EXAM, EXAM | {"question": "Why?"})).examples == [
         ChoiceExample("It rained.", ("Why a?", "Why b?", "Why c?"), 2),
@@ -143,8 +143,8 @@ def test_the_published_json_of_squad_is_flattened(tmp_path):
     asked = {"id": "1", "question": "where?", "answers": [answer, {"text": "d", "answer_start": 4}]}
     open_ended = {"id": "2", "question": "who?", "answers": [], "is_impossible": True}
     assert read_rows(squad(tmp_path, asked, open_ended)).examples == [
-        SpanExample("1", "where?", "ab cd", ("cd", "d"), 3),
-        SpanExample("2", "who?", "ab cd", ()),
+        SpanExample("where?", "ab cd", ("cd", "d"), 3),
+        SpanExample("who?", "ab cd", ()),
     ]
     wrong = [
         asked | {"is_impossible": "False"},
