@@ -21,14 +21,9 @@ WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] four score and seven year ##s ago .".spl
 
 def write_bert(folder: Path, words: list[str], rows: int | None = None):
     """Write a folder as transformers writes it: random weights, tokenizer.json and its settings."""
-    config = transformers.BertConfig(
-        vocab_size=rows or len(words),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=16,
-    )
+    layers = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    sizes = {"vocab_size": rows or len(words), "hidden_size": 16, "max_position_embeddings": 16}
+    config = transformers.BertConfig(**sizes, **layers)
     transformers.BertForPreTraining(config).save_pretrained(folder)
     vocabulary = {word: number for number, word in enumerate(words)}
     transformers.BertTokenizer(vocabulary, do_lower_case=True).save_pretrained(folder)
@@ -97,10 +92,7 @@ def test_a_tokenizer_without_the_special_tokens_is_refused():
 
 @pytest.mark.parametrize(
     ("words", "notice", "kind"),
-    [
-        (WORDS[:-3], pytest.warns, UserWarning),
-        ([*WORDS, *"xyz"], pytest.raises, TokenizerError),
-    ],
+    [(WORDS[:-3], pytest.warns, UserWarning), ([*WORDS, *"xyz"], pytest.raises, TokenizerError)],
 )
 def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, notice, kind):
     write_bert(bert, words, rows=len(WORDS))
