@@ -114,8 +114,6 @@ SETTINGS = {
         "seed": (-1, 1.5, None, 2**32 + 1),
         "vocab_size": ("9", 65_537),
     },
-    unchecked("text/tasks").sentiment: {"examples": (7, 2.5, 20_001), "seed": (-1, 2**32)},
-    unchecked("text/tasks").story_gap: {"examples": (7, 2.5, 10**6 + 1), "seed": (-1, 2**32 + 1)},
     partial(STREAM.batch, None): {"step": (-1, 1.5, 2**40 + 1)},
     partial(unchecked("training/finetune").make_ready, SHAPED, None, None, None): {
         "sequence_length": (0, 7, 33, "8", True)

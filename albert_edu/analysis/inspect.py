@@ -26,7 +26,7 @@ def fill(
     and TokenizerError where the tokenizer does not know the text.
     """
     check_numbers(locals(), 1, model.config.vocab_size, "top")
-    parts = tokenizer.encode_many(text.split(MASK))
+    parts = [tokenizer.encode(part) for part in text.split(MASK)]
     if len(parts) == 1:
         raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
     check_known(tokenizer, text.split(MASK))

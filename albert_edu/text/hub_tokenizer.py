@@ -9,7 +9,6 @@ import json
 import unicodedata
 import warnings
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 
 import tokenizers
@@ -19,6 +18,7 @@ from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_tex
 
 SETTINGS = "tokenizer_config.json"
 SPECIAL = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")  # fields of that file
+ADDED = ("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens")
 WHOLE = (
     "Two lines of transformers write all of it into one tokenizer.json: tokenizer = "
     "AutoTokenizer.from_pretrained(FOLDER), tokenizer.save_pretrained(NEW)."
@@ -44,6 +44,8 @@ class HubTokenizer:
         if None in ids:
             raise TokenizerError(f"this tokenizer lacks one of {', '.join(tokens)}.")
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = ids
+        # Sixteen hex digits that change with the tokenizer.
+        self.fingerprint = hashlib.sha256(tokenizer.to_str().encode()).hexdigest()[:16]
 
     def save(self, folder: str | Path, **settings) -> None:
         """Write ``tokenizer.json``, and the config with which transformers loads it."""
@@ -60,18 +62,9 @@ class HubTokenizer:
         """Return the token ids of a text, without special ones; "[MASK]" becomes that token."""
         return self.tokenizer.encode(check_text(text), add_special_tokens=False).ids
 
-    def encode_many(self, texts: list[str]) -> list[list[int]]:
-        """Return the token ids of each text."""
-        return [self.encode(text) for text in texts]
-
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
         return [self.tokenizer.id_to_token(int(i)) for i in ids]
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Sixteen hex digits that change with the tokenizer."""
-        return hashlib.sha256(self.tokenizer.to_str().encode()).hexdigest()[:16]
 
 
 Tokenizer = AlbertTokenizer | HubTokenizer
@@ -87,7 +80,8 @@ def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     file = next((folder / name for name in names if (folder / name).exists()), None)
     if file is None:
         return None
-    settings = read_json(folder / SETTINGS, FileError) if (folder / SETTINGS).exists() else {}
+    config, more = folder / SETTINGS, folder / "added_tokens.json"
+    settings, added = (read_json(f, FileError) if f.exists() else {} for f in (config, more))
     if file.name == "spiece.model":
         tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise(PROBE)
     elif file.name == "tokenizer.json":
@@ -103,31 +97,18 @@ def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     said = {"do_lower_case": of_bert or None} | settings  # what transformers takes it for
     for field, done in does.items():
         if said.get(field) not in (None, done):
-            raise TokenizerError(
-                f"{folder / SETTINGS} has {field} {not done}, {file.name} {done}. {WHOLE}"
-            )
-    _check_added(folder, settings, tokenizer)
+            raise TokenizerError(f"{config} has {field} {said[field]}, {file.name} {done}. {WHOLE}")
+    named = [*added, *map(settings.get, SPECIAL)]
+    with blame(config, FileError):
+        for tokens in filter(None, map(settings.get, ADDED)):
+            named += tokens.values() if isinstance(tokens, dict) else tokens
+        texts = {token["content"] if isinstance(token, dict) else token for token in named if token}
+    if missing := texts.difference(tokenizer.pieces(range(len(tokenizer)))):
+        missing = ", ".join(sorted(missing))
+        raise TokenizerError(f"{folder} adds {missing}, which its vocabulary has not. {WHOLE}")
     message = f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model {rows:,} rows."
     if len(tokenizer) > rows:
         raise TokenizerError(message)
     if len(tokenizer) < rows:
         warnings.warn(message, stacklevel=3)
     return tokenizer
-
-
-def _check_added(folder: Path, settings: dict, tokenizer: Tokenizer) -> None:
-    """Raise TokenizerError for a special or an added token that the vocabulary has not."""
-    file = folder / "added_tokens.json"
-    tokens = [*(read_json(file, FileError) if file.exists() else ())]
-    tokens += [settings.get(name) for name in SPECIAL]
-    with blame(folder / SETTINGS, FileError):
-        for field in ("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens"):
-            named = settings.get(field) or []
-            tokens += named.values() if isinstance(named, dict) else named
-        texts = {
-            token["content"] if isinstance(token, dict) else token for token in tokens if token
-        }
-        added = texts.difference(tokenizer.pieces(range(len(tokenizer))))
-    if added:
-        added = ", ".join(sorted(added))
-        raise TokenizerError(f"{folder} adds {added}, which its vocabulary has not. {WHOLE}")

@@ -32,17 +32,16 @@ def tokens_with_offsets(text: str, tokenizer: Tokenizer) -> tuple[list[int], lis
         encoding = tokenizer.tokenizer.encode(text, add_special_tokens=False)
         return encoding.ids, encoding.offsets
     plain, places = normalise_with_places(text)
-    found = []  # from which character of ``plain`` to which
-    for part in re.finditer(rf"{UNKNOWN}|((?!{UNKNOWN}).)+", plain):
-        if part[0] == UNKNOWN:
-            found.append(part.span())
-            continue
+    found, at = [], 0  # from which character of ``plain`` to which
+    for part in plain.split(UNKNOWN):
         # SentencePiece normalises once more, and says from which character each of its own came.
-        _, origins = tokenizer.processor.normalize(part[0], with_offsets=True)
+        _, origins = tokenizer.processor.normalize(part, with_offsets=True)
         end = 0
-        for piece in tokenizer.processor.encode(part[0], out_type=str):
+        for piece in tokenizer.processor.encode(part, out_type=str):
             begin, end = end + piece.startswith(WORD_START), end + len(piece)
-            found.append((part.start() + origins[begin], part.start() + origins[end]))
+            found.append((at + origins[begin], at + origins[end]))
+        at += len(part) + len(UNKNOWN)
+        found.append((at - len(UNKNOWN), at))
     ends = [0, *(end for _, end in places)]
-    offsets = [(places[i][0] if i < j else ends[j], ends[j]) for i, j in found]
+    offsets = [(places[i][0] if i < j else ends[j], ends[j]) for i, j in found[:-1]]
     return tokenizer.encode(text), offsets

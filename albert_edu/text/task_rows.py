@@ -106,7 +106,7 @@ def _question(row: dict, question: str, context: str) -> SpanExample:
         raise ValueError("an answer does not stand where it says")
     if row.get("is_impossible") not in (None, not texts):
         raise ValueError(f"is_impossible is {row['is_impossible']!r}, not {not texts}")
-    return SpanExample(str(row.get("id", "")), question, context, tuple(texts), *starts[:1])
+    return SpanExample(question, context, tuple(texts), *starts[:1])
 
 
 def _exam(row: dict, article: str, question: str) -> ChoiceExample:
@@ -143,8 +143,11 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
     path = Path(source)
     if path.suffix.lower() == ".json":
         with blame(source, TaskFileError, COLUMNS):
-            return squad_rows(path), []
-    elif path.suffix.lower() in ROWS:
+            articles = json.loads(read_text(path, TaskFileError))["data"]
+            parts = [part for article in articles for part in article["paragraphs"]]
+            none = {"is_impossible": False}  # SQuAD 1.1 does not say it
+            return [none | qa | {"context": p["context"]} for p in parts for qa in p["qas"]], []
+    if path.suffix.lower() in ROWS:
         with opened_rows(path, TaskFileError, COLUMNS) as table:
             rows = list(table)
     elif source.count(":") == 2:
@@ -156,13 +159,3 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
     for row in rows if names else []:  # a split without labels has -1
         row["label"] = dict(enumerate(names)).get(row["label"], row["label"])
     return rows, names
-
-
-def squad_rows(path: Path) -> list[dict]:
-    """Return a row for each question of SQuAD's published JSON, 1.1 or 2.0."""
-    return [
-        {"is_impossible": False, **question, "context": paragraph["context"]}
-        for article in json.loads(read_text(path, TaskFileError))["data"]
-        for paragraph in article["paragraphs"]
-        for question in paragraph["qas"]
-    ]

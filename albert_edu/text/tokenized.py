@@ -65,7 +65,7 @@ class TokenizedCorpus:
             folder.mkdir(parents=True, exist_ok=True)
         with (folder / "tokens.bin").open("wb") if folder else io.BytesIO() as file:
             for document in documents:
-                encoded = tokenizer.encode_many(document["sentences"])
+                encoded = [tokenizer.encode(text) for text in document["sentences"]]
                 file.write(np.array([*chain.from_iterable(encoded)], np.uint16))
                 lengths.extend(len(ids) for ids in encoded if ids)
                 counts.append(sum(map(bool, encoded)))

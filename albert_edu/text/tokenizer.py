@@ -14,11 +14,10 @@ take the other one; which one depends on the versions, so no test holds that.
 import hashlib
 import io
 import json
-import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
+from string import ascii_letters
 
 import numpy as np
 import sentencepiece
@@ -55,16 +54,14 @@ def normalise(text: str) -> str:
 
 
 def begins_word(piece: str) -> bool:
-    """Whether a piece begins a unit of whole-word masking: it carries the word mark, is a
-    lone punctuation mark, or holds anything but ASCII letters and punctuation (so digits
-    and foreign letters are units of their own).
+    """Whether a piece begins a unit of whole-word masking: it is a lone punctuation mark, or
+    holds anything but ASCII letters and punctuation, such as the word mark (so digits and
+    foreign letters are units of their own).
 
     >>> [begins_word(piece) for piece in ("▁state", "hood", ",", "--", "7")]
     [True, False, True, False, True]
     """
-    if piece.startswith((WORD_START, "<")) or piece in PUNCTUATION:
-        return True
-    return any(c not in PUNCTUATION and not (c.isascii() and c.isalpha()) for c in piece)
+    return piece in PUNCTUATION or not PUNCTUATION.union(ascii_letters).issuperset(piece)
 
 
 class AlbertTokenizer:
@@ -81,6 +78,10 @@ class AlbertTokenizer:
                 f"this SentencePiece model begins with {special}, and ALBERT's with <pad>, "
                 f"{UNKNOWN}, {', '.join(CONTROL_SYMBOLS)}. It was not trained for ALBERT."
             )
+        # bool[V]: whether a token begins a masking unit, by the authors' rule.
+        self.starts_word = np.array([begins_word(piece) for piece in self.pieces(range(len(self)))])
+        # Sixteen hex digits that change with the model.
+        self.fingerprint = hashlib.sha256(model_proto).hexdigest()[:16]
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "AlbertTokenizer":
@@ -144,10 +145,6 @@ class AlbertTokenizer:
             ids += [UNK, *self.processor.encode(part)]
         return ids[1:]
 
-    def encode_many(self, texts: list[str]) -> list[list[int]]:
-        """Token ids of each text, without special tokens."""
-        return [self.encode(text) for text in texts]
-
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The SentencePiece pieces of token ids; WORD_START marks where a word begins."""
         return [self.processor.id_to_piece(int(i)) for i in ids]
@@ -156,14 +153,4 @@ class AlbertTokenizer:
         """Text of the ids; special tokens are left out, except [MASK], which one wants to see."""
         shown = [piece for piece in self.pieces(ids) if piece not in ("<pad>", "[CLS]", "[SEP]")]
         text = "".join(shown).replace("[MASK]", f"{WORD_START}[MASK]").replace(WORD_START, " ")
-        return re.sub(" +", " ", text).strip()
-
-    @cached_property
-    def starts_word(self) -> np.ndarray:
-        """bool[V]: whether a token begins a masking unit, by the authors' rule (begins_word)."""
-        return np.array([begins_word(piece) for piece in self.pieces(range(len(self)))])
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Sixteen hex digits that change with the model."""
-        return hashlib.sha256(self.model_proto).hexdigest()[:16]
+        return " ".join(text.split())

@@ -18,14 +18,12 @@ def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the tex
     which no model can tell anything. Raises TokenizerError above 30% of the tokens and warns above
     0.5%; either names the commonest symbols.
     """
-    tokens, unknown = Counter(), Counter()
+    count, unk_id, unknown = 0, tokenizer.unk_id, Counter()
     for text in texts:
-        tokens.update(ids := tokenizer.encode(text))
-        if tokenizer.unk_id in ids:
-            offsets = tokens_with_offsets(text, tokenizer)
-            at = [place for i, place in zip(*offsets, strict=True) if i == tokenizer.unk_id]
-            unknown.update(text[start:end] for start, end in at)
-    share = tokens[tokenizer.unk_id] / max(1, tokens.total())
+        count += len(ids := tokenizer.encode(text))
+        places = tokens_with_offsets(text, tokenizer)[1] if unk_id in ids else ()  # it is slow
+        unknown.update(text[a:b] for i, (a, b) in zip(ids, places, strict=False) if i == unk_id)
+    share = unknown.total() / max(1, count)
     if not any(map(str.isalpha, "".join(unknown))):
         share = min(share, MOST)  # marks alone are no other script
     symbols = ", ".join(f"{symbol!r} {count:,}" for symbol, count in unknown.most_common(8))

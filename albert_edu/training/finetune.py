@@ -154,7 +154,7 @@ def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: s
 
     Raises ValueError for a context without a token.
     """
-    example = SpanExample("", question, context, ())
+    example = SpanExample(question, context, ())
     data = encode_spans([example], tokenizer, model.albert.config.max_positions)
     if not len(data.characters[0]):
         raise ValueError(f"there is no token in the context {context!r:.80}.")

@@ -16,9 +16,8 @@ WORLD = "stories:num_documents=60,num_scripts=12"
 def reviews(monkeypatch):
     """Sixty reviews, every third a bad one; as in the real table, row numbers are not the index."""
     rows = [{"text": f"Film<br />{n}", "label": int(n % 3 > 0)} for n in range(60)]
-    monkeypatch.setattr(
-        tasks, "imdb_table", lambda: pd.DataFrame(rows, index=np.arange(60) * 2 + 7)
-    )
+    table = pd.DataFrame(rows, index=np.arange(60) * 2 + 7)
+    monkeypatch.setattr(tasks, "imdb_table", lambda: table)
 
 
 def test_reviews_are_as_often_good_as_bad_and_each_is_drawn_once(reviews):
@@ -54,18 +53,13 @@ def test_two_sentences_of_a_story_follow_each_other_or_leave_something_out_as_th
     assert tuple(map(len, split)) == (300, 100)
     for examples, stories in zip(split, parts, strict=True):
         for first, second, label in examples:
-            assert any(
-                first in document and second in document for document in stories["sentences"]
-            )
-            i, j = (
-                next(stage for stage, verbs in enumerate(STAGES) if text.split()[1] in verbs)
-                for text in (first, second)
-            )
+            assert any({first, second} <= {*document} for document in stories["sentences"])
+            verbs = (text.split()[1] for text in (first, second))
+            i, j = (next(n for n, stage in enumerate(STAGES) if verb in stage) for verb in verbs)
             seen.add((i, j, label))
     assert seen == {(i, j, int(j > i + 1)) for i in range(6) for j in range(i + 1, 6)}
-    assert (
-        170 < sum(example.label for part in split for example in part) < 230
-    )  # half, within three standard deviations
+    # Half, within three standard deviations.
+    assert 170 < sum(example.label for part in split for example in part) < 230
 
 
 def test_the_seed_decides_everything_and_is_0_by_default(reviews, parts):

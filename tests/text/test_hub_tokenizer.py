@@ -21,14 +21,9 @@ WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] four score and seven year ##s ago .".spl
 
 def write_bert(folder: Path, words: list[str], rows: int | None = None):
     """Write a folder as transformers writes it: random weights, tokenizer.json and its settings."""
-    config = transformers.BertConfig(
-        vocab_size=rows or len(words),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=16,
-    )
+    layers = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    sizes = {"vocab_size": rows or len(words), "hidden_size": 16, "max_position_embeddings": 16}
+    config = transformers.BertConfig(**sizes, **layers)
     transformers.BertForPreTraining(config).save_pretrained(folder)
     vocabulary = {word: number for number, word in enumerate(words)}
     transformers.BertTokenizer(vocabulary, do_lower_case=True).save_pretrained(folder)
@@ -46,7 +41,6 @@ def test_a_wordpiece_bert_is_loaded_with_its_tokenizer(bert, tmp_path):
     theirs = transformers.BertTokenizer.from_pretrained(bert)
     text = "Four score and SEVEN years ago. Lincoln"
     assert tokenizer.encode(text) == theirs.encode(text, add_special_tokens=False)
-    assert tokenizer.encode_many([text, "ago"]) == [tokenizer.encode(text), tokenizer.encode("ago")]
     special = [getattr(tokenizer, f"{name}_id") for name in "pad unk cls sep mask".split()]
     assert special == [0, 3, 4, 5, 6] and len(tokenizer) == len(WORDS) + 2
 
@@ -58,7 +52,7 @@ def test_a_wordpiece_bert_is_fine_tuned_on_pairs_and_spans_with_its_own_special_
     assert data.token_ids[0].tolist() == [4, 7, 8, 5, 11, 12, 13, 5, 0, 0, 0, 0]
     assert AlbertForClassification(model.albert, 2).loss(data).isfinite()
     context = "Four score and seven years ago."
-    example = SpanExample("q", "and seven?", context, ("seven years",), 15)
+    example = SpanExample("and seven?", context, ("seven years",), 15)
     with pytest.warns(UserWarning, match=r"the rows are unknown; most often '\?' 1"):
         spans = encode_spans([example], tokenizer, 16)
     start, end = spans.data.labels[0].tolist()
@@ -98,10 +92,7 @@ def test_a_tokenizer_without_the_special_tokens_is_refused():
 
 @pytest.mark.parametrize(
     ("words", "notice", "kind"),
-    [
-        (WORDS[:-3], pytest.warns, UserWarning),
-        ([*WORDS, *"xyz"], pytest.raises, TokenizerError),
-    ],
+    [(WORDS[:-3], pytest.warns, UserWarning), ([*WORDS, *"xyz"], pytest.raises, TokenizerError)],
 )
 def test_a_tokenizer_of_another_size_than_the_table_is_noticed(bert, words, notice, kind):
     write_bert(bert, words, rows=len(WORDS))

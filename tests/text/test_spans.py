@@ -47,7 +47,7 @@ def test_characters_of_tokens_point_back_into_the_text(text, context):
 
 def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answer(text):
     context = ODD[3] + " The Senate met in the new chamber."
-    answer = SpanExample("", "?", context, (context[6:8],), 6)
+    answer = SpanExample("?", context, (context[6:8],), 6)
     _, places = tokens_with_offsets(context, text.tokenizer)
     dots = [place for place in places if place == (5, 6)]
     assert len(dots) == 3
@@ -58,27 +58,25 @@ def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answe
     assert covered.max() <= len(context) and covered[0, 0] >= 6
 
 
-@pytest.mark.parametrize(
-    "answer", ["Senate", "1859", "in the", "new chamber", "cafés", "The", "spoke of"]
-)
+ANSWERS = ["Senate", "1859", "in the", "new chamber", "cafés", "The", "spoke of"]
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer_becomes_positions_in_each_window_that_holds_all_of_it_and_comes_back(
     text, answer
 ):
-    example = SpanExample("q", "What?", CONTEXT, (answer,), CONTEXT.index(answer))
+    example = SpanExample("What?", CONTEXT, (answer,), CONTEXT.index(answer))
     spans = encode_spans([example, example._replace(answers=(), start=-1)], text.tokenizer, 16)
-    begin, end = example.start, example.start + len(answer)
-    assert spans.unanswerable and (spans.data.labels != IGNORE).any()
-    windows = zip(
-        spans.question_of, spans.characters, spans.data.segment_ids, spans.data.labels, strict=True
-    )
-    for question, characters, segments, label in windows:
+    data, begin, end = spans.data, example.start, example.start + len(answer)
+    assert spans.unanswerable and (data.labels != IGNORE).any()
+    windows = (spans.question_of, spans.characters, data.segment_ids, data.labels)
+    for question, characters, segments, label in zip(*windows, strict=True):
         holds_it = question == 0 and characters[0, 0] <= begin and end <= characters[-1, 1]
         assert (label != IGNORE).all() == holds_it == (label != IGNORE).any()
         if holds_it:
+            # The token with its first character, and that with its last.
             (b, e), (b_last, e_last) = characters[label - segments.argmax()]
-            assert (
-                b <= begin < e and b_last < end <= e_last
-            )  # the token with its first character, and with its last
+            assert b <= begin < e and b_last < end <= e_last
 
 
 @pytest.mark.parametrize(
@@ -88,16 +86,13 @@ def test_a_question_keeps_a_third_of_the_window_or_64_tokens_and_windows_overlap
     text, sequence_length, kept, stride
 ):
     long, context = "Which of the two was it? " * 20, CONTEXT * 20
-    examples = [SpanExample("q", long, context, ()), SpanExample("q", "Who?", "In 1859.", ())]
+    examples = [SpanExample(long, context, ()), SpanExample("Who?", "In 1859.", ())]
     spans = encode_spans(examples, text.tokenizer, sequence_length)
-    question, (ids, places) = (
-        text.tokenizer.encode(long)[:kept],
-        tokens_with_offsets(context, text.tokenizer),
-    )
+    question = text.tokenizer.encode(long)[:kept]
+    ids, places = tokens_with_offsets(context, text.tokenizer)
     room, rows = sequence_length - 3 - kept, len(spans.question_of) - 1
-    assert (
-        (rows - 2) * stride + room < len(ids) <= (rows - 1) * stride + room
-    )  # the last window is the first to reach the end
+    # The last window is the first to reach the end.
+    assert (rows - 2) * stride + room < len(ids) <= (rows - 1) * stride + room
     assert spans.question_of.tolist() == [0] * rows + [1]
     for row in range(rows):
         window = slice(row * stride, row * stride + room)

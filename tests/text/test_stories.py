@@ -119,7 +119,7 @@ def test_every_word_is_written_as_the_tokenizer_gives_it_back():
 def test_the_spelling_lesson_saves_a_quarter_of_the_pieces():
     lines = [sentence for document in stories(200)["sentences"] for sentence in document]
     with_lesson, without = (
-        sum(map(len, AlbertTokenizer.train(taught, 180).encode_many(lines)))
+        sum(map(len, map(AlbertTokenizer.train(taught, 180).encode, lines)))
         for taught in (lines + spelling_lesson(), lines)
     )
     assert with_lesson < 0.75 * without

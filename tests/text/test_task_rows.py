@@ -69,9 +69,8 @@ def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
     train = read_rows(labelled(tmp_path, "b", "c", "a"))
     assert classes_and_labels(labelled(tmp_path, "c", "b"), train) == (["a", "b", "c"], [2, 1])
     assert classes_and_labels(labelled(tmp_path, "c"), train) == (["a", "b", "c"], [2])
-    with pytest.raises(
-        TaskFileError, match=r"row 2: the label is not one of a, b, c in \{'label': 'd'\}"
-    ):
+    said = r"row 2: the label is not one of a, b, c in \{'label': 'd'\}"
+    with pytest.raises(TaskFileError, match=said):
         read_rows(labelled(tmp_path, "a", "d"), train)
     said = r"1 of 3 rows cannot be used: row 2: the label is not one of 1, 3 in \{'label': 0\.5\}"
     with pytest.raises(TaskFileError, match=said):
@@ -86,23 +85,19 @@ def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
 )
 def test_two_texts_are_known_by_their_names_on_the_hub(tmp_path, pair):
     rows = [dict(zip(pair, ("one", "two"), strict=True), label=label, idx=7) for label in (0, 1)]
-    assert read_rows(lines(tmp_path, *rows)).examples == [
-        Example("one", "two", 0),
-        Example("one", "two", 1),
-    ]
+    wanted = [Example("one", "two", label) for label in (0, 1)]
+    assert read_rows(lines(tmp_path, *rows)).examples == wanted
 
 
 def test_a_csv_has_quoted_cells_and_a_tsv_has_quotation_marks(tmp_path):
-    table = ',sentence,label\n0,"007, ""x""\nnext",yes\n1,NA,no\n'
-    assert read_rows(written(tmp_path, "a.csv", table)).examples == [
-        Example('007, "x"\nnext', None, 1),
-        Example("NA", None, 0),
-    ]
-    table = '\ufeffsentence\tlabel\r\n"open \t1\r\ndull\t0\r\n'
-    assert read_rows(written(tmp_path, "a.tsv", table)).examples == [
-        Example('"open ', None, 1),
-        Example("dull", None, 0),
-    ]
+    comma = ',sentence,label\n0,"007, ""x""\nnext",yes\n1,NA,no\n'
+    tab = '\ufeffsentence\tlabel\r\n"open \t1\r\ndull\t0\r\n'
+    for name, table, *texts in (
+        ("a.csv", comma, '007, "x"\nnext', "NA"),
+        ("a.tsv", tab, '"open ', "dull"),
+    ):
+        wanted = [Example(text, None, label) for text, label in zip(texts, (1, 0), strict=True)]
+        assert read_rows(written(tmp_path, name, table)).examples == wanted
 
 
 def test_a_table_of_the_hub_numbers_its_classes_itself(tmp_path):
@@ -115,17 +110,16 @@ def test_a_table_of_the_hub_numbers_its_classes_itself(tmp_path):
     assert classes_and_labels(path) == (["same", "other"], [0, 1])
     unlabelled = datasets.Dataset.from_dict(columns | {"label": [0, -1]}, features=features)
     unlabelled.to_parquet(path)
-    with pytest.raises(
-        TaskFileError, match=r"row 2: the label is not one of same, other in \{'label': -1\}"
-    ):
+    said = r"row 2: the label is not one of same, other in \{'label': -1\}"
+    with pytest.raises(TaskFileError, match=said):
         read_rows(path)
 
 
 def test_questions_have_answers_or_none_and_exams_fill_the_blank_or_add_the_option(tmp_path):
     none = SPAN | {"answers": {"text": [], "answer_start": []}}
     assert read_rows(lines(tmp_path, SPAN, none)).examples == [
-        SpanExample("q7", "where?", "ab cd", ("cd",), 3),
-        SpanExample("q7", "where?", "ab cd", ()),
+        SpanExample("where?", "ab cd", ("cd",), 3),
+        SpanExample("where?", "ab cd", ()),
     ]
     assert read_rows(lines(tmp_path, EXAM, EXAM | {"question": "Why?"})).examples == [
         ChoiceExample("It rained.", ("Why a?", "Why b?", "Why c?"), 2),
@@ -143,24 +137,18 @@ def test_the_published_json_of_squad_is_flattened(tmp_path):
     asked = {"id": "1", "question": "where?", "answers": [answer, {"text": "d", "answer_start": 4}]}
     open_ended = {"id": "2", "question": "who?", "answers": [], "is_impossible": True}
     assert read_rows(squad(tmp_path, asked, open_ended)).examples == [
-        SpanExample("1", "where?", "ab cd", ("cd", "d"), 3),
-        SpanExample("2", "who?", "ab cd", ()),
+        SpanExample("where?", "ab cd", ("cd", "d"), 3),
+        SpanExample("who?", "ab cd", ()),
     ]
-    wrong = [
-        asked | {"is_impossible": "False"},
-        asked | {"answers": [answer | {"answer_start": "3"}]},
-        asked | {"answers": ["cd"]},
-        asked | {"answers": []},
-    ]
+    wrong = {  # what the error says: what is wrong
+        "is_impossible is 'False'": {"is_impossible": "False"},
+        r"'answer_start': '3'": {"answers": [answer | {"answer_start": "3"}]},
+        r"in \{'answers': \['cd'\]\}": {"answers": ["cd"]},
+        "not True": {"answers": []},
+    }
     with pytest.raises(TaskFileError, match="4 of 5 rows") as error:
-        read_rows(squad(tmp_path, asked, *wrong))
-    wanted = (
-        "is_impossible is 'False'",
-        r"'answer_start': '3'",
-        r"in \{'answers': \['cd'\]\}",
-        "not True",
-    )
-    for number, words in enumerate(wanted, 2):
+        read_rows(squad(tmp_path, asked, *(asked | change for change in wrong.values())))
+    for number, words in enumerate(wrong, 2):
         assert error.match(rf"row {number}, question 1: [^;]*{words}")
     for content in ("[]", "{", '{"data": [{}]}'):
         with pytest.raises(TaskFileError, match=r"dev\.json is damaged"):
@@ -229,11 +217,7 @@ def test_rows_without_text_are_left_out_and_named(tmp_path):
         ("a.jsonl", '{"text": "a", "text": "b", "label": 1}\n', "twice"),
         ("a.csv", "text,label\na,1\nb,1,2\n", "is damaged.*Expected 2 fields in line 3, saw 3"),
         ("a.csv", "text,label\na,b,1\n", "is damaged.*Length of header"),
-        (
-            "a.csv",
-            "text,label\na,1\nc\n",
-            r"1 of 2 rows .*: row 2: the label is not one of 1 in \{'label': ''\}",
-        ),
+        ("a.csv", "text,label\na,1\nc\n", r"1 of 2 rows .*: row 2: .* one of 1 in \{'label': ''\}"),
         ("a.csv", "text;label\na;1\n", "has text;label. Expected are the columns"),
         ("a.csv", "", "is empty"),
         ("a.csv", "text,label\n", "has no row. Expected are the columns"),
@@ -266,10 +250,7 @@ def test_a_source_that_is_not_there_is_said_so(tmp_path):
     for source, message in (
         (tmp_path / "no.csv", "does not exist"),
         (tmp_path / "folder.csv", "is no regular file"),
-        (
-            "nyu-mll/no-such-set:x:train",
-            "'nyu-mll/no-such-set:x' is no corpus of ours .* Hub does not give it",
-        ),
+        ("a/no-such-set:x:train", "'a/no-such-set:x' is no corpus of ours .* Hub does not give it"),
         ("glue", "NAME:SUBSET:SPLIT"),
         ("", "NAME:SUBSET:SPLIT"),
     ):

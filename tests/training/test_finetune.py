@@ -168,8 +168,7 @@ def test_squad_scores_are_the_means_of_the_published_rules():
 def test_the_best_span_over_all_windows_answers_a_question(story_text, encoder):
     context = "anna bought the oven. ben opened the door. carla cut the cake. david sang. " * 2
     first, second = (
-        SpanExample("", "who", context, (answer,), context.index(answer))
-        for answer in ("oven", "cake")
+        SpanExample("who", context, (answer,), context.index(answer)) for answer in ("oven", "cake")
     )
     examples = [first, second, first._replace(answers=())]
     spans, model = encode_spans(examples, story_text.tokenizer, 24), AlbertForSpan(encoder)
@@ -189,7 +188,7 @@ def test_a_span_model_learns_to_point(story_text, encoder):
     names = ("anna", "ben", "carla", "david")
     texts = {f"{a} bought the oven. {b} opened the door.": b for a in names for b in names}
     examples = [
-        SpanExample("", "who opened", text, (name,), text.index(". ") + 2)
+        SpanExample("who opened", text, (name,), text.index(". ") + 2)
         for text, name in texts.items()
     ]
     spans = encode_spans(examples, story_text.tokenizer, 32)
