@@ -12,7 +12,7 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
-from albert_edu.text.corpora import NAMED, hold_out, load_corpus, watched
+from albert_edu.text.corpora import NAMED, hold_out, load_corpus
 from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.segments import PairSampler
 from albert_edu.text.sentences import CorpusError
@@ -105,8 +105,7 @@ def prepare(
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             whole = Path(scratch, "whole")
             for part, side in (("train", train), ("held_out", held)):
-                documents = watched(chain.from_iterable(side), "tokenising")
-                TokenizedCorpus.encode(documents, tokenizer, whole / part)
+                TokenizedCorpus.encode(chain.from_iterable(side), tokenizer, whole / part)
             if TokenizedCorpus.load(whole / "train").unknown_share > MANY:
                 check_known(tokenizer, _sentences(train), f"{name} (the training part)")
             tokenizer.save(whole)
