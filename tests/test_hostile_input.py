@@ -109,11 +109,7 @@ SETTINGS = {
         "weight_decay": (-1.0,),
     },
     partial(unchecked("text/corpora").hold_out, None): {"fraction": (-0.1, nan, None)},
-    partial(unchecked("text/prepare").prepare, "stories"): {
-        "held_out": ("x", 1.1),
-        "seed": (-1, 1.5, None, 2**32 + 1),
-        "vocab_size": ("9", 65_537),
-    },
+    partial(unchecked("text/prepare").prepare, "stories"): {"vocab_size": ("9", 65_537)},
     unchecked("text/tasks").sentiment: {"examples": (7, 2.5, 20_001), "seed": (-1, 2**32)},
     unchecked("text/tasks").story_gap: {"examples": (7, 2.5, 10**6 + 1), "seed": (-1, 2**32 + 1)},
     partial(STREAM.batch, None): {"step": (-1, 1.5, 2**40 + 1)},
