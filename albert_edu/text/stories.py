@@ -77,16 +77,12 @@ def stories(
 
 
 def spelling_lesson() -> list[str]:
-    """Return every word with a full stop: lines to add to the text that a tokenizer learns from.
+    """Return every word of the stories with a full stop: lines that a tokenizer learns from, too.
 
     SentencePiece considers a piece only if two different words have it. Most words of this small
     vocabulary look like no other. They would be spelt in two pieces instead of one, and a sequence
     would hold three sentences instead of seven.
     """
-    return [f"{word}." for word in sorted(vocabulary())]
-
-
-def vocabulary() -> set[str]:
-    """Return every word that the stories can contain."""
     places = (place.split() for place in PLACES)
-    return {"the"}.union(*STAGES, *TOPICS.values(), NAMES, PLAIN_NOUNS, PLAIN_VERBS, *places)
+    words = {"the"}.union(*STAGES, *TOPICS.values(), NAMES, PLAIN_NOUNS, PLAIN_VERBS, *places)
+    return [f"{word}." for word in sorted(words)]
