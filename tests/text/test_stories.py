@@ -35,15 +35,14 @@ def within(count: int, trials: int, p: float, sigmas: float = 4.5) -> bool:
 
 def test_every_sentence_has_the_same_number_of_words_so_lengths_say_nothing():
     for strength in (0.0, 0.5, 1.0):
-        for per_stage in (1, 3):
-            corpus = stories(60, 500, per_stage, topic_strength=strength, order_strength=strength)
-            assert {len(s.split()) for document in corpus["sentences"] for s in document} == {6}
-            assert {len(document) for document in corpus["sentences"]} == {6 * per_stage}
+        corpus = stories(120, 500, topic_strength=strength, order_strength=strength)
+        assert {len(s.split()) for document in corpus["sentences"] for s in document} == {6}
+        assert {len(document) for document in corpus["sentences"]} == {6}
 
 
 def test_at_full_strength_each_verb_tells_its_stage_and_each_noun_its_topic():
-    for place, topic, verb, noun in told(stories(300, 20, 2, topic_strength=1.0)):
-        assert verb in STAGES[place // 2] and noun in TOPICS[topic]
+    for place, topic, verb, noun in told(stories(300, 20, topic_strength=1.0)):
+        assert verb in STAGES[place] and noun in TOPICS[topic]
 
 
 def test_no_word_belongs_to_two_stages_two_topics_or_to_the_plain_ones():
@@ -53,8 +52,8 @@ def test_no_word_belongs_to_two_stages_two_topics_or_to_the_plain_ones():
 
 
 def test_a_script_fixes_topic_and_verbs():
-    corpus = stories(300, 20, sentences_per_stage=2)
-    verbs = np.reshape([row[2] for row in told(corpus)], (300, 12)).tolist()
+    corpus = stories(300, 20)
+    verbs = np.reshape([row[2] for row in told(corpus)], (300, 6)).tolist()
     plots = set(zip(corpus["script"], corpus["topic"], map(tuple, verbs), strict=True))
     assert len(plots) == len({plot[1:] for plot in plots}) == len({plot[0] for plot in plots}) == 20
 
@@ -65,7 +64,7 @@ def test_a_script_fixes_topic_and_verbs():
     ids=["a verb of its place", "a noun of its topic"],
 )
 def test_without_its_strength_a_word_says_nothing(strength, known, word, plain):
-    rows = told(stories(num_documents=400, sentences_per_stage=2, **{strength: 0.0}))
+    rows = told(stories(num_documents=400, **{strength: 0.0}))
     counts = Counter((row[known], row[word]) for row in rows)
     total = Counter(row[known] for row in rows)
     assert {row[word] for row in rows} == set(plain)
