@@ -88,7 +88,7 @@ def run_pretrain(options) -> None:
     checkpoint.check_free(options.out)
     if workers.is_main_worker():
         print(f"reading {options.corpus}; once, 10 MB take about half a minute", flush=True)
-    text = prepare(options.corpus, options.vocab_size, seed=0)
+    text = prepare(options.corpus, options.vocab_size)
     if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}

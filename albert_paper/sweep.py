@@ -18,10 +18,10 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
+from albert_edu.progress import progress_bar
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, suited_to
 from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
@@ -164,7 +164,7 @@ def sweep(
     for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
         run.text()  # once, not by every process
     jobs = [partial(do_run, run, measure, folder, device) for run in waiting]
-    with progress_bar(len(runs), "runs", initial=len(runs) - len(waiting)) as bar:
+    with progress_bar("runs", total=len(runs), initial=len(runs) - len(waiting)) as bar:
         run_all(jobs, processes, lambda _: bar.update())
     return results(runs, measure, folder)
 

@@ -109,11 +109,7 @@ SETTINGS = {
         "weight_decay": (-1.0,),
     },
     partial(unchecked("text/corpora").hold_out, None): {"fraction": (-0.1, nan, None)},
-    partial(unchecked("text/prepare").prepare, "stories"): {
-        "held_out": ("x", 1.1),
-        "seed": (-1, 1.5, None, 2**32 + 1),
-        "vocab_size": ("9", 65_537),
-    },
+    partial(unchecked("text/prepare").prepare, "stories"): {"vocab_size": ("9", 65_537)},
     partial(STREAM.batch, None): {"step": (-1, 1.5, 2**40 + 1)},
     partial(unchecked("training/finetune").make_ready, SHAPED, None, None, None): {
         "sequence_length": (0, 7, 33, "8", True)

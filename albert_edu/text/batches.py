@@ -50,10 +50,9 @@ class PretrainingBatch:
 
     def unmasked_ids(self) -> Int[Tensor, "B S"]:
         """Return the token ids as they were before masking."""
-        used = self.masked_labels != IGNORE
-        rows = torch.arange(len(self), device=used.device)[:, None].expand_as(used)
+        rows, slots = (self.masked_labels != IGNORE).nonzero(as_tuple=True)
         ids = self.token_ids.clone()
-        ids[rows[used], self.masked_positions[used]] = self.masked_labels[used]
+        ids[rows, self.masked_positions[rows, slots]] = self.masked_labels[rows, slots]
         return ids
 
     def __len__(self) -> int:

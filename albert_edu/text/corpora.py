@@ -6,7 +6,6 @@ text is read, because ``import albert_edu`` has to be quick. Notebook 01 shows w
 """
 
 import inspect
-import sys
 import uuid
 from collections.abc import Iterable, Iterator
 from importlib import resources
@@ -14,9 +13,9 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from albert_edu.config import check_numbers
+from albert_edu.progress import progress_bar
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
@@ -88,7 +87,7 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
     import datasets
     from datasets.arrow_writer import ArrowWriter
 
-    rows = map(_with_sentences, watched(documents, "splitting"))
+    rows = map(_with_sentences, progress_bar("splitting", documents))
     rows = (row for row in rows if row["sentences"])
     if (first := next(rows, None)) is None:
         raise CorpusError("the corpus is empty: no document has a sentence.")
@@ -102,15 +101,6 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
             writer.write(row)
         writer.finalize()
     return datasets.Dataset.from_file(file)
-
-
-def watched(documents: Iterable[dict], work: str) -> Iterator[dict]:
-    """Yield the documents, and show how many are done once that takes longer than three seconds.
-
-    A log gets a line every ten seconds. TQDM_DISABLE silences it.
-    """
-    every = 0.5 if sys.stderr.isatty() else 10
-    yield from tqdm(documents, work, mininterval=every, delay=3, leave=False)
 
 
 def _with_sentences(document: dict) -> dict:

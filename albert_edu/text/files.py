@@ -11,6 +11,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 
 from albert_edu.errors import blame
@@ -96,10 +97,7 @@ def text_documents(file: Path) -> Iterator[dict]:
             if not lines:
                 yield {"text": part}
                 continue
-            for line in text:  # on to the end of a document
-                part += line
-                if not line.strip():
-                    break
+            part += "".join(takewhile(str.strip, text))  # on to the end of a document
             for block in PARAGRAPH_BREAK.split(part):
                 yield {"sentences": [line for line in map(str.strip, block.split("\n")) if line]}
 

@@ -12,7 +12,7 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
-from albert_edu.text.corpora import NAMED, hold_out, load_corpus, watched
+from albert_edu.text.corpora import NAMED, hold_out, load_corpus
 from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.segments import PairSampler
 from albert_edu.text.sentences import CorpusError
@@ -21,7 +21,7 @@ from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.text.unknown import MANY, check_known
 
-CACHE_VERSION = 9  # raise it when the way text is prepared changes, so that old caches are ignored
+CACHE_VERSION = "held0.1-seed0-9"  # change it with the way text is prepared: old caches are ignored
 SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 
@@ -49,28 +49,22 @@ def is_synthetic(name: str) -> bool:
     return str(name).split(":")[0] == "stories"
 
 
-def shipped_vocabulary(
-    name: str, vocab_size: int, held_out: float = 0.1, seed: int = 0
-) -> AlbertTokenizer | None:
+def shipped_vocabulary(name: str, vocab_size: int) -> AlbertTokenizer | None:
     """Return the vocabulary that comes with the course for a corpus of our records, or None.
 
-    It was learnt once, with SentencePiece 0.2.3, by ``prepare`` with these defaults. The models
+    It was learnt once, with SentencePiece 0.2.3, by ``prepare`` with its defaults. The models
     that come with the course know no other ids.
     """
     file = SHIPPED / f"{name.replace(':', '-')}.model"
-    if (vocab_size, held_out, seed) != (default_vocabulary(name), 0.1, 0) or not file.is_file():
+    if vocab_size != default_vocabulary(name) or not file.is_file():
         return None
     return AlbertTokenizer.load(file)
 
 
 def prepare(
-    name: str | Path,
-    vocab_size: int | None = None,
-    held_out: float = 0.1,
-    seed: int = 0,
-    tokenizer: AlbertTokenizer | None = None,
+    name: str | Path, vocab_size: int | None = None, tokenizer: AlbertTokenizer | None = None
 ) -> PreparedText:
-    """Load a corpus, hold out a part, learn a tokenizer on the rest, and tokenise both.
+    """Load a corpus, hold out a tenth of it, learn a tokenizer on the rest, and tokenise both.
 
     A given ``tokenizer`` is used instead, and for the corpora of our records the vocabulary that
     comes with the course (``shipped_vocabulary``), because each release of SentencePiece learns
@@ -83,13 +77,11 @@ def prepare(
     name = str(name)
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size
     check_numbers(locals(), 6, 65_536, "vocab_size")
-    check_numbers(locals(), 0, 2**32, "seed")
-    check_numbers(locals(), 0.0, 1.0, "held_out")
-    tokenizer = tokenizer or shipped_vocabulary(name, vocab_size, held_out, seed)
+    tokenizer = tokenizer or shipped_vocabulary(name, vocab_size)
     # Each release of SentencePiece learns another vocabulary.
     learnt = f"{vocab_size}-sentencepiece-{sentencepiece.__version__}"
     key = f"{_key(name)}-V{tokenizer.fingerprint if tokenizer else learnt}"
-    folder = cache_folder() / f"{key}-held{held_out}-seed{seed}-{CACHE_VERSION}"
+    folder = cache_folder() / f"{key}-{CACHE_VERSION}"
     if not folder.exists():
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -101,20 +93,19 @@ def prepare(
             ) from error
         with temporary as scratch:  # on the disk of the cache, where renaming is all or nothing
             names = name.split("+") if _is_named(name) else [name]
-            parts = (hold_out(load_corpus(part, Path(scratch)), held_out, seed) for part in names)
+            parts = (hold_out(load_corpus(part, Path(scratch))) for part in names)
             train, held = map(list, zip(*parts, strict=True))
             if tokenizer is None:
                 # The vocabulary of a named corpus is recorded, so it is learnt from all of it.
                 size = sum(corpus.data.nbytes for corpus in train)
                 share = 1 if _is_named(name) else LEARNT_BYTES / size
-                rng = np.random.default_rng(seed)
+                rng = np.random.default_rng(0)
                 sample = (sentence for sentence in _sentences(train) if rng.random() < share)
                 lesson = spelling_lesson() if is_synthetic(name) else []
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             whole = Path(scratch, "whole")
             for part, side in (("train", train), ("held_out", held)):
-                documents = watched(chain.from_iterable(side), "tokenising")
-                TokenizedCorpus.encode(documents, tokenizer, whole / part)
+                TokenizedCorpus.encode(chain.from_iterable(side), tokenizer, whole / part)
             if TokenizedCorpus.load(whole / "train").unknown_share > MANY:
                 check_known(tokenizer, _sentences(train), f"{name} (the training part)")
             tokenizer.save(whole)

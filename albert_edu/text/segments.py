@@ -86,19 +86,16 @@ class PairSampler:
         inside it (section 4.1). Exactly half of the labels are 1, and they are dealt out last, so
         that nothing drawn before can depend on them.
         """
-        true, false = self._candidates(rng, n, short_probability)
-        while len(true) < n:  # some candidates of NSP found no random segment
-            more = self._candidates(rng, n, short_probability)
-            true, false = np.concatenate([true, more[0]]), np.concatenate([false, more[1]])
+        pairs = self._candidates(rng, n, short_probability)
+        while pairs.shape[2] < n:  # some candidates of NSP found no random segment
+            pairs = np.append(pairs, self._candidates(rng, n, short_probability), axis=2)
         has_order = self.objective != "none"
         labels = rng.permutation(np.arange(n) % 2) if has_order else np.full(n, IN_ORDER)
-        ranges = np.where((labels == IN_ORDER)[:, None, None], true[:n], false[:n])
+        ranges = pairs[labels, :, np.arange(n)]
         return Pairs(ranges[:, :, 0], ranges[:, :, 1], labels)
 
-    def _candidates(
-        self, rng: np.random.Generator, n: int, short_probability: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Up to n pairs with label 0, and the same with label 1: ranges [n, segment, 2]."""
+    def _candidates(self, rng: np.random.Generator, n: int, short_probability: float) -> np.ndarray:
+        """Up to n pairs with label 0, and the same with label 1: ranges [label, segment, n, 2]."""
         offset = self.corpus.sentences
         start = self.starts[rng.integers(len(self.starts), size=n)]
         shortest = offset[start + 2] - offset[start]  # a pair has two sentences in any case
@@ -107,13 +104,10 @@ class PairSampler:
         end = self._fill(start, target)
         cut = rng.integers(start + 1, end)
         a, b = np.stack([start, cut], 1), np.stack([cut, end], 1)
-        true = np.stack([a, b], 1)
         if self.objective != "nsp":
-            return true, np.stack([b, a], 1)
-        room = target - (offset[cut] - offset[start])
-        random_segment = self._random_segment(rng, start, cut - start, room)
-        exists = random_segment[:, 0] >= 0
-        return true[exists], np.stack([a, random_segment], 1)[exists]
+            return np.array([[a, b], [b, a]])
+        other = self._random_run(rng, a, target)
+        return np.array([[a, b], [a, other]])[:, :, other[:, 0] >= 0]
 
     def _fill(self, start: np.ndarray, room: np.ndarray) -> np.ndarray:
         """End of the longest run of sentences from ``start`` within its document and the room."""
@@ -121,26 +115,21 @@ class PairSampler:
         end = np.searchsorted(offset, offset[start] + room, side="right") - 1
         return np.minimum(end, self.document_end[start])
 
-    def _random_segment(
-        self,
-        rng: np.random.Generator,
-        start: np.ndarray,
-        sentences_in_a: np.ndarray,
-        room: np.ndarray,
-    ) -> np.ndarray:
-        """Runs of sentences from another document (or topic) for the same room, -1 for none.
+    def _random_run(self, rng: np.random.Generator, a: np.ndarray, room: np.ndarray) -> np.ndarray:
+        """Sentences of another document (or topic) for the room that a leaves, -1 for none.
 
         A true second segment follows a cut that is chosen among k - 1, so a long one is less
         likely. Candidates are accepted in the same proportion, because otherwise the number of
         sentences would tell true from random segments.
         """
-        chosen = np.full((len(start), 2), -1)
+        (start, cut), chosen = a.T, np.full_like(a, -1)
+        room = room - (self.corpus.sentences[cut] - self.corpus.sentences[start])
         for _ in range(NSP_TRIES):
             drawn = rng.integers(len(self.followers), size=len(start))
             candidate = self.followers[self._outside(drawn, self.corpus.document_of[start])]
             end = self._fill(candidate, room)
-            possible_cuts = np.maximum(sentences_in_a + end - candidate - 1, 1)
-            accepted = rng.random(len(start)) < sentences_in_a / possible_cuts
+            possible_cuts = np.maximum(cut - start + end - candidate - 1, 1)
+            accepted = rng.random(len(start)) < (cut - start) / possible_cuts
             elsewhere = self.group_of[candidate] != self.group_of[start]
             fits = (end > candidate) & elsewhere & accepted & (chosen[:, 0] < 0)
             chosen = np.where(fits[:, None], np.stack([candidate, end], 1), chosen)

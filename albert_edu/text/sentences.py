@@ -1,13 +1,13 @@
 """What a text is: running sentences, a sentence a line as in BERT's own files, or no prose."""
 
 import re
-from functools import cache
 
 from albert_edu.text.tokenizer import check_text
 
 PARAGRAPH_BREAK = re.compile(r"\n\s*\n|\u2029")
 JSON = re.compile(r'\s*(\[\s*)?[\[{]\s*["\[{]')
 MARKUP = re.compile(r"</?(?!unk>)[a-zA-Z][^<>]*>|<[!?][^<>]*>|\\[a-zA-Z]+\b[\[{*]?")
+LINE_END = re.compile(r"[.!?…:;]\s*[\"'”’»›)\]}]*$")
 HEAD = 20_000  # characters that are enough to see what a text is
 
 
@@ -16,39 +16,22 @@ class CorpusError(ValueError):
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split running text into sentences; an empty line, which may hold blanks, ends one too.
+    """Split running text at . ! and ? into sentences; an empty line, blanks or not, ends one too.
 
     >>> split_sentences("Mr. Smith spoke of the U.S. Senate. It was late.")
     ['Mr. Smith spoke of the U.S. Senate.', 'It was late.']
     >>> split_sentences("They don't know. We can't help.")
     ["They don't know.", "We can't help."]
-    >>> split_sentences("我们去学校。真的吗？")
-    ['我们去学校。', '真的吗？']
     """
-    from syntok import segmenter  # it knows abbreviations, and of the marks only . ! and ?
+    from syntok import segmenter  # it knows abbreviations
 
     text = check_text(text).replace("\r\n", "\n").replace("\r", "\n")
     return [
         "".join(token.spacing + token.value for token in sentence).strip()
         for paragraph in PARAGRAPH_BREAK.split(text)
-        for piece in _marks()[0].split(" ".join(paragraph.split()))
-        for part in segmenter.analyze(piece)  # process() writes donot
+        for part in segmenter.analyze(" ".join(paragraph.split()))  # process() writes donot
         for sentence in part
     ]
-
-
-@cache
-def _marks() -> tuple["regex.Pattern", "regex.Pattern"]:
-    """What lies behind a sentence's end that is none of . ! and ?, and how a whole line ends.
-
-    Unicode knows the marks of every script, such as 。 ؟ । and ።. A closing quotation mark or
-    bracket belongs to the sentence.
-    """
-    import regex
-
-    close = r"[\p{Pe}\p{Pf}\"']"
-    behind = rf"(?V1)(?<=[\p{{STerm}}--[.!?]]{close}{{0,8}})(?!{close}|\p{{STerm}}|\s*$)"
-    return regex.compile(behind), regex.compile(rf"[\p{{STerm}}…:;]\s*{close}*$")
 
 
 def is_sentence_a_line(text: str) -> bool:
@@ -59,7 +42,7 @@ def is_sentence_a_line(text: str) -> bool:
     """
     documents = [part for part in PARAGRAPH_BREAK.split(text[:HEAD]) if part.strip()]
     lines = [line.strip() for part in documents for line in part.splitlines() if line.strip()]
-    whole = [line for line in lines if _marks()[1].search(line) and len(split_sentences(line)) == 1]
+    whole = [line for line in lines if LINE_END.search(line) and len(split_sentences(line)) == 1]
     return 1 < len(documents) <= len(lines) / 2 and len(whole) > 0.8 * len(lines)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Int, UInt16
 
 from albert_edu.errors import blame
+from albert_edu.progress import progress_bar
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
 
@@ -64,7 +65,7 @@ class TokenizedCorpus:
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
         with (folder / "tokens.bin").open("wb") if folder else io.BytesIO() as file:
-            for document in documents:
+            for document in progress_bar("tokenising", documents):
                 encoded = [tokenizer.encode(text) for text in document["sentences"]]
                 file.write(np.array([*chain.from_iterable(encoded)], np.uint16))
                 lengths.extend(len(ids) for ids in encoded if ids)

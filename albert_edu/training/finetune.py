@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
+from albert_edu.progress import progress_bar
 from albert_edu.text.spans import SpanData, encode_spans
 from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import (
@@ -23,7 +24,6 @@ from albert_edu.text.tasks import (
     encode_pairs,
 )
 from albert_edu.training.metrics import label_scores, squad_scores
-from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 
 SHORTEST = 8  # tokens of a sequence: three special ones and some of each text
@@ -95,7 +95,7 @@ def finetune(
     model.train()
     with (
         torch.random.fork_rng(devices=cuda),
-        progress_bar(settings.steps, describe, leave=False) as bar,
+        progress_bar(describe, total=settings.steps) as bar,
     ):
         for step in range(settings.steps):
             torch.manual_seed(settings.seed * 1_000_003 + step)

@@ -14,11 +14,11 @@ import torch
 from torch import nn
 
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.progress import progress_bar
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.training import checkpoint
 from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate
 from albert_edu.training.history import History, Meter
-from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, compiled, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
 from albert_edu.training.workers import Workers, pick_device
@@ -61,7 +61,7 @@ def pretrain(
         model.albert.encoder.recompute = settings.gradient_checkpointing
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
         shown = describe if workers.rank == 0 else None
-        with progress_bar(settings.steps, shown, start, leave=False) as progress:
+        with progress_bar(shown, total=settings.steps, initial=start) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = learning_rate(step, settings)
                 for group in optimizer.param_groups:

@@ -63,15 +63,14 @@ def test_a_batch_is_what_a_slow_loop_lays_out_with_some_tokens_masked(
 def test_masked_positions_hold_ordinary_tokens_in_order_and_all_that_changed(text):
     batch = stream(text, batch_size=64).batch(3)
     assert batch.masked_positions.shape == batch.masked_labels.shape == (64, max_predictions(64))
-    text_ids, changed = batch.unmasked_ids(), batch.token_ids != batch.unmasked_ids()
+    changed = batch.token_ids != batch.unmasked_ids()
     assert changed.any()  # looking at the text before masking leaves the batch masked
     for row in range(64):
         used = batch.masked_labels[row] != -100
         positions = batch.masked_positions[row][used].tolist()
         assert positions == sorted(set(positions))
         assert (batch.masked_positions[row][~used] == 0).all()
-        assert (text_ids[row, positions] > MASK).all()
-        assert torch.equal(batch.masked_labels[row][used], text_ids[row, positions])
+        assert (batch.masked_labels[row][used] > MASK).all()
         assert set(changed[row].nonzero().flatten().tolist()) <= set(positions)
     assert batch.num_masked == (batch.masked_labels != -100).sum() > 64 * 5
     assert len(batch) == 64 and all(getattr(batch, name).dtype == torch.int64 for name in FIELDS)
@@ -122,16 +121,9 @@ def test_a_corpus_may_hold_the_last_token_of_the_tokenizer_and_none_beyond_it(te
 
 
 def test_settings_are_every_field_and_what_stands_for_the_corpus_and_the_tokenizer(text):
-    default = {
-        "objective": "sop",
-        "batch_size": 32,
-        "sequence_length": 128,
-        "seed": 0,
-        "short_probability": 0.1,
-        "max_ngram": 3,
-        "mask_rate": 0.15,
-        "negatives": "document",
-    }
+    default = {"objective": "sop", "batch_size": 32, "sequence_length": 128, "seed": 0}
+    default |= {"short_probability": 0.1, "max_ngram": 3, "mask_rate": 0.15}
+    default |= {"negatives": "document"}
     told = {"objective": "none", "batch_size": 1, "sequence_length": 64, "seed": 7, "skip": 5}
     told |= {"short_probability": 0.2, "max_ngram": 1, "mask_rate": 0.3, "negatives": "topic"}
     for options, corpus in ((told, text.held_out), ({}, text.train)):

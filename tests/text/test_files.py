@@ -79,11 +79,7 @@ def test_rows_that_are_no_prose_are_warned_of(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        (
-            "a.txt",
-            "Caf\xe9".encode("latin-1"),
-            r"a\.txt is not text in UTF-8 \(byte 0xe9 is not\).*TIN1",
-        ),
+        ("a.txt", b"Caf\xe9", r"a\.txt is not text in UTF-8 \(byte 0xe9 is not\).*TIN1"),
         ("a.txt", b"\xef\xbb\xbfab\r\nc\xe9", "byte 0xe9"),
         ("a.txt", b"ab\n\0c", "it has zero bytes, as UTF-16"),
         ("a.txt", "text".encode("utf-16"), "byte 0xff .* -f UTF-16 if"),
@@ -93,28 +89,15 @@ def test_rows_that_are_no_prose_are_warned_of(tmp_path):
         ("a.txt", b" \n\n ", "empty"),
         ("a.md", b"", "empty"),
         ("a.jsonl", b"", "empty"),
-        (
-            "a.txt",
-            b'{"text": "One. Two."}',
-            r"a\.txt looks like JSON .*\.jsonl, \.csv or \.parquet",
-        ),
+        ("a.txt", b'{"text": "One."}', r"a\.txt looks like JSON .*\.jsonl, \.csv or \.parquet"),
         ("a.html", b"<html><p>The barn.</p></html>", r"a\.html looks like markup and not"),
         ("a.txt", b"text\tstars\nOne.\t1\nTwo.\t2", "looks like a table"),
         ("a.jsonl", b'{"text": "One."}\n{"text": ', r"a\.jsonl is damaged.*a field named text"),
         ("a.jsonl", b'{"text": "One \\ud83d."}', r"a\.jsonl is damaged.*surrogate"),
         ("a.jsonl", b'{"body": "One."}', r"needs one column 'text' and has body\."),
-        pytest.param(
-            "a.jsonl",
-            b'{"text": "Two."}\n{"text": 3}',
-            r"the text of row 2 of .*a\.jsonl is 3\.",
-            marks=MIXED,
-        ),
-        (
-            "a.csv",
-            b"label,text,text\n1,One.,Two.",
-            r"one column 'text' and has label, text, text\.1\.",
-        ),
-        ("a.csv", "text\nCaf\xe9".encode("latin-1"), r"a\.csv is not text in UTF-8"),
+        pytest.param("a.jsonl", b'{"text": "Two."}\n{"text": 3}', "row 2 .* is 3", marks=MIXED),
+        ("a.csv", b"n,text,text\n1,One.,Two.", r"one column 'text' and has n, text, text\.1\."),
+        ("a.csv", b"text\nCaf\xe9", r"a\.csv is not text in UTF-8"),
         ("a.csv", b"text\nOne, two.\nThree.", r"a\.csv is damaged.*Length of header"),
         ("a.csv", b"text,label\nOne.,1\nTwo, and so on.,2", r"a\.csv is damaged.* saw 3"),
         ("a.parquet", b"PAR1", r"a\.parquet is damaged"),
@@ -172,29 +155,16 @@ def test_a_file_name_that_is_not_utf_8_is_read_all_the_same(tmp_path):
 
 
 def test_a_set_of_the_hub_is_asked_for_by_its_name_and_what_stands_behind_a_colon(monkeypatch):
-    requests = []
-
-    def load_dataset(*names, split):
-        requests.append((*names, split))
-        rows = Dataset.from_list([{"text": "One.", "stars": 3}])
-        return rows.cast_column("text", Value("large_string"))
-
-    monkeypatch.setattr("datasets.load_dataset", load_dataset)
-    expected = [{"id": "row-1", "sentences": ["One."]}]
-    assert load_corpus("wikitext:wikitext-2-raw-v1").to_list() == expected
-    assert load_corpus("nobody/plain").to_list() == expected
-    assert requests == [
-        ("wikitext", "wikitext-2-raw-v1", "train"),
-        ("nobody/plain", None, "train"),
-    ]
+    rows = Dataset.from_list([{"text": "One.", "stars": 3}])
+    rows = rows.cast_column("text", Value("large_string"))
+    hub = {("wikitext", "wikitext-2-raw-v1", "train"): rows, ("nobody/plain", None, "train"): rows}
+    monkeypatch.setattr("datasets.load_dataset", lambda *names, split: hub[*names, split])
+    for name in ("wikitext:wikitext-2-raw-v1", "nobody/plain"):
+        assert load_corpus(name).to_list() == [{"id": "row-1", "sentences": ["One."]}]
 
 
 def test_a_set_that_the_hub_does_not_give_is_told_with_the_cause(monkeypatch, capfd):
-    def load_dataset(*names, split):
-        raise ConnectionError("no way")
-
-    monkeypatch.setattr("datasets.load_dataset", load_dataset)
-    name = "nobody/has-this-set"
-    with pytest.raises(CorpusError, match=r"no folder, .* give it: no way$"):
-        load_corpus(Path(name))
-    assert f"asking the Hub for {name!r}" in capfd.readouterr().err
+    monkeypatch.setattr("datasets.load_dataset", lambda *names, split: {}["no way"])
+    with pytest.raises(CorpusError, match=r"no folder, .* give it: 'no way'$"):
+        load_corpus(Path("nobody/has-this-set"))
+    assert "asking the Hub for 'nobody/has-this-set'" in capfd.readouterr().err

@@ -31,11 +31,11 @@ def fingerprints(text) -> tuple[str, str, str]:
 
 
 def test_what_is_prepared_is_the_corpus_cut_by_documents_and_tokenised(cache):
-    prepared = prepare("stories", vocab_size=120, held_out=0.25, seed=3)
-    parts = hold_out(stories(num_documents=40, num_scripts=5), 0.25, 3)
+    prepared = prepare("stories", vocab_size=120)
+    parts = hold_out(stories(num_documents=40, num_scripts=5))
     for corpus, part in zip(parts, prepared[1:], strict=True):
         assert part.fingerprint == TokenizedCorpus.encode(corpus, prepared.tokenizer).fingerprint
-    assert len(prepared.tokenizer) == 120 and len(prepared.held_out.documents) - 1 == 10
+    assert len(prepared.tokenizer) == 120 and len(prepared.held_out.documents) - 1 == 4
 
 
 def test_two_corpora_become_one_each_with_the_documents_held_out_that_it_holds_out_alone(
@@ -45,8 +45,8 @@ def test_two_corpora_become_one_each_with_the_documents_held_out_that_it_holds_o
     other = stories(20, 5, seed=1).remove_columns(["topic", "script"])
     corpora = {"sotu": stories(40, 5), "imdb": other}
     monkeypatch.setattr(module, "load_corpus", lambda name, scratch: corpora[name])
-    both = prepare("sotu+imdb", vocab_size=120, held_out=0.25, seed=3)
-    sides = zip(*(hold_out(corpus, 0.25, 3) for corpus in corpora.values()), strict=True)
+    both = prepare("sotu+imdb", vocab_size=120)
+    sides = zip(*(hold_out(corpus) for corpus in corpora.values()), strict=True)
     for (one, other), side in zip(sides, (both.train, both.held_out), strict=True):
         rows = [{"sentences": each} for each in (*one["sentences"], *other["sentences"])]
         assert side.fingerprint == TokenizedCorpus.encode(rows, both.tokenizer).fingerprint
@@ -66,13 +66,13 @@ def test_every_setting_has_a_copy_of_its_own_which_equals_the_fresh_one(cache, m
     folder, loads = cache
     lines = (s for sentences in stories(30)["sentences"] for s in sentences)
     given = AlbertTokenizer.train(lines, 60)
-    settings = [{}, {"vocab_size": 100}, {"held_out": 0.6}, {"seed": 99}, {"tokenizer": given}]
-    settings = [{"vocab_size": 120} | each for each in settings]
+    settings = [{"vocab_size": 120}, {"vocab_size": 100}, {"tokenizer": given}]
     fresh, kept = (
         [fingerprints(prepare("stories", **each)) for each in settings] for _ in range(2)
     )
     assert fresh == kept and fresh[-1][0] == given.fingerprint
-    assert len(set(fresh)) == len(loads) == len(list(folder.iterdir())) == 5
+    assert len(set(fresh)) == len(loads) == len(list(folder.iterdir())) == 3
+    assert all(path.name.endswith("-held0.1-seed0-9") for path in folder.iterdir())
     assert cache_folder() == folder
     monkeypatch.delenv("ALBERT_EDU_CACHE")
     assert cache_folder() == Path.home() / ".cache" / "albert_edu"

