@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from albert_course import checks
 from tests.bug_zoo.zoo import CHECKS, GRADED, all_animals
 
 ANIMALS = all_animals()
@@ -42,7 +43,7 @@ def test_a_right_answer_passes(animal, seed):
 def test_a_wrong_answer_is_rejected_by_name_in_at_most_fifteen_lines(animal):
     report = animal.check(animal.answer)
     assert not report.passed and report.score < 1, report
-    assert animal.says in " | ".join(report.reasons), report
+    assert animal.name in " | ".join(report.reasons), report
     assert str(report).count("\n") < 15, report
     broken = ("NameError", "UnboundLocalError")
     assert not any(one.got.startswith(broken) for one in report.properties), "the edit itself"
@@ -54,7 +55,7 @@ def test_a_wrong_answer_is_rejected_with_the_questions_of_a_hidden_test_too(chec
     wrong = [one for one in ANIMALS if one.check is check and not one.right]
     for animal in wrong[::4]:
         report = check(animal.answer, 7)
-        assert not report.passed and animal.says in " | ".join(report.reasons), report
+        assert not report.passed and animal.name in " | ".join(report.reasons), report
 
 
 def test_every_check_has_right_and_wrong_answers_to_prove_itself_on():
@@ -79,7 +80,5 @@ def test_an_answer_that_does_nothing_or_fails_scores_nothing_and_is_told_why(che
     ):
         report = check(answer)
         assert report.score == 0 and report.reasons
-        if (
-            check.__name__ != "check_recompute_with_dropout"
-        ):  # which asks for a class with ``apply``
+        if check is not checks.check_recompute_with_dropout:  # it asks for a class with ``apply``
             assert re.search(told, " | ".join(report.reasons))

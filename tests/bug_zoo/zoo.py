@@ -7,7 +7,7 @@ another style. By hand are the library's own functions as answers.
 
 import contextlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -23,25 +23,20 @@ GRADED = [check for check in CHECKS if "assignment" in check.place]
 
 
 class Animal(NamedTuple):
-    """An answer to an exercise. ``says`` is what the report must name; empty where it need not."""
+    """An answer to an exercise; a wrong one is called what the report must say."""
 
     check: Callable
     name: str
     answer: object
     right: bool
-    says: str = ""
 
 
-def from_cards() -> list[Animal]:
+def from_cards() -> Iterator[Animal]:
     """The reference and the wrong implementations of every card."""
-    animals = []
     for check in CHECKS:
-        animals.append(Animal(check, "reference", check.reference, True))
-        animals += [
-            Animal(check, mistake, wrong_answer(check.reference, edit), False, mistake)
-            for mistake, edit in check.mistakes.items()
-        ]
-    return animals
+        yield Animal(check, "reference", check.reference, True)
+        for mistake, edits in check.mistakes.items():
+            yield Animal(check, mistake, wrong_answer(check.reference, edits), False)
 
 
 def from_assignments() -> list[Animal]:
@@ -79,4 +74,4 @@ def _keeper(animals: list[Animal], check: Callable, style: str) -> Callable:
 def all_animals() -> list[Animal]:
     """Every answer of the library, the cards and the assignments."""
     ours = [Animal(check, "library's", answer, True) for check, answer in RIGHT.items()]
-    return ours + from_cards() + from_assignments()
+    return [*ours, *from_cards(), *from_assignments()]

@@ -54,8 +54,7 @@ def _wordpiece_cases(draw: Draw) -> Cases:
     # Taking the long last token early, or going back for it, would give fewer tokens.
     ends = word[k : k + 2], word[k - 1 : k + 1], word[7:], word[1:], word[1:] + "!"
     tokens = {word[:k], word[:1], word[k:], *("##" + part for part in (*word[:8], *ends))}
-    words = word, word[0] + word[5:], word[1:]
-    inputs = tuple((one, tokens) for one in words)
+    inputs = tuple((one, tokens) for one in (word, word[0] + word[5:], word[1:]))
     yield Case("takes the longest token that fits", inputs, 3.0, each)
     yield Case("gives one [UNK] for a word that cannot be finished", (word + "!", tokens), 2.0)
 

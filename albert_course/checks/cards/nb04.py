@@ -1,5 +1,7 @@
 """Cards of notebook 04: orders of blocks, what a plan stores, tied gradients, a shared stack."""
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
@@ -141,35 +143,26 @@ class SharedEncoder(nn.Module):
         return x
 
 
-class _Mix(nn.Module):
-    """Stands for an attention block: adds a map of the tokens' mean. It has one 4 x 4 matrix."""
+class _Block(nn.Module):
+    """Stands for a block. One with a matrix adds a map of the tokens' mean, as attention does; one
+    with a vector bends each number, as feed-forward does."""
 
-    def __init__(self, weight: Tensor):
+    def __init__(self, *shape: int, chance: torch.Generator):
         super().__init__()
-        self.weight = nn.Parameter(weight)
+        self.weight = nn.Parameter(torch.randn(*shape, generator=chance) / 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + x.mean(1, keepdim=True) @ self.weight
-
-
-class _Bend(_Mix):
-    """Stands for a feed-forward block: bends each number. It has one vector of 4."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + torch.tanh(x * self.weight)
+        mixes = self.weight.ndim == 2
+        return x + (x.mean(1, keepdim=True) @ self.weight if mixes else torch.tanh(x * self.weight))
 
 
 def _shared_encoder_cases(draw: Draw) -> Cases:
     L, x, seed = draw.integer(3, 6), draw.randn(2, 3, 4), draw.integer(1, 10**6)
 
     def make(answer, share, L=L):
-        chance = [torch.Generator().manual_seed(seed + half) for half in (0, 1)]
-        encoder = answer(
-            lambda: _Mix(torch.randn(4, 4, generator=chance[0]) / 2),
-            lambda: _Bend(torch.randn(4, generator=chance[1])),
-            L,
-            share,
-        )
+        attention, ffn = (torch.Generator().manual_seed(seed + half) for half in (0, 1))
+        halves = partial(_Block, 4, 4, chance=attention), partial(_Block, 4, chance=ffn)
+        encoder = answer(*halves, L, share)
         kind = type(encoder).__name__
         need(isinstance(encoder, nn.Module), f"you return {kind}, not an nn.Module")
         return encoder

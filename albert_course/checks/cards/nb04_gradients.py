@@ -42,13 +42,18 @@ def small_model(draw: Draw, num_layers: int) -> AlbertForPretraining:
     return model
 
 
+def small_batch(draw: Draw, *masked: int) -> PretrainingBatch:
+    """A sequence with padding for each number, which says how many tokens are masked, of three."""
+    B, counts = len(masked), torch.tensor(masked)[:, None]
+    mask = (torch.arange(7) < draw.integers(5, 7, B, 1)).long()
+    places = torch.tensor([[1, 2, 4]]).expand(B, 3)
+    labels = draw.integers(5, 30, B, 3).where(torch.arange(3) < counts, IGNORE)
+    ids, order = draw.integers(5, 30, B, 7), draw.integers(0, 2, B)
+    return PretrainingBatch(ids, 0 * ids, mask, places, labels, order)
+
+
 def _last_application_cases(draw: Draw) -> Cases:
-    model = small_model(draw, num_layers=draw.integer(3, 6))
-    mask = torch.tensor([[1] * 6 + [0], [1] * 4 + [0] * 3])
-    places, labels = torch.tensor([[1, 4, 5], [2, 3, 0]]), draw.integers(5, 30, 2, 3)
-    labels[1, 2] = IGNORE
-    ids, order = draw.integers(5, 30, 2, 7), draw.integers(0, 2, 2)
-    batch = PretrainingBatch(ids, torch.zeros_like(ids), mask, places, labels, order)
+    model, batch = small_model(draw, num_layers=draw.integer(3, 6)), small_batch(draw, 3, 2)
 
     def loss(answer, model, batch):
         value = answer(model, batch)

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from albert_course.checks.engine import asking
-from albert_course.checks.engine.asking import by_seed, made, need, output, unreached
+from albert_course.checks.engine.asking import by_seed, made, need, output
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
 from albert_edu.text.masking import IGNORE
@@ -201,13 +201,12 @@ def _masked_token_head_cases(draw: Draw) -> Cases:
         return output(answer, (config, words), hidden)
 
     def tied(answer, config, words, hidden):
-        head = made(answer, config, words)
-        own = [weight for weight in head.parameters() if weight is not words.weight]
-        tables = [weight for weight in own if weight.numel() == V * E]
-        lost = unreached(lambda *_: head, (), hidden)
+        head, table = made(answer, config, words), words.weight
+        own = [w for w in head.parameters() if w is not table and w.numel() == V * E]
+        lost = [gradient.shape for gradient in asking.gradients(head, hidden) if not gradient.any()]
         return {
-            "it has no table of its own": not tables,
-            "it shares no .data": not tables or tables[0].data_ptr() != words.weight.data_ptr(),
+            "it has no table of its own": not own,
+            "it shares no .data": all(w.data_ptr() != table.data_ptr() for w in own),
             "a gradient reaches the table": (V, E) not in lost,
         }
 

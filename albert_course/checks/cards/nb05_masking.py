@@ -10,15 +10,9 @@ from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
     """The positions of each word of a row; an empty list is a gap, which no run crosses."""
-    words = [[]]
-    for place, (allowed, starts) in enumerate(zip(maskable, starts_word, strict=True)):
-        if not allowed:
-            words.append([])
-        elif starts or not words[-1]:
-            words.append([place])
-        else:
-            words[-1].append(place)
-    return words
+    places, gap = np.arange(len(maskable)), ~maskable
+    edges = np.flatnonzero(starts_word | gap | np.roll(gap, 1))  # what follows a gap is a word
+    return [part[maskable[part]].tolist() for part in np.split(places, edges)]
 
 
 def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
@@ -51,14 +45,11 @@ def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
 
 def _row(draw: Draw, S: int, tokens: int, long_words: float = 0.35) -> tuple[np.ndarray, ...]:
     """[CLS] A [SEP] B [SEP] and padding: what is maskable, starts a word, is padding."""
-    maskable, starts, place = np.zeros(S, bool), np.zeros(S, bool), 1
-    for segment in (tokens // 2, tokens - tokens // 2):
-        maskable[place : place + segment] = True
-        starts[place : place + segment] = draw.numpy.random(segment) > long_words
-        starts[place] = True
-        place += segment + 1
-    starts[place:] = True  # as "<pad>" does in the library
-    return maskable, starts, np.arange(S) >= place
+    places = np.arange(S)
+    pads = places > tokens + 2
+    maskable = ~pads & ~np.isin(places, [0, tokens // 2 + 1, tokens + 2])
+    starts = np.roll(~maskable, 1) | (draw.numpy.random(S) > long_words)
+    return maskable, (maskable & starts) | pads, pads  # "<pad>" starts one in the library, too
 
 
 def _choose(answer: Callable, maskable, starts, n=3, rate=0.15, seed=5) -> np.ndarray:

@@ -59,11 +59,8 @@ def _equilibrium_cases(draw: Draw) -> Cases:
     x, turn = F.normalize(draw.randn(4, 2)), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
     rates = torch.tensor([[0.2], [0.95], [0.2], [0.2]])
 
-    def circle(z, x):
-        return z @ turn if z.any() else x
-
     yield Case("waits for the slowest token", (lambda z, x: rates * z + x, x, 0.01, 500), atol=2e-5)
-    yield Case("never rests on a circle", (circle, x, 0.01, 500))
+    yield Case("never rests on a circle", (lambda z, x: z @ turn if z.any() else x, x, 0.01, 500))
     yield Case("gives up after the limit", (lambda z, x: x, x, 0.01, 1))
     yield Case("goes as far as the limit", (lambda z, x: x, x, 0.01, 2))
 

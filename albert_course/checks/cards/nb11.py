@@ -103,9 +103,6 @@ def _classification_head_cases(draw: Draw) -> Cases:
     one = W[:1].sign() * (0.5 + x[:1].abs())  # all numbers pull the first score the same way
     spread = (one * W).square().sum(1).sqrt()
 
-    def is_made(answer, *sizes):
-        return answer(*sizes) is not None
-
     def trained(answer, sizes, x):
         return made(answer, *sizes, inputs=(x,)).train()(x).detach().double()
 
@@ -132,7 +129,7 @@ def _classification_head_cases(draw: Draw) -> Cases:
     yield Case("drops with the given probability", (sizes, many), 1.0, probability, 0.03)
     yield Case("drops nothing for a dropout of 0", ((H, C, 0.0), x), 1.0, trained)
     for dropout in (1.0, -0.1):
-        yield Case(f"refuses a dropout of {dropout}", (H, C, dropout), 0.5, is_made)
+        yield Case(f"refuses a dropout of {dropout}", ((H, C, dropout), x), 0.5, parameters)
 
 
 check_classification_head = card("assignment 11.4", ClassificationHead, _classification_head_cases)

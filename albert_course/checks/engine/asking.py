@@ -101,15 +101,10 @@ def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
     return torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True)
 
 
-def unreached(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> list[tuple[int, ...]]:
-    """The shapes of the float inputs and of the module's parameters that no gradient reaches."""
-    found = gradients(made(kind, *sizes, inputs=inputs), *inputs)
-    return [tuple(gradient.shape) for gradient in found if not gradient.any()]
-
-
 def learns(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:
-    """True if a gradient reaches all; Unusable, with the shapes that none reaches, if not."""
-    lost = unreached(kind, sizes, *inputs)
+    """True if a gradient reaches all inputs and parameters; Unusable, with the shapes, if not."""
+    found = gradients(made(kind, *sizes, inputs=inputs), *inputs)
+    lost = [tuple(gradient.shape) for gradient in found if not gradient.any()]
     shapes = f"{lost}, the shapes of inputs or parameters"
     need(not lost, f"no gradient reaches {shapes}: is there a detach() or no_grad()?")
     return True

@@ -24,7 +24,7 @@ import random
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,17 +35,17 @@ from torch import nn
 FOLDER = Path(__file__).resolve().parents[1] / "mistakes"
 # What every edit may use, whatever the reference's module imports.
 MODULES = dict(copy=copy, math=math, random=random, re=re, np=np, torch=torch, nn=nn, F=F)
-WHOLE = ("def ", "class ")
 
 
 @functools.cache
-def read_mistakes(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
+def read_mistakes(path: Path) -> dict[str, dict[str, str]]:
     """The edits of each mistake of each exercise in the file; ValueError with the line if odd.
 
-    >>> read_mistakes(FOLDER / "04.txt")["encoder_size"]["counting every application"]
-    ('set(attention) => attention', 'set(ffn) => ffn')
+    >>> print(read_mistakes(FOLDER / "04.txt")["encoder_size"]["counting every application"])
+    set(attention) => attention
+    set(ffn) => ffn
     """
-    exercises: dict[str, dict[str, tuple[str, ...]]] = {}
+    exercises: dict[str, dict[str, str]] = {}
     exercise, name = None, ""
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         where, line = f"{path}, line {number}", line.rstrip()
@@ -55,29 +55,25 @@ def read_mistakes(path: Path) -> dict[str, dict[str, tuple[str, ...]]]:
                 raise ValueError(f"{where}: the exercise {line} stands in this file twice")
         elif line and exercise is None:
             raise ValueError(f"{where}: the title of an exercise in brackets must come first")
-        elif line.startswith("     ") and name and exercise[name]:
-            exercise[name] = (*exercise[name][:-1], f"{exercise[name][-1]}\n{line[4:]}")
         elif line.startswith("    ") and name:
-            exercise[name] = (*exercise[name], line[4:])
+            exercise[name] = f"{exercise[name]}\n{line[4:]}".strip()
         elif line.startswith(" "):
-            raise ValueError(
-                f"{where}: an edit needs the name of a mistake above it and four blanks"
-            )
+            raise ValueError(f"{where}: an edit needs the name of a mistake and four blanks")
         elif line:
             name = line
             if name in exercise:
                 raise ValueError(f"{where}: the mistake {name!r} has been named before")
-            exercise[name] = ()
+            exercise[name] = ""
     return exercises
 
 
-def wrong_answer(reference: Callable, edits: Callable | str | Sequence[str]) -> Callable:
+def wrong_answer(reference: Callable, edits: Callable | str) -> Callable:
     """The wrong implementation that the edits make of the reference; a callable is one already."""
     if callable(edits):
         return edits
     source, name = textwrap.dedent(inspect.getsource(reference)), reference.__name__
-    for edit in (edits,) if isinstance(edits, str) else edits:
-        if edit.startswith(WHOLE):
+    for edit in re.split(r"\n(?! )", edits):  # the lines of one are indented further
+        if edit.startswith(("def ", "class ")):
             source, name = edit, re.findall(r"\w+", edit)[1]
         else:
             source = edited(source, edit)

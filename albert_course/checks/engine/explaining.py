@@ -99,7 +99,8 @@ def given(inputs: tuple, called: Callable, first: int) -> str:
     names = [""] * len(inputs) if starred else [f"{part.name} = " for part in parameters]
     text = ", ".join(name + brief(value) for name, value in zip(names, inputs, strict=False))
     large = any(math.prod(getattr(value, "shape", ())) > 8 for value in inputs)
-    return "" if large or len(text) > 250 or " at 0x" in text else text
+    unclear = large or len(text) > 250 or " at 0x" in text or "\n" in text
+    return "" if unclear else text
 
 
 def differs(got, expected, inputs: tuple, atol: float) -> str:

@@ -90,8 +90,8 @@ class Report:
     @property
     def reasons(self) -> list[str]:
         """Why properties fail, each reason once, the first one first."""
-        failed = [one for one in self.properties if one.asked and not one.passed]
-        return list(dict.fromkeys(one.why or f"not so: {one.name}" for one in failed))
+        firsts = (group[0] for group in self._groups())
+        return [one.why or f"not so: {one.name}" for one in firsts]
 
     def as_dict(self) -> dict:
         """The report as data: exercise, place, answer, passed, score, and properties by field."""

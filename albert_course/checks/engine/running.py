@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_flatten
 
 from albert_course.checks.engine import limits
 from albert_course.checks.engine.comparing import Raised, same
@@ -14,12 +15,13 @@ from albert_course.checks.engine.limits import TookTooLong
 
 def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited: bool = True):
     """What ``question(answer, *inputs)`` gives, or Raised; the caller's generators stay as is."""
-    state = torch.random.get_rng_state(), np.random.get_state(), random.getstate()
-    torch.manual_seed(seed)
+    state = np.random.get_state(), random.getstate()
     np.random.seed(seed % 2**32)
     random.seed(seed)
+    limit = limits.limits if limited else nullcontext
     try:
-        with torch.enable_grad(), limits.limits() if limited else nullcontext():
+        with torch.random.fork_rng(devices=()), torch.enable_grad(), limit():
+            torch.manual_seed(seed)
             return question(answer, *inputs)
     except TookTooLong:
         return Raised(TookTooLong(f"no answer within {limits.SECONDS} seconds"))
@@ -27,9 +29,8 @@ def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited:
         lacks_memory = isinstance(error, RuntimeError) and "t allocate memory" in str(error)
         return Raised(MemoryError(str(error)) if lacks_memory else error)
     finally:
-        torch.random.set_rng_state(state[0])
-        np.random.set_state(state[1])
-        random.setstate(state[2])
+        np.random.set_state(state[0])
+        random.setstate(state[1])
 
 
 def stops(outcome) -> bool:
@@ -44,10 +45,7 @@ def changed(before, after) -> bool:
     >>> changed(([1, [2]], len), ([1, [2]], max)), changed([1, [2]], [1, [3]])
     (False, True)
     """
-    if type(before) in (list, tuple, dict):
-        if len(before) != len(after):
-            return True
-        keys = before if isinstance(before, dict) else range(len(before))
-        return any(changed(before[key], after[key]) for key in keys)
+    (old, shape), (new, now) = tree_flatten(before), tree_flatten(after)
     data = int | float | str | torch.Tensor | np.ndarray
-    return isinstance(before, data) and not same(after, before, 0.0)
+    pairs = ((a, b) for a, b in zip(old, new, strict=False) if isinstance(a, data))
+    return shape != now or any(not same(b, a, 0.0) for a, b in pairs)
