@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from albert_edu.errors import blame, read_text
 from albert_edu.text.files import ROWS, hub_rows, opened_rows
-from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
+from albert_edu.text.tasks import Example, SpanExample
 from albert_edu.text.tokenizer import check_text
 
 
@@ -29,7 +29,7 @@ class TaskRows(NamedTuple):
     There are no names for questions about a context or an article.
     """
 
-    examples: list[Example] | list[SpanExample] | list[ChoiceExample]
+    examples: list[Example] | list[SpanExample]
     class_names: list[str]
 
 
@@ -52,8 +52,8 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
         names = (like and like.class_names) or declared or list(dict.fromkeys(map(str, ordered)))
         make = partial(_labelled, names)
     examples = _checked(source, rows, texts, right, make)
-    known = like.examples[0] if like else examples[0]  # its [1] is None where it is of one text
-    if (type(known), known[1] is None) != (type(examples[0]), examples[0][1] is None):
+    known = like.examples[0] if like else examples[0]  # its [1] is None, a text or several
+    if (type(known), type(known[1])) != (type(examples[0]), type(examples[0][1])):
         raise TaskFileError(f"{source} is another kind of task than the rows to learn from.")
     if names and not like and len({example.label for example in examples}) == 1:
         raise TaskFileError(f"{source}: all {len(examples)} rows have the same label: is it cut?")
@@ -109,13 +109,13 @@ def _question(row: dict, question: str, context: str) -> SpanExample:
     return SpanExample(question, context, tuple(texts), *starts[:1])
 
 
-def _exam(row: dict, article: str, question: str) -> ChoiceExample:
+def _exam(row: dict, article: str, question: str) -> Example:
     """An option takes the place of a blank "_" or follows the question, as in the authors' code."""
     options, pattern = row["options"], question if "_" in question else f"{question} _"
     if not isinstance(options, list) or not all(map(str.strip, options)):
         raise ValueError("the options are no texts")
     choices = tuple(pattern.replace("_", option) for option in options)
-    return ChoiceExample(article, choices, [*ascii_uppercase[: len(options)]].index(row["answer"]))
+    return Example(article, choices, [*ascii_uppercase[: len(options)]].index(row["answer"]))
 
 
 KINDS = [  # columns of text, columns that say what is right, what makes an example of them

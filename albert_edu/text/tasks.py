@@ -5,6 +5,7 @@ id 1 from B on.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -19,22 +20,14 @@ from albert_edu.text.unknown import check_known
 
 
 class Example(NamedTuple):
-    """One text or two, and a class number."""
+    """One text or two and a class, or a passage, C texts that might go with it, and which does."""
 
     first: str
-    second: str | None
+    second: str | tuple[str, ...] | None
     label: int
 
 
 Split = tuple[list[Example], list[Example]]  # to learn from, and to be tested on
-
-
-class ChoiceExample(NamedTuple):
-    """A passage, C texts that might go with it, and which of them does."""
-
-    passage: str
-    choices: tuple[str, ...]
-    label: int
 
 
 class SpanExample(NamedTuple):
@@ -73,36 +66,25 @@ class TaskData:
 
 
 def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length: int) -> TaskData:
-    """Encode single texts and pairs; the longer one, or the second, loses its end until both fit.
+    """Encode texts, pairs of texts, or a passage with each of its C choices, which are [N,C,S].
 
-    That is half of the room for each of two long texts, and all that is left beside a short one.
+    The longer of two texts, or the second, loses its end until both fit: half of the room for each
+    of two long ones, and all that is left beside a short one. A choice loses its beginning, because
+    the option stands last, as in the authors' code. Raises ValueError where the numbers of choices
+    differ.
     """
-    first = encode_known([example.first for example in examples], tokenizer)
-    second = encode_known([example.second or "" for example in examples], tokenizer)
-    pairs = []
-    for a, b, example in zip(first, second, examples, strict=True):
-        room = sequence_length - (2 if example.second is None else 3)
-        b = b[: max(room // 2, room - len(a))]
-        pairs.append((a[: room - len(b)], None if example.second is None else b))
-    return as_data(pairs, [example.label for example in examples], tokenizer, sequence_length)
-
-
-def encode_choices(
-    examples: list[ChoiceExample], tokenizer: Tokenizer, sequence_length: int
-) -> TaskData:
-    """[CLS] passage [SEP] choice [SEP] for every choice, [N,C,S].
-
-    Only the passage is cut, unless a choice fills half of S; then the end of the choice stays,
-    where the option is, as in the authors' code.
-    """
-    counts = {len(example.choices) for example in examples}
-    if len(counts) != 1:
+    counts = {len(each.second) for each in examples if isinstance(each.second, tuple)}
+    if len(counts) > 1:
         raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
-    pairs, passages = [], encode_known([example.passage for example in examples], tokenizer)
-    for example, passage in zip(examples, passages, strict=True):
-        for choice in example.choices:
-            choice = tokenizer.encode(choice)[-(sequence_length // 2) :]
-            pairs.append((passage[: sequence_length - 3 - len(choice)], choice))
+    seconds = [each.second if counts else (each.second or "",) for each in examples]
+    check_known(tokenizer, chain.from_iterable(seconds[:1000]), "the rows")
+    firsts, pairs = encode_known([each.first for each in examples], tokenizer), []
+    for a, texts, example in zip(firsts, seconds, examples, strict=True):
+        room = sequence_length - (2 if example.second is None else 3)
+        for b in map(tokenizer.encode, texts):
+            kept = min(len(b), max(room // 2, room - len(a)))
+            b = b[len(b) - kept :] if counts else b[:kept]
+            pairs.append((a[: room - kept], None if example.second is None else b))
     labels = [example.label for example in examples]
     return as_data(pairs, labels, tokenizer, sequence_length, *counts)
 

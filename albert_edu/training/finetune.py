@@ -15,14 +15,7 @@ from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, 
 from albert_edu.progress import progress_bar
 from albert_edu.text.spans import SpanData, encode_spans
 from albert_edu.text.task_rows import TaskRows
-from albert_edu.text.tasks import (
-    Example,
-    SpanExample,
-    TaskData,
-    Tokenizer,
-    encode_choices,
-    encode_pairs,
-)
+from albert_edu.text.tasks import SpanExample, TaskData, Tokenizer, encode_pairs
 from albert_edu.training.metrics import label_scores, squad_scores
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 
@@ -64,12 +57,12 @@ def make_ready(
     sequence_length = most if sequence_length is None else sequence_length
     check_numbers(locals(), SHORTEST, most, "sequence_length")
     kind = type(train.examples[0])
-    encode = {Example: encode_pairs, SpanExample: encode_spans}.get(kind, encode_choices)
+    encode = encode_spans if kind is SpanExample else encode_pairs
     data, unseen = (encode(part.examples, tokenizer, sequence_length) for part in (train, test))
     if kind is SpanExample:
         unseen = unseen._replace(unanswerable=data.unanswerable)
         return AlbertForSpan(albert), data, unseen
-    labels = len(train.class_names) if kind is Example else 1
+    labels = len(train.class_names) or 1
     return AlbertForClassification(albert, labels), data, unseen
 
 

@@ -7,7 +7,7 @@ import datasets
 import pytest
 
 from albert_edu.text.task_rows import TaskFileError, read_rows
-from albert_edu.text.tasks import ChoiceExample, Example, SpanExample
+from albert_edu.text.tasks import Example, SpanExample
 from tests.support import MIXED
 
 SPAN = {
@@ -122,8 +122,8 @@ def test_questions_have_answers_or_none_and_exams_fill_the_blank_or_add_the_opti
         SpanExample("where?", "ab cd", ()),
     ]
     assert read_rows(lines(tmp_path, EXAM, EXAM | {"question": "Why?"})).examples == [
-        ChoiceExample("It rained.", ("Why a?", "Why b?", "Why c?"), 2),
-        ChoiceExample("It rained.", ("Why? a", "Why? b", "Why? c"), 2),
+        Example("It rained.", ("Why a?", "Why b?", "Why c?"), 2),
+        Example("It rained.", ("Why? a", "Why? b", "Why? c"), 2),
     ]
 
 

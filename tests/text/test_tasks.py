@@ -4,11 +4,9 @@ import pytest
 
 from albert_edu.text.spans import encode_spans
 from albert_edu.text.tasks import (
-    ChoiceExample,
     Example,
     SpanExample,
     as_data,
-    encode_choices,
     encode_pairs,
 )
 from albert_edu.text.tokenizer import CLS, PAD, SEP, TokenizerError
@@ -42,7 +40,7 @@ def test_rows_lose_the_columns_that_are_padding_in_all_of_them_and_everything_mo
     assert data.attention_mask[0].sum() == 2 + one and not data.segment_ids.any()
     assert (data.token_ids[data.attention_mask == 0] == PAD).all()
     assert data.rows([0, 2]).token_ids.shape == (2, 2 + two)
-    choices = encode_choices([ChoiceExample("anna", ("ben", texts[1]), 1)] * 3, tokenizer, 32)
+    choices = encode_pairs([Example("anna", ("ben", texts[1]), 1)] * 3, tokenizer, 32)
     choices = choices.rows([0, 2])
     assert choices.token_ids.shape == (2, 2, 4 + long) and choices.labels.tolist() == [1, 1]
     assert {part.device.type for part in vars(choices.to("meta")).values()} == {"meta"}
@@ -51,20 +49,20 @@ def test_rows_lose_the_columns_that_are_padding_in_all_of_them_and_everything_mo
 def test_what_cannot_be_encoded_is_refused(story_text):
     with pytest.raises(ValueError, match="no example to encode"):
         encode_pairs([], story_text.tokenizer, 16)
-    two, one = ChoiceExample("a", ("b", "c"), 0), ChoiceExample("a", ("b",), 0)
+    two, one = Example("a", ("b", "c"), 0), Example("a", ("b",), 0)
     with pytest.raises(ValueError, match="as many choices, these have \\[1, 2\\]"):
-        encode_choices([two, one], story_text.tokenizer, 16)
+        encode_pairs([two, one], story_text.tokenizer, 16)
     with pytest.raises(ValueError, match="sequence_length 4 is too short: 5 tokens"):
         as_data([([7], [8])], [0], story_text.tokenizer, 4)
 
 
-def test_a_long_choice_keeps_its_end_up_to_half_of_the_window_and_the_passage_fills_the_rest(
+def test_a_long_choice_keeps_its_end_up_to_half_of_the_room_and_the_passage_fills_the_rest(
     story_text,
 ):
     tokenizer, passage = story_text.tokenizer, "anna bought the flour. " * 9
     long, short = "ben bought the oven. " * 5 + "ella praised the cake.", "ella praised the cake."
-    data = encode_choices([ChoiceExample(passage, (long, short), 1)], tokenizer, 24)
-    choices = (tokenizer.encode(long)[-12:], tokenizer.encode(short))
+    data = encode_pairs([Example(passage, (long, short), 1)], tokenizer, 24)
+    choices = (tokenizer.encode(long)[-10:], tokenizer.encode(short))
     assert data.token_ids[0].tolist() == [
         [CLS, *tokenizer.encode(passage)[: 21 - len(c)], SEP, *c, SEP] for c in choices
     ]
@@ -77,7 +75,7 @@ def test_rows_in_another_script_are_refused_whatever_the_task(story_text, text):
     for encode, rows in (
         (encode_pairs, [Example(text, None, 0)]),
         (encode_pairs, [Example("anna opened the oven.", text, 0)]),
-        (encode_choices, [ChoiceExample(text, ("a", "b"), 0)]),
+        (encode_pairs, [Example(text, ("a", "b"), 0)]),
         (encode_spans, [SpanExample("opened", text, (), -1)]),
         (encode_spans, [SpanExample(text, "anna opened the oven.", (), -1)]),
     ):
