@@ -24,7 +24,7 @@ def overview(course: Path) -> str:
     """Return the report on every assignment in the course; FileError if nothing is graded."""
     if not (graded := read_state(course)):
         raise FileError(f"{course} holds no grades: grade a folder first.")
-    lines = [f"The grading seed was {(course / 'grading_seed.txt').read_text()}."]
+    lines = []
     with Gradebook(f"sqlite:///{course.resolve() / 'gradebook.db'}") as gradebook:
         for assignment, students in sorted(graded.items()):
             lines += _report(gradebook, course, assignment, students)
@@ -66,18 +66,10 @@ def _mark(cell: nbformat.NotebookNode) -> dict:
 
 
 def find_mistakes(notebook: nbformat.NotebookNode) -> list[str]:
-    """Return the mistakes that the reports of a graded notebook's hidden tests name."""
+    """Return what the reports of a graded notebook's hidden tests say is wrong."""
     tests = [cell for cell in notebook.cells if _mark(cell).get("locked")]
     outputs = [output for cell in tests for output in cell.get("outputs", [])]
-    reports = [
-        output.metadata.report for output in outputs if "report" in output.get("metadata", ())
-    ]
-    return [
-        f"{report['exercise']}: {part['mistake'] or part['reason']}"
-        for report in reports
-        for part in report["properties"]
-        if not part["passed"] and (part["mistake"] or part["reason"])
-    ]
+    return [one for output in outputs for one in output.get("metadata", {}).get("mistakes", [])]
 
 
 def find_suspicious_lines(notebook: nbformat.NotebookNode, given: nbformat.NotebookNode) -> list:

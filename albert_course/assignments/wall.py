@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from albert_course.assignments import SEED_VARIABLE
@@ -27,15 +26,6 @@ SAYS = {
     "time, memory and file size only. They can read the solutions, change your files and this "
     "gradebook, and use the network. Grade on a machine and as a user that hold nothing else.",
 }
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a submission may take: seconds per cell and in all, and bytes beyond torch's own."""
-
-    cell_seconds: int = 60
-    seconds: int = 300
-    memory: int = 2 << 30
 
 
 def find_wall() -> str:
@@ -78,10 +68,10 @@ def environment(home: Path, seed: str) -> dict[str, str]:
     }
 
 
-def install_kernel(wall: str, limits: Limits, folder: Path, seed: str) -> None:
+def install_kernel(wall: str, seconds: int, memory: int, folder: Path, seed: str) -> None:
     """Write the kernel's description into ``folder`` and point Jupyter to it, in this process."""
     command = [sys.executable, "-P", "-m", "albert_course.assignments.kernel"]
-    command += [str(limits.seconds), str(limits.memory), "-f", "{connection_file}"]
+    command += [str(seconds), str(memory), "-f", "{connection_file}"]
     spec = {
         "display_name": KERNEL,
         "language": "python",
