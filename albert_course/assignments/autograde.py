@@ -48,7 +48,7 @@ def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
     folder = Path(tempfile.mkdtemp(prefix="albert-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    wall = wall or find_wall()
+    wall = wall or find_wall(folder)
     install_kernel(wall, seconds, memory, folder, str(seed))
     config.merge(configuration())
     config.Submission.update(seconds=seconds, memory=memory, says=SAYS[wall])  # for ``grade``
