@@ -24,15 +24,12 @@ def overview(course: Path) -> str:
     """Return the report on every assignment in the course; FileError if nothing is graded."""
     if not (graded := read_state(course)):
         raise FileError(f"{course} holds no grades: grade a folder first.")
-    lines = []
     with Gradebook(f"sqlite:///{course.resolve() / 'gradebook.db'}") as gradebook:
-        for assignment, students in sorted(graded.items()):
-            lines += _report(gradebook, course, assignment, students)
-    return "\n".join(lines)
+        return "\n\n".join(_report(gradebook, course, *each) for each in sorted(graded.items()))
 
 
-def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict) -> list[str]:
-    lines, mistakes, shares = ["", f"{assignment}:"], Counter(), {}
+def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict) -> str:
+    lines, mistakes, shares = [f"{assignment}:"], Counter(), {}
     given = nbformat.read(course / "source" / assignment / f"{assignment}.ipynb", 4)
     for student, state in sorted(students.items()):
         if state["problem"]:
@@ -58,7 +55,8 @@ def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict)
         lines += note + [f"    look: {plain(line)[:100]}" for line in looks]
     means = [f"    {name:28} {sum(part) / len(part):.2f}" for name, part in sorted(shares.items())]
     reasons = [f"    {count:3} {plain(reason)}" for reason, count in mistakes.most_common(5)]
-    return [*lines, "  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
+    lines += ["  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
+    return "\n".join(lines)
 
 
 def _mark(cell: nbformat.NotebookNode) -> dict:
