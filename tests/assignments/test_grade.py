@@ -114,6 +114,8 @@ def test_feedback_shows_the_likely_mistake_and_no_place_on_the_grader_s_disk(gra
     page = (graded[0] / "feedback" / "half_done" / NAME / f"{NAME}.html").read_text()
     assert "SyntaxError" in page and "not answered yet" in page
     assert str(graded[0]) not in page
+    hog = (graded[0] / "feedback" / "memory_hog" / NAME / f"{NAME}.html").read_text()
+    assert "allocate memory" in hog, "it ends at its memory, not at its time"
 
 
 def test_the_report_names_mistakes_and_what_a_person_should_look_at(graded):
@@ -175,18 +177,22 @@ def test_a_source_whose_points_change_is_graded_again_and_one_with_other_cells_i
 
 
 def test_lost_grades_are_told_and_nothing_of_the_user_s_is_overwritten(tmp_path):
-    with open_course(tmp_path / "out").gradebook as gradebook:
+    course, book = tmp_path / "out", tmp_path / "out" / "gradebook.db"
+    with open_course(course).gradebook as gradebook:
         gradebook.add_assignment(NAME)
-    page = tmp_path / "out" / "feedback" / "ann" / NAME / f"{NAME}.html"
+        gradebook.add_student("ann")
+        gradebook.add_submission(NAME, "ann")
+    (course / "state.json").write_text(json.dumps({NAME: {"ann": {"problem": ""}}}))
+    page = course / "feedback" / "ann" / NAME / f"{NAME}.html"
     page.parent.mkdir(parents=True)
-    page.touch()
-    (tmp_path / "out" / "state.json").write_text(json.dumps({NAME: {"ann": {"problem": ""}}}))
-    for spoil in (Path.exists, lambda path: path.write_bytes(b"")):  # an older copy, an empty one
-        spoil(tmp_path / "out" / "gradebook.db")
-        assert "lost" in read_state(tmp_path / "out")[NAME]["ann"]["problem"]
-    (tmp_path / "out" / "gradebook.db").unlink()
+    spoilt = []
+    for step in (lambda: None, page.touch, lambda: book.write_bytes(b"")):
+        step()
+        spoilt.append("lost" in read_state(course)[NAME]["ann"]["problem"])
+    assert spoilt == [True, False, True]  # without a page, with both, without a grade
+    book.unlink()
     with pytest.raises(ValueError, match="holds no grades"):
-        overview(tmp_path / "out")
+        overview(course)
     with pytest.raises(ValueError, match="holds out, and no grades"):
         open_course(tmp_path)
 
