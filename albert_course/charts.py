@@ -1,4 +1,4 @@
-"""The three kinds of chart of the notebooks: lines, bars, and a grid of numbers.
+"""The two kinds of chart of the notebooks: lines and bars.
 
 Each returns ``(figure, alt)`` for ``course.show``. Titles state the finding; lines are labelled at
 their ends. The style is that of ``plots``.
@@ -27,14 +27,12 @@ def lines(
     ylabel: str,
     title: str,
     baselines: dict[str, float] | None = None,
-    logx: bool = False,
-    logy: bool = False,
-    zero: bool = False,
+    **axes,
 ) -> tuple[Figure, str]:
     """Draw up to four curves, each ``(name, xs, ys)``.
 
-    ``baselines`` are horizontal lines with a name. Curves of at most 30 points get markers.
-    ``zero`` starts the y axis at 0.
+    ``baselines`` are horizontal lines with a name. Curves of at most 30 points get markers. More
+    names are properties of the axes, as in ``xscale="log"``.
     """
     baselines = baselines or {}
     style()
@@ -47,19 +45,13 @@ def lines(
     for name, value in baselines.items():
         axis.axhline(value, **BASELINE)
         ends.append((name, value, BASELINE["color"]))
-    axis.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    if logx:
-        axis.set_xscale("log")
-        axis.xaxis.set_minor_formatter(NullFormatter())  # Within a decade labels would collide.
-    if logy:
-        axis.set_yscale("log")
-    if zero:
-        axis.set_ylim(bottom=0)
+    axis.set(xlabel=xlabel, ylabel=ylabel, title=title, **axes)
+    axis.xaxis.set_minor_formatter(NullFormatter())  # Within a decade labels would collide.
     _label_ends(axis, ends)
     ways = (f"{name} from {_short(ys[0])} to {_short(ys[-1])}" for name, _, ys in series)
     changes = " ".join("; ".join(ways).split())  # a name may have several lines
     levels = "".join(f"; {name} at {_short(value)}" for name, value in baselines.items())
-    scale = ("", ", x logarithmic", ", y logarithmic", ", both axes logarithmic")[logx + 2 * logy]
+    scale = "".join(f", {name[0]} logarithmic" for name in axes if axes[name] == "log")
     alt = f"Line chart of {ylabel} over {xlabel}{scale}. {title}. {changes}{levels}."
     return figure, alt
 
@@ -91,35 +83,6 @@ def bars(
     if len(series) > 1:
         axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure, f"Bar chart of {ylabel}. {title}. {'; '.join(listing)}."
-
-
-def grid(
-    values,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    title: str,
-    xlabel: str = "",
-    ylabel: str = "",
-    digits: int = 2,
-) -> tuple[Figure, str]:
-    """Draw a matrix as shaded cells with the number written in each: attention weights, recalls."""
-    values = np.asarray(values, float)
-    style()
-    size = (min(9.5, 0.55 * len(columns) + 2.2), 0.42 * len(rows) + 1.3)
-    figure, axis = plt.subplots(figsize=size)
-    shade = (values - values.min()) / max(values.max() - values.min(), 1e-12)
-    axis.imshow(shade, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
-    for row, column in np.ndindex(*values.shape):
-        number = f"{values[row, column]:,.{digits}f}"
-        colour = "white" if shade[row, column] > 0.75 else "black"
-        axis.text(column, row, number, ha="center", va="center", fontsize=8, color=colour)
-    axis.set_xticks(range(len(columns)), columns)
-    axis.set_yticks(range(len(rows)), rows)
-    axis.grid(visible=False)
-    axis.set(title=title, xlabel=xlabel, ylabel=ylabel)
-    texts = (" ".join(f"{x:.{digits}f}" for x in line) for line in values)
-    listing = "; ".join(f"{name}: {text}" for name, text in zip(rows, texts, strict=True))
-    return figure, f"Grid of {len(rows)} by {len(columns)} numbers. {title}. {listing}."
 
 
 def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:

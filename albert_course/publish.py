@@ -20,7 +20,11 @@ def publish(repository: str) -> list[str]:
         )
     course = course_folder()
     edits = {course / name: edit for name, edit in places(repository).items()}
-    cell = r"(this kernel has no albert_course)(?:(?!\\\").)*", bring(repository)
+    name = repository.split("/")[1]
+    # Editable, so that the records of the clone are found from any folder.
+    line = f"!git clone --depth 1 https://github.com/{repository} && pip install -q -e ./{name}"
+    bring = rf": run the next line in a new cell, then restart the kernel\\n{line}"
+    cell = r"(this kernel has no albert_course)(?:(?!\\\").)*", bring  # inside the notebook's JSON
     notebooks = sorted(course.glob("notebooks/**/*.ipynb"))
     # What students get is built from source/, with a checksum of each cell.
     edits |= {path: cell for path in notebooks if path.parent.name != "release"}
@@ -61,13 +65,3 @@ def places(repository: str) -> dict[str, tuple[str, str]]:
             f'repository-code: "{home}"\nurl: "{site}"\n',
         ),
     }
-
-
-def bring(repository: str) -> str:
-    """What a notebook says where the course is missing, as a string inside the notebook's JSON.
-
-    The installation is editable, so that the records of the clone are found from any folder.
-    """
-    line = f"!git clone --depth 1 https://github.com/{repository} && pip install -q -e ./"
-    name = repository.split("/")[1]
-    return rf": run the next line in a new cell, then restart the kernel\\n{line}{name}"

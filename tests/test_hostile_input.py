@@ -321,7 +321,6 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "there is no folder": "assignments grade OUT",
     "no notebook starts": "start 77",
     "should hold STUDENT/NOTEBOOK": "assignments grade .",
-    "must be above 0": "assignments grade . --seconds 0",
 }
 
 

@@ -40,8 +40,10 @@ def test_a_cell_whose_output_is_not_compared_is_followed_or_ended_by_an_assertio
             assert "assert" in cell.source or (after and "assert" in after.source), cell.source
 
 
-def test_the_file_is_normalised_and_small(path):
+def test_the_file_is_run_in_order_and_normalised_and_small(path):
     notebook = nbformat.read(path, as_version=4)
+    counts = [cell.execution_count for cell in cells(path, "code")]
+    assert counts == [*range(1, len(counts) + 1)]
     assert notebook == normalise(nbformat.read(path, as_version=4))
     assert path.stat().st_size <= 400_000
 

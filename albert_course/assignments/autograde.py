@@ -20,7 +20,7 @@ from sqlalchemy import Engine, event
 from traitlets.config import Config, PyFileConfigLoader
 
 from albert_course.assignments.build import configuration
-from albert_course.assignments.wall import KERNEL, Limits, find_wall, install_kernel, limit_memory
+from albert_course.assignments.wall import KERNEL, SAYS, find_wall, install_kernel, limit_memory
 
 ERROR = re.compile(r"^ *[\w.]*(?:Error|Exception): .+", re.MULTILINE)
 CONFIG = '''"""nbgrader's settings here, for its own commands and `grade`. Yours to change."""
@@ -28,32 +28,35 @@ CONFIG = '''"""nbgrader's settings here, for its own commands and `grade`. Yours
 from albert_course.assignments.autograde import configure
 
 c = get_config()
-configure(c, __file__)
+# Another seed would ask the rest of the class other questions. The seconds are those of a whole
+# submission. With wall="bwrap" nothing is graded where bubblewrap does not work.
+configure(c, __file__, seed={seed}, seconds=300, wall="")
+c.Execute.timeout = 60  # seconds of a cell
 
 # Who is late, by the due date that `nbgrader db assignment add` gives, loses nothing or all points:
 # c.LateSubmissionPlugin.penalty_method = "zero"
 '''
-chosen: list[tuple[str, Limits, Path]] = []  # by ``grade`` for this process; else the usual ones
 
 
-def configure(config: Config, file: str) -> None:
-    """Set nbgrader to grade in the folder of ``file`` as ``grade`` does."""
-    course = Path(file).resolve().parent
+def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory=2 << 30) -> None:
+    """Set nbgrader to grade in the folder of ``file``, and write its kernel.
+
+    A submission may take ``seconds`` in all, and ``memory`` bytes beyond torch's own. ``wall`` is
+    one of SAYS, or "" for the best that works.
+    """
     programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
-    if not chosen:
-        folder = Path(tempfile.mkdtemp(prefix="albert-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        chosen.append((find_wall(), Limits(), folder))
-    wall, limits, folder = chosen[0]
-    install_kernel(wall, limits, folder, (course / "grading_seed.txt").read_text())
+    folder = Path(tempfile.mkdtemp(prefix="albert-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    wall = wall or find_wall(folder)
+    install_kernel(wall, seconds, memory, folder, str(seed))
     config.merge(configuration())
-    config.CourseDirectory.root = str(course)
+    config.Submission.update(seconds=seconds, memory=memory, says=SAYS[wall])  # for ``grade``
+    config.CourseDirectory.root = str(Path(file).resolve().parent)
     config.OverwriteCells.add_missing_cells = True
     config.IgnorePattern.enabled = True  # otherwise a warning on stderr would cost all points
     config.IgnorePattern.pattern = r"[\s\S]"
     config.Execute.kernel_name = KERNEL
-    config.Execute.timeout = limits.cell_seconds
     config.Execute.startup_timeout = 120
     config.Execute.shutdown_kernel = "immediate"
     if wall == "bwrap":  # it has no network, so messages go through files
@@ -64,33 +67,32 @@ def configure(config: Config, file: str) -> None:
 def nbgrader_api(course: Path) -> NbGraderAPI:
     """Return nbgrader with the settings of ``nbgrader_config.py`` in the folder ``course``."""
     logging.getLogger("traitlets").addHandler(logging.NullHandler())  # it would log to the terminal
+    warnings.simplefilter("ignore")  # SQLAlchemy's, of nbgrader's queries
     config = PyFileConfigLoader("nbgrader_config.py", path=str(course)).load_config()
     return NbGraderAPI(config=config)
 
 
+def failure(outcome: dict) -> str:
+    """Return why nbgrader could not do something, or ""."""
+    errors = ERROR.findall(outcome["log"]) or ["nbgrader could not do it"]
+    return "" if outcome["success"] else errors[0].strip()[:200]
+
+
 def autograde(
-    sender: Connection,
-    folder: Path,
-    course: Path,
-    student: str,
-    assignment: str,
-    wall: str,
-    limits: Limits,
+    sender: Connection, folder: Path, course: Path, student: str, assignment: str
 ) -> None:
     """Grade one submission, write its feedback page, and send why that failed, or "".
 
     ``folder`` is an empty one for the kernel, which this process and the submission can write to.
     """
-    limit_memory(limits.memory)
-    warnings.simplefilter("ignore")  # SQLAlchemy's, of nbgrader's queries
-    chosen[:] = [(wall, limits, folder)]
+    tempfile.tempdir = str(folder)
     api = nbgrader_api(course)
+    limit_memory(api.config.Submission.memory)
     event.listen(Engine, "connect", _wait_for_the_others)
-    outcome = api.autograde(assignment, student)
-    if outcome["success"]:
-        outcome = api.generate_feedback(assignment, student)
-    errors = ERROR.findall(outcome["log"]) or ["nbgrader could not grade it"]
-    sender.send("" if outcome["success"] else errors[0].strip()[:200])
+    sender.send(
+        failure(api.autograde(assignment, student))
+        or failure(api.generate_feedback(assignment, student))
+    )
 
 
 def _wait_for_the_others(connection, _) -> None:

@@ -8,6 +8,7 @@ from nbgrader.preprocessors import SaveCells
 from traitlets.config import Config
 
 from albert_course.assignments import RELEASES, SOURCES
+from albert_edu.errors import FileError, blame
 
 
 def configuration() -> Config:
@@ -19,7 +20,7 @@ def configuration() -> Config:
 def release(path: Path) -> str:
     """Return the student notebook of a source notebook: no solutions, no hidden tests, no outputs.
 
-    RuntimeError says which marker or which cell's metadata is not as nbgrader needs it.
+    FileError says which marker or which cell's metadata is not as nbgrader needs it.
     """
     config = configuration()
     config.Exporter.default_preprocessors = []
@@ -27,10 +28,8 @@ def release(path: Path) -> str:
     for step in GenerateAssignment(config=config).preprocessors:
         if step is not SaveCells:  # which fills a gradebook; ``grade`` does that
             exporter.register_preprocessor(step, enabled=True)
-    try:
+    with blame(path.name, FileError, "Mend its markers, and its cells' metadata."):
         return exporter.from_filename(str(path), {"unique_key": path.stem})[0]
-    except Exception as error:  # nbgrader raises kinds of its own
-        raise RuntimeError(f"{path.name}: {error}") from error
 
 
 def build(sources: Path = SOURCES, releases: Path = RELEASES) -> list[Path]:

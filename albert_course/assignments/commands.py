@@ -1,9 +1,7 @@
 """``python -m albert_course assignments build | grade FOLDER | report``."""
 
-import sys
 from pathlib import Path
 
-from albert_course.assignments.wall import SAYS, Limits, find_wall
 from albert_course.folder import course_folder
 
 
@@ -16,9 +14,6 @@ def add_verbs(verb) -> None:
     sub.add_argument("--out", type=Path, default=Path("graded"), help="an nbgrader course")
     sub.add_argument("--assignment", action="append", help="for example 04; all when left out")
     sub.add_argument("--again", action="store_true", help="also grade what is graded and unchanged")
-    sub.add_argument("--wall", choices=list(SAYS), help="the best that works, when left out")
-    sub.add_argument("--cell-seconds", type=int, default=Limits.cell_seconds, help="for a cell")
-    sub.add_argument("--seconds", type=int, default=Limits.seconds, help="for a submission")
 
     sub = verb("report", run_report, "show scores, means, mistakes, and what to look at")
     sub.add_argument("--out", type=Path, default=Path("graded"), help="where grade wrote")
@@ -36,16 +31,9 @@ def run_grade(options) -> int:
     """Grade a folder; 1 if something that was handed in could not be graded."""
     from albert_course.assignments.grade import grade_folder
 
-    if min(options.cell_seconds, options.seconds) <= 0:
-        raise ValueError("--cell-seconds and --seconds must be above 0")
-    sources = course_folder() / "notebooks" / "assignments" / "source"
-    wall, failed = "plain" if options.wall == "plain" else find_wall(), 0
-    if options.wall not in (None, wall):
-        raise ValueError("--wall bwrap: bubblewrap does not work here, only --wall plain does")
-    print(SAYS[wall], file=sys.stderr)
-    limits, names = Limits(options.cell_seconds, options.seconds), tuple(options.assignment or [""])
-    where = options.folder, options.out, wall, limits, sources
-    for outcome in grade_folder(*where, names, options.again):
+    sources, failed = course_folder() / "notebooks" / "assignments" / "source", 0
+    names = tuple(options.assignment or [""])
+    for outcome in grade_folder(options.folder, options.out, sources, names, options.again):
         failed += outcome.problem not in ("", "missing")
         print(outcome, flush=True)
     print(f"Scores are in {options.out / 'scores.csv'}, pages in {options.out / 'feedback'}.")

@@ -24,15 +24,12 @@ def overview(course: Path) -> str:
     """Return the report on every assignment in the course; FileError if nothing is graded."""
     if not (graded := read_state(course)):
         raise FileError(f"{course} holds no grades: grade a folder first.")
-    lines = [f"The grading seed was {(course / 'grading_seed.txt').read_text()}."]
     with Gradebook(f"sqlite:///{course.resolve() / 'gradebook.db'}") as gradebook:
-        for assignment, students in sorted(graded.items()):
-            lines += _report(gradebook, course, assignment, students)
-    return "\n".join(lines)
+        return "\n\n".join(_report(gradebook, course, *each) for each in sorted(graded.items()))
 
 
-def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict) -> list[str]:
-    lines, mistakes, shares = ["", f"{assignment}:"], Counter(), {}
+def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict) -> str:
+    lines, mistakes, shares = [f"{assignment}:"], Counter(), {}
     given = nbformat.read(course / "source" / assignment / f"{assignment}.ipynb", 4)
     for student, state in sorted(students.items()):
         if state["problem"]:
@@ -58,7 +55,8 @@ def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict)
         lines += note + [f"    look: {plain(line)[:100]}" for line in looks]
     means = [f"    {name:28} {sum(part) / len(part):.2f}" for name, part in sorted(shares.items())]
     reasons = [f"    {count:3} {plain(reason)}" for reason, count in mistakes.most_common(5)]
-    return [*lines, "  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
+    lines += ["  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
+    return "\n".join(lines)
 
 
 def _mark(cell: nbformat.NotebookNode) -> dict:
@@ -66,18 +64,10 @@ def _mark(cell: nbformat.NotebookNode) -> dict:
 
 
 def find_mistakes(notebook: nbformat.NotebookNode) -> list[str]:
-    """Return the mistakes that the reports of a graded notebook's hidden tests name."""
+    """Return what the reports of a graded notebook's hidden tests say is wrong."""
     tests = [cell for cell in notebook.cells if _mark(cell).get("locked")]
     outputs = [output for cell in tests for output in cell.get("outputs", [])]
-    reports = [
-        output.metadata.report for output in outputs if "report" in output.get("metadata", ())
-    ]
-    return [
-        f"{report['exercise']}: {part['mistake'] or part['reason']}"
-        for report in reports
-        for part in report["properties"]
-        if not part["passed"] and (part["mistake"] or part["reason"])
-    ]
+    return [one for output in outputs for one in output.get("metadata", {}).get("mistakes", [])]
 
 
 def find_suspicious_lines(notebook: nbformat.NotebookNode, given: nbformat.NotebookNode) -> list:

@@ -24,7 +24,7 @@ def seeds(first: int) -> tuple[int, int]:
 def score(reports: Report | Sequence[Report], points: float) -> float:
     """Return the share of ``points`` that the reports of one check earn, by the lowest score.
 
-    Reports of what is wrong are displayed: nbgrader's feedback shows them, and their fields lie
+    Reports of what is wrong are displayed: nbgrader's feedback shows them, and their reasons lie
     beside each, as metadata of the output, for the report on the class.
 
     >>> from albert_course.checks import Property
@@ -38,5 +38,6 @@ def score(reports: Report | Sequence[Report], points: float) -> float:
     reports = [reports] if isinstance(reports, Report) else reports
     for report in reports:
         if not report.passed:
-            display(report, metadata={"report": report.as_dict()})
+            mistakes = [f"{report.exercise}: {reason}" for reason in report.reasons]
+            display(report, metadata={"mistakes": mistakes})
     return round(points * min(report.score for report in reports), 2)

@@ -6,6 +6,7 @@ import unicodedata
 from pathlib import Path
 
 from albert_course.assignments.build import find_sources
+from albert_edu.errors import blame
 
 LARGEST = 20 << 20  # bytes of a notebook
 PATTERNS = set("*?[]{}")  # nbgrader reads them in a student's name as a pattern
@@ -36,21 +37,18 @@ def mend(submitted: Path, source: Path) -> tuple[str, str]:
     """Return a submission as nbgrader can grade it, and what was mended, "" for nothing.
 
     JupyterLab copies a cell's metadata when it copies or splits the cell; the last copy keeps it. A
-    locked cell is put back where it is gone, or was moved: what is given, such as the imports,
-    behind an answer, a test before its own. Raises Unreadable.
+    locked cell that is gone, or has changed sides with an answer, is put back: what is given, such
+    as the imports, at the top, and a test by nbgrader behind its answer. Raises Unreadable.
     """
     _check_file(submitted, source)
-    try:
+    with blame(source.name, Unreadable, "There is no notebook that can be read."):
         notebook = json.loads(submitted.read_text(encoding="utf-8-sig"))
         cells, wanted = notebook["cells"], _marked(source)
-        found, copies = {}, []
+        found, copies = {}, set()
         for cell in reversed(cells):
             name = cell["metadata"].pop("nbgrader", {}).get("grade_id")
             if name in found:
-                copies.append(name)
-                if (mark := found[name]["metadata"]["nbgrader"])["grade"] and mark["solution"]:
-                    parts = ["".join(one["source"]) for one in (cell, found[name])]
-                    found[name]["source"] = "\n\n".join(parts)  # a person reads them all
+                copies.add(name)
             elif name in wanted:
                 found[name] = cell
                 cell["metadata"]["nbgrader"] = wanted[name]["metadata"]["nbgrader"]
@@ -60,22 +58,12 @@ def mend(submitted: Path, source: Path) -> tuple[str, str]:
             raise Unreadable(f"the answer cells {', '.join(lost)} or their metadata are gone")
         answers = {name for name in names if marks[name]["solution"] and not marks[name]["grade"]}
         for name in order:
-            before, due = (
-                [one for one in row[: row.index(name)] if one in answers] for row in (order, names)
-            )
-            moved = {*due[-1:]} - {*before} if marks[name]["grade"] else {*before} - {*due}
-            if marks[name]["locked"] and moved:
+            before, due = (answers.intersection(row[: row.index(name)]) for row in (order, names))
+            if marks[name]["locked"] and before != due:
                 cells.remove(found.pop(name))
         given = [name for name in names if name not in found and not marks[name]["grade"]]
-        for name in reversed(given):  # nbgrader restores the tests
-            after = [found[other] for other in names[names.index(name) :] if other in found]
-            cells.insert(min(map(cells.index, after), default=len(cells)), wanted[name])
-            found[name] = wanted[name]
-    except Unreadable:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError) as error:
-        raise Unreadable(f"it is no notebook that can be read: {type(error).__name__}") from error
-    notes = [f"{', '.join(sorted(set(copies)))}: the last copy counts"] if copies else []
+        cells[:0] = [wanted[name] for name in given]
+    notes = [f"{', '.join(sorted(copies))}: the last copy counts"] if copies else []
     notes += [f"{', '.join(given)} was not in its place and is put back"] if given else []
     return json.dumps(notebook, indent=1), "; ".join(notes)
 

@@ -9,8 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from albert_course.assignments import SEED_VARIABLE
@@ -29,22 +27,12 @@ SAYS = {
 }
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a submission may take: seconds per cell and in all, and bytes beyond torch's own."""
-
-    cell_seconds: int = 60
-    seconds: int = 300
-    memory: int = 2 << 30
-
-
-def find_wall() -> str:
+def find_wall(folder: Path) -> str:
     """Return "bwrap" where bubblewrap starts our Python (many containers forbid it), or "plain"."""
     if not shutil.which("bwrap"):
         return "plain"
-    with tempfile.TemporaryDirectory() as folder:
-        command = [*bubblewrap(Path(folder)), sys.executable, "-c", "import ctypes, ssl"]
-        done = subprocess.run(command, capture_output=True, check=False)
+    command = [*bubblewrap(folder), sys.executable, "-c", "import ctypes, ssl"]
+    done = subprocess.run(command, capture_output=True, check=False)
     return "plain" if done.returncode else "bwrap"
 
 
@@ -78,10 +66,10 @@ def environment(home: Path, seed: str) -> dict[str, str]:
     }
 
 
-def install_kernel(wall: str, limits: Limits, folder: Path, seed: str) -> None:
+def install_kernel(wall: str, seconds: int, memory: int, folder: Path, seed: str) -> None:
     """Write the kernel's description into ``folder`` and point Jupyter to it, in this process."""
     command = [sys.executable, "-P", "-m", "albert_course.assignments.kernel"]
-    command += [str(limits.seconds), str(limits.memory), "-f", "{connection_file}"]
+    command += [str(seconds), str(memory), "-f", "{connection_file}"]
     spec = {
         "display_name": KERNEL,
         "language": "python",

@@ -2,14 +2,15 @@
 
 from itertools import pairwise
 
-from albert_course.charts import bars, grid, lines
+from albert_course.charts import bars, lines
 
 
 def test_alt_text_of_lines_names_every_curve_its_ends_and_the_baselines():
     curves = [("shared", [1, 2], [4.0, 1.5]), ("separate", [1, 2], [4.0, 3.25])]
-    _, alt = lines(curves, "step", "loss", "It falls", {"chance": 0.69})
+    figure, alt = lines(curves, "step", "loss", "It falls", {"chance": 0.69}, xscale="log")
     parts = ("shared from 4 to 1.5", "separate from 4 to 3.25", "chance at 0.69", "It falls")
-    assert all(part in alt for part in parts)
+    assert all(part in alt for part in (*parts, "over step, x logarithmic."))
+    assert figure.axes[0].get_xscale() == "log"
 
 
 def test_curves_that_end_together_get_labels_that_do_not_overlap():
@@ -32,9 +33,3 @@ def test_bars_write_each_value_on_top():
     figure, alt = bars(["none", "SOP"], {"accuracy": [0.5, 0.86]}, "accuracy", "Order is learnt")
     assert {"0.50", "0.86"} <= {text.get_text() for text in figure.axes[0].texts}
     assert "SOP 0.86" in alt
-
-
-def test_a_grid_writes_each_number_and_keeps_it_readable_on_dark_cells():
-    figure, _ = grid([[0.0, 1.0]], ["row"], ["a", "b"], "two cells")
-    light, dark = figure.axes[0].texts
-    assert (light.get_text(), light.get_color(), dark.get_color()) == ("0.00", "black", "white")

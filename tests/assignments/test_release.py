@@ -102,5 +102,5 @@ def test_a_source_that_nbgrader_refuses_is_named(tmp_path):
     kernel = {"name": "python3", "display_name": "Python", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
     nbformat.write(notebook, tmp_path / "01_wrong.ipynb")
-    with pytest.raises(RuntimeError, match=r"01_wrong\.ipynb: .*no end solution"):
+    with pytest.raises(ValueError, match=r"01_wrong\.ipynb .*no end solution"):
         release(tmp_path / "01_wrong.ipynb")
