@@ -21,24 +21,19 @@ def sampler(documents, length, n, rng):
     corpus = TokenizedCorpus(flat, edges, parts, np.full(len(documents), -1))
     drawn, rows = PairSampler(corpus, "sop", length).draw(rng, n), []
     for starts, ends, label in zip(drawn.start, drawn.end, drawn.labels, strict=True):
-        a, b = (
-            flat[edges[start] : edges[end]].tolist()
-            for start, end in zip(starts, ends, strict=True)
-        )
+        cuts = zip(edges[starts], edges[ends], strict=True)
+        a, b = (flat[start:end].tolist() for start, end in cuts)
         rows.append(([2, *a, 3, *b, 3], [0] * (len(a) + 2) + [1] * (len(b) + 1), int(label)))
     return rows
 
 
 def lamb(weights, gradients, lr, decay):
     params = {name: nn.Parameter(w) for name, w in weights.items()}
-    spared = {name: name.endswith("bias") or ".norm." in name for name in params}
-    optimizer = Lamb(
-        [
-            {"params": [p], "adapt": not spared[name], "weight_decay": 0 if spared[name] else decay}
-            for name, p in params.items()
-        ],
-        lr=lr,
-    )
+    groups = []
+    for name, p in params.items():
+        full = not name.endswith("bias") and ".norm." not in name
+        groups.append({"params": [p], "adapt": full, "weight_decay": decay * full})
+    optimizer = Lamb(groups, lr=lr)
     for gradient in gradients:
         for name, p in params.items():
             p.grad = gradient[name]

@@ -1,6 +1,7 @@
 """A check survives what an answer does: errors, memory, meddling, odd objects."""
 
 import torch
+from torch import nn
 
 from albert_course import checks
 from albert_course.checks import check_gelu
@@ -63,15 +64,11 @@ def test_odd_objects_end_in_a_sentence_and_not_in_a_traceback():
 
 
 def test_lazy_layers_and_a_stacked_pair_are_right_answers():
-    assert checks.check_classification_head(lambda H, C, p: Lazy(C, p)).passed
-    pair = checks.check_interval.reference
-    assert checks.check_interval(lambda values: torch.tensor(pair(values))).passed
-
-
-class Lazy(torch.nn.Sequential):
-    """A head whose map learns its width from its first input."""
-
-    def __init__(self, C, p):
+    def lazy(H, C, p):
         if not 0 <= p < 1:
             raise ValueError(p)
-        super().__init__(torch.nn.Dropout(p), torch.nn.LazyLinear(C))
+        return nn.Sequential(nn.Dropout(p), nn.LazyLinear(C))
+
+    assert checks.check_classification_head(lazy).passed
+    pair = checks.check_interval.reference
+    assert checks.check_interval(lambda values: torch.tensor(pair(values))).passed

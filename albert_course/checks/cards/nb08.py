@@ -158,9 +158,8 @@ def _roughness_cases(draw: Draw) -> Cases:
     def changes(answer, *curves):
         return [answer(curve)[1] for curve in curves]
 
-    curves = [5 * draw.randn(L).cumsum(0) for _ in range(8)]  # one count may be right by chance
-    curves.append(-((torch.arange(L) - 4.0) ** 2))  # a top and no bottom
-    curves.append((torch.arange(L) - 4.0) ** 2)
+    valley = (torch.arange(L) - 4.0) ** 2  # a bottom and no top
+    curves = [*5 * draw.randn(8, L).cumsum(1), -valley, valley]  # one may be right by chance
     yield Case("averages the absolute second differences", (angles,), 3.0, part_of(0))
     yield Case("counts the changes of direction", tuple(curves), 2.0, changes)
     yield Case("finds a straight line smooth", (0.5 * torch.arange(L) + 3,), atol=1e-4)

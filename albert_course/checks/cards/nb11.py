@@ -169,19 +169,17 @@ def _pair_layout_cases(draw: Draw) -> Cases:
     long = [(many, few), (few, many), (many + 3, many), (many, many), (S - 3 - few, few)]
     single = [(few + 1, None), (S - 2, None), (many, None), (few, 0)]  # an empty B is not None
 
-    def texts(lengths):
-        return [
-            tuple(n if n is None else draw.integers(5, 99, n).tolist() for n in pair)
-            for pair in lengths
-        ]
+    def text(n):
+        return n if n is None else draw.integers(5, 99, n).tolist()
 
-    short, cut = texts([(few + 2, few)]), texts(long)
+    lengths = [(few + 2, few)], long, single
+    short, cut, alone = ([(text(n), text(m)) for n, m in pairs] for pairs in lengths)
     yield Case("lays out a pair that fits", (short, S), 2.0, part_of(0))
     yield Case("says which segment a token is of", (short, S), 2.0, part_of(1))
     yield Case("masks the padding", (short, S), 2.0, part_of(2))
     yield Case("cuts the end of the longer text", (cut, S), 3.0, part_of(0))
     yield Case("keeps segments and mask right where it cuts", (cut, S), 1.0, part_of(slice(1, 3)))
-    yield Case("lays out single texts and an empty B", (texts(single), S), 2.0)
+    yield Case("lays out single texts and an empty B", (alone, S), 2.0)
 
 
 check_pair_layout = card("assignment 11.5", pair_layout, _pair_layout_cases, pure=True)

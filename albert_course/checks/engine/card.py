@@ -16,7 +16,7 @@ import torch
 from albert_course.checks.engine.asking import call
 from albert_course.checks.engine.comparing import same
 from albert_course.checks.engine.edits import FOLDER, read_mistakes, wrong_answer
-from albert_course.checks.engine.explaining import explain, gives_no_point, name_mistakes
+from albert_course.checks.engine.explaining import explain, is_nothing, name_mistakes
 from albert_course.checks.engine.report import Property, Report
 from albert_course.checks.engine.running import ask, changed, stops
 
@@ -128,8 +128,8 @@ def card(
         outcomes, touched = ask_all(answer, seed, limited=True)
         atols = [case.atol for case in questions]
         held = [*map(same, outcomes, right, atols)]
-        if gives_no_point(right, held):
-            held = [False] * len(held)
+        if all(is_nothing(x) for x, ok in zip(right, held, strict=False) if ok):
+            held = [False] * len(held)  # an answer that does nothing gets no point
         known = {} if all(held) else mistakes_of(seed)
         results = {name: values for name, (values, _) in known.items()}
         names = name_mistakes(results, outcomes, right, held, atols)

@@ -22,11 +22,6 @@ def is_nothing(value) -> bool:
     return all(isinstance(one, Raised | None) for one in several)
 
 
-def gives_no_point(right: list, held: list[bool]) -> bool:
-    """Whether nothing holds but what an answer gets that always returns None or raises an error."""
-    return all(is_nothing(x) for x, ok in zip(right, held, strict=False) if ok)
-
-
 def name_mistakes(
     mistakes: Mapping[str, list], outcomes: list, right: list, held: list[bool], atols: list
 ) -> list[str]:
