@@ -17,15 +17,12 @@ from albert_edu.text.prepare import describe_text, prepare
 from albert_edu.text.task_rows import TaskRows, read_rows
 from albert_edu.text.tasks import sentiment
 from albert_edu.training import checkpoint, workers
-from albert_edu.training.finetune import FinetuneSettings, finetune, majority, make_ready
+from albert_edu.training.finetune import finetune, majority, make_ready
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
-DATA = (
-    "sentiment-review, or two of: a .jsonl, .csv, .tsv or .parquet file, SQuAD's .json, "
-    "NAME:SUBSET:SPLIT of the Hub; the first to learn from, the second to be tested on"
-)
+DATA = "two files of rows, or names such as glue:cola:train on the Hub (film reviews when left out)"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,12 +56,10 @@ def build_parser() -> argparse.ArgumentParser:
     option("--accumulate", type=int, default=1, help="parts of a batch, to save memory")
     option("--gradient-checkpointing", action="store_true", help="a third more time, less memory")
     option("--checkpoint-every", type=int, default=100, help="steps")
-    option("--evaluate-every", type=int, default=100, help="steps")
 
     option = verb("finetune", run_finetune, "fine-tune on labelled rows", learning).add_argument
     option("--model", required=True, help=MODEL)
-    option("--data", nargs="+", required=True, metavar="DATA", help=DATA)
-    option("--sequence-length", type=int, help="the longest the model has, when left out")
+    option("--data", nargs=2, metavar=("TRAIN", "TEST"), help=DATA)
     option("--out", type=Path, help="a new folder for the model and its scores")
     option("--steps", type=int, default=300, help="of one batch each")
     option("--learning-rate", type=float, default=5e-4, help="the paper's are in Table 14")
@@ -84,10 +79,8 @@ def build_parser() -> argparse.ArgumentParser:
 def run_pretrain(options) -> None:
     """Pre-train a model, or go on with it."""
     device = workers.pick_device(options.device)
-    settings = _settings(PretrainSettings, options, **suited_to(device))
+    settings = _settings(options, evaluate_every=100, **suited_to(device))
     checkpoint.check_free(options.out)
-    if workers.is_main_worker():
-        print(f"reading {options.corpus}; once, 10 MB take about half a minute", flush=True)
     text = prepare(options.corpus, options.vocab_size, seed=0)
     if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
@@ -111,35 +104,31 @@ def run_pretrain(options) -> None:
 
 def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
-    out, settings = options.out, _settings(FinetuneSettings, options)
+    out, settings = options.out, _settings(options)
     if out and out.exists() and any(out.iterdir()):
         raise ValueError(f"{out} is not empty. Give another --out.")
     torch.manual_seed(options.seed)
-    if options.data == ["sentiment-review"]:
-        train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())
-    elif len(options.data) == 2:
+    if options.data:
         train = read_rows(options.data[0])
         test = read_rows(options.data[1], like=train)
     else:
-        raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
+        train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())
     model, tokenizer = interchange.load_with_tokenizer(options.model)
-    task, learn, unseen = make_ready(model, tokenizer, train, test, options.sequence_length)
+    task, learn, unseen = make_ready(model, tokenizer, train, test)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
     if names := train.class_names:
         print(f"classes: {', '.join(names)}", flush=True)
     task.to(workers.pick_device(options.device))
-    scores = finetune(task, learn, unseen, settings, describe="finetune")
+    scores = finetune(task, learn, unseen, settings, options.batch_size, "finetune")
     guess = majority(task, learn, unseen)
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
         kind = interchange.save_task_model(task, tokenizer, out, names)
-        record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
+        used = settings.trajectory() | {"batch_size": options.batch_size}
+        record = {"scores": scores, "majority_baseline": guess, "settings": used}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
-        ask = f'AutoModel{kind}.from_pretrained("{out}")'
-        if kind == "ForSequenceClassification":
-            ask = f'pipeline("text-classification", "{out}")'
-        print(f"model: {out}; ask it with {ask} of transformers")
+        print(f'model: AutoModel{kind}.from_pretrained("{out}") of transformers')
 
 
 def run_fill(options) -> None:
@@ -160,9 +149,9 @@ def run_inspect(options) -> None:
     print(inspect(*interchange.load_pretrained(options.model), text))
 
 
-def _settings(kind: type, options, **defaults):
+def _settings(options, **usual) -> PretrainSettings:
     """The settings whose fields are options of the same name; they warm up over a tenth."""
-    given = {name: vars(options)[name] for name in kind.__annotations__.keys() & vars(options)}
-    if options.warmup_steps is None:
-        given["warmup_steps"] = options.steps // 10
-    return kind(**(defaults | given))
+    usual["warmup_steps"] = options.steps // 10
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    named = PretrainSettings.__annotations__.keys() & given
+    return PretrainSettings(**usual | {name: given[name] for name in named})

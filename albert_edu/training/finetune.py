@@ -2,70 +2,36 @@
 
 import math
 import os
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
+from albert_edu.text import tasks
 from albert_edu.text.spans import SpanData, encode_spans
 from albert_edu.text.task_rows import TaskRows
-from albert_edu.text.tasks import (
-    Example,
-    SpanExample,
-    TaskData,
-    Tokenizer,
-    encode_choices,
-    encode_pairs,
-)
+from albert_edu.text.tasks import Example, SpanExample, TaskData, Tokenizer
 from albert_edu.training.metrics import label_scores, squad_scores
 from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
-
-SHORTEST = 8  # tokens of a sequence: three special ones and some of each text
-
-
-@dataclass(frozen=True)
-class FinetuneSettings:
-    """How to fine-tune, with AdamW. Raises ValueError by field."""
-
-    steps: int
-    learning_rate: float = 5e-4  # for a model of the course; the paper's are 1e-5 to 5e-5
-    batch_size: int = 32
-    warmup_steps: int = 0  # linear, then linear decay to 0
-    seed: int = 0
-
-    def __post_init__(self):
-        check_numbers(self, 1, 1_000_000, "steps", "batch_size")
-        self.schedule()  # checks the rest
-
-    def schedule(self) -> PretrainSettings:
-        """Return what the optimizer and the learning rate of pre-training need to know."""
-        return PretrainSettings(self.steps, self.learning_rate, self.warmup_steps, seed=self.seed)
+from albert_edu.training.step import clip_gradient
 
 
 def make_ready(
-    pretrained: AlbertForPretraining,
-    tokenizer: Tokenizer,
-    train: TaskRows,
-    test: TaskRows,
-    sequence_length: int | None = None,
+    pretrained: AlbertForPretraining, tokenizer: Tokenizer, train: TaskRows, test: TaskRows
 ) -> tuple[TaskModel, TaskData | SpanData, TaskData | SpanData]:
     """Put the head that the rows need on an encoder; return this model and both parts encoded.
 
-    ``sequence_length`` is in tokens, the model's longest when left out. The head is drawn from
-    torch's random state. Raises ValueError for a length that the model has not.
+    Rows are cut to the longest sequence of the model. The head is drawn from torch's random state.
     """
-    albert, most = pretrained.albert, pretrained.config.max_positions
-    sequence_length = most if sequence_length is None else sequence_length
-    check_numbers(locals(), SHORTEST, most, "sequence_length")
-    kind = type(train.examples[0])
-    encode = {Example: encode_pairs, SpanExample: encode_spans}.get(kind, encode_choices)
-    data, unseen = (encode(part.examples, tokenizer, sequence_length) for part in (train, test))
+    albert, kind = pretrained.albert, type(train.examples[0])
+    encoders = {Example: tasks.encode_pairs, SpanExample: encode_spans}
+    encode, longest = encoders.get(kind, tasks.encode_choices), pretrained.config.max_positions
+    data, unseen = (encode(part.examples, tokenizer, longest) for part in (train, test))
     if kind is SpanExample:
         unseen = unseen._replace(unanswerable=data.unanswerable)
         return AlbertForSpan(albert), data, unseen
@@ -77,37 +43,34 @@ def finetune(
     model: TaskModel,
     train: TaskData | SpanData,
     test: TaskData | SpanData | None,
-    settings: FinetuneSettings,
+    settings: PretrainSettings,
+    batch_size: int = 32,
     describe: str | None = None,
 ) -> dict[str, float]:
     """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
 
-    Step t sees rows and dropout that depend on (seed, t) only; the encoder's dropout is that of its
-    config. ``describe`` is the title of a progress bar. Raises RuntimeError when the loss is no
-    longer finite, and under torchrun with more than one worker.
+    It is the loop of ``pretrain`` in whole batches, in float32 and on one process; of the settings
+    those about accumulating, compiling and looking are not used. Step t sees rows and dropout that
+    depend on (seed, t) only; the encoder's dropout is that of its config. ``describe`` is the title
+    of a progress bar. Raises NonFiniteLoss, and RuntimeError under torchrun with several workers.
     """
+    check_numbers(locals(), 1, 1_000_000, "batch_size")
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
         raise RuntimeError("fine-tuning is the work of one process: start it without torchrun.")
     rows = train.data if isinstance(train, SpanData) else train
-    schedule, device = settings.schedule(), next(model.parameters()).device
-    optimizer = make_optimizer(model, schedule)
+    device, optimizer = next(model.parameters()).device, make_optimizer(model, settings)
     cuda = [device] if device.type == "cuda" else []
     model.train()
-    with (
-        torch.random.fork_rng(devices=cuda),
-        progress_bar(settings.steps, describe, leave=False) as bar,
-    ):
+    with torch.random.fork_rng(cuda), progress_bar(settings.steps, describe, leave=False) as bar:
         for step in range(settings.steps):
             torch.manual_seed(settings.seed * 1_000_003 + step)
             for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, schedule)
-            chosen = batch_rows(len(rows), settings.batch_size, settings.seed, step)
+                group["lr"] = learning_rate(step, settings)
+            chosen = batch_rows(len(rows), batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
-            if not loss.isfinite():
-                raise RuntimeError(f"loss not finite at step {step}: lower the learning rate.")
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), schedule.clip_norm)
+            clip_gradient(model, settings, step)
             optimizer.step()
             bar.set_postfix({"loss": loss.item()}, refresh=False)
             bar.update()
@@ -167,8 +130,7 @@ def task_scores(
     """Return the scores of answers to a task: ``label_scores``, or those of SQuAD's script."""
     if isinstance(data, SpanData):
         return squad_scores(answers, [example.answers for example in data.examples])
-    classes = model.head.out_features if isinstance(model, AlbertForClassification) else 0
-    return label_scores(answers, data.labels, classes)
+    return label_scores(answers, data.labels, model.head.out_features)
 
 
 def majority(

@@ -42,11 +42,6 @@ def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[
     return scores
 
 
-def majority_scores(train_labels: Tensor, labels: Tensor, classes: int = 2) -> dict[str, float]:
-    """Return the same scores for the answer that is most frequent in training."""
-    return label_scores(train_labels.mode().values.expand(labels.shape), labels, classes)
-
-
 def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[str, float]:
     """Return SQuAD's ``exact_match`` and ``f1``, means over all questions.
 

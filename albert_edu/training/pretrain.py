@@ -60,6 +60,8 @@ def pretrain(
         meter = Meter(device, workers, state.get("sums"))
         model.albert.encoder.recompute = settings.gradient_checkpointing
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
+        untaught = (model.albert.pooler, model.sentence_order_head)
+        idle = untaught if stream.objective == "none" else ()
         shown = describe if workers.rank == 0 else None
         with progress_bar(settings.steps, shown, start, leave=False) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
@@ -67,7 +69,7 @@ def pretrain(
                 for group in optimizer.param_groups:
                     group["lr"] = rate
                 meter.sums += forward_backward(wrapped, batch, settings, step, workers)
-                norm = clip_gradient(model, stream.objective, settings, step)
+                norm = clip_gradient(model, settings, step, idle)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
                 progress.update()
