@@ -32,9 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every verb, with the function that each of them runs."""
-    parser = argparse.ArgumentParser(
-        "python -m albert_edu", description="Train ALBERT models and look at them."
-    )
+    parser = argparse.ArgumentParser("python -m albert_edu", description="Train and use ALBERT.")
     verb = verbs_of(parser)
     learning = argparse.ArgumentParser(add_help=False)
     option = learning.add_argument
@@ -69,8 +67,9 @@ def build_parser() -> argparse.ArgumentParser:
     option("--model", default="laptop", help=MODEL)
     option("--top", type=int, default=5, help="how many guesses for each")
 
-    text = "sizes, parameters, sharing and Figure 1 of a model"
-    option = verb("inspect", run_inspect, text).add_argument
+    option = verb(
+        "inspect", run_inspect, "show sizes, sharing and Figure 1 of a model"
+    ).add_argument
     option("model", help=MODEL)
     option("--text", type=Path, help="a file to measure Figure 1 on")
     return parser

@@ -76,7 +76,6 @@ SETTINGS = {
         "clip_norm": (-1.0, nan),
         "accumulate": (0, 10**9),
         "log_every": (-1,),
-        "evaluate_batches": (0,),
     },
     partial(unchecked("training/finetune").finetune, None, None, None, None): {
         "batch_size": (0, 2.0)
@@ -308,7 +307,7 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "could not learn 5000 pieces of this text.* value <= ": "pretrain --corpus stories --out OUT --vocab-size 5000",
     "batch_size must be a whole number from 2": "pretrain --corpus stories --out OUT --batch-size 1000000000",
     "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1",
-    "no device 'cuda' of auto": "reproduce --device cuda",
+    "no device 'cuda:0' on which": "reproduce --device cuda",
     "is empty: give a name": "pretrain --corpus stories --out EMPTY",
     "is no folder, no shipped model": "inspect nowhere",
     "argument --data: expected 2 arguments": "finetune --model laptop --data a",

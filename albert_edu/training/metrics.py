@@ -32,10 +32,7 @@ def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[
     """
     p, y = predictions.numpy(), labels.numpy()
     if p.shape != y.shape or p.dtype.kind == "f":
-        raise ValueError(
-            f"the predictions are {p.dtype} of shape {p.shape}, and the labels {y.dtype} of "
-            f"{y.shape}: a head's predict must give labels."
-        )
+        raise ValueError(f"a head's predict must give labels, and gave {p.dtype} of {p.shape}.")
     scores = {"accuracy": float((p == y).mean())}
     if classes == 2:
         scores |= {"f1": f1(p, y), "matthews": matthews(p, y)}
