@@ -17,12 +17,12 @@ from albert_edu.text.prepare import describe_text, prepare
 from albert_edu.text.task_rows import TaskRows, read_rows
 from albert_edu.text.tasks import sentiment
 from albert_edu.training import checkpoint, workers
-from albert_edu.training.finetune import finetune, majority, make_ready
+from albert_edu.training.finetune import finetune, majority, make_ready, task_scores
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
-DATA = "two files of rows, or names such as glue:cola:train on the Hub (film reviews when left out)"
+DATA = "rows in .jsonl, .csv, .tsv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -55,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--gradient-checkpointing", action="store_true", help="a third more time, less memory")
     option("--checkpoint-every", type=int, default=100, help="steps")
 
-    option = verb("finetune", run_finetune, "fine-tune on labelled rows", learning).add_argument
+    option = verb("finetune", run_finetune, "learn rows, or film reviews", learning).add_argument
     option("--model", required=True, help=MODEL)
     option("--data", nargs=2, metavar=("TRAIN", "TEST"), help=DATA)
     option("--out", type=Path, help="a new folder for the model and its scores")
@@ -67,9 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--model", default="laptop", help=MODEL)
     option("--top", type=int, default=5, help="how many guesses for each")
 
-    option = verb(
-        "inspect", run_inspect, "show sizes, sharing and Figure 1 of a model"
-    ).add_argument
+    option = verb("inspect", run_inspect, "sizes, sharing and Figure 1 of a model").add_argument
     option("model", help=MODEL)
     option("--text", type=Path, help="a file to measure Figure 1 on")
     return parser
@@ -118,8 +116,8 @@ def run_finetune(options) -> None:
     if names := train.class_names:
         print(f"classes: {', '.join(names)}", flush=True)
     task.to(workers.pick_device(options.device))
-    scores = finetune(task, learn, unseen, settings, options.batch_size, "finetune")
-    guess = majority(task, learn, unseen)
+    finetune(task, learn, settings, options.batch_size, "finetune")
+    scores, guess = task_scores(task, unseen), majority(task, learn, unseen)
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:

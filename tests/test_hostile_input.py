@@ -77,9 +77,7 @@ SETTINGS = {
         "accumulate": (0, 10**9),
         "log_every": (-1,),
     },
-    partial(unchecked("training/finetune").finetune, None, None, None, None): {
-        "batch_size": (0, 2.0)
-    },
+    partial(unchecked("training/finetune").finetune, None, None, None): {"batch_size": (0, 2.0)},
     partial(STREAM, None, None): {
         "negatives": ("friends",),
         "batch_size": (0, 1, 10**6 + 1),

@@ -72,8 +72,7 @@ def resume(
     ``run`` is what must not have changed: flat dicts, under their names in the training state.
     Raises CheckpointError when something has, with the model untouched, or for a damaged file.
     """
-    path = newest_checkpoint(folder) if folder else None
-    if path is None:
+    if folder is None or (path := newest_checkpoint(folder)) is None:
         return {}
     advice = "Move it away, and the same command goes on from the checkpoint before it."
     with blame(path, CheckpointError, advice):

@@ -142,8 +142,7 @@ def evaluate(
             output = model(batch)
             every_position = every_position + tally(batch, output)
             shown = batch.token_ids.gather(1, batch.masked_positions)
-            labels, logits = batch.masked_labels, output.masked_token_logits
-            labels = labels.where(shown == MASK, IGNORE)
-            loss, _ = albert.loss_sum(logits, labels)
-            at_mask_token = at_mask_token + judged(loss, logits, labels)
+            labels = batch.masked_labels.where(shown == MASK, IGNORE)
+            loss, _ = albert.loss_sum(output.masked_token_logits, labels)
+            at_mask_token = at_mask_token + judged(loss, output.masked_token_logits, labels)
     return scores(every_position) | means("mask_token", at_mask_token)

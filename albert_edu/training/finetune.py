@@ -20,10 +20,12 @@ from albert_edu.training.progress import progress_bar
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient
 
+Task = TaskData | SpanData
+
 
 def make_ready(
     pretrained: AlbertForPretraining, tokenizer: Tokenizer, train: TaskRows, test: TaskRows
-) -> tuple[TaskModel, TaskData | SpanData, TaskData | SpanData]:
+) -> tuple[TaskModel, Task, Task]:
     """Put the head that the rows need on an encoder; return this model and both parts encoded.
 
     Rows are cut to the longest sequence of the model. The head is drawn from torch's random state.
@@ -40,14 +42,9 @@ def make_ready(
 
 
 def finetune(
-    model: TaskModel,
-    train: TaskData | SpanData,
-    test: TaskData | SpanData | None,
-    settings: PretrainSettings,
-    batch_size: int = 32,
-    describe: str | None = None,
-) -> dict[str, float]:
-    """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
+    model: TaskModel, train: Task, settings: PretrainSettings, batch_size: int = 32, describe=None
+) -> None:
+    """Train the model in place, on the device it is on.
 
     It is the loop of ``pretrain`` in whole batches, in float32 and on one process; of the settings
     those about accumulating, compiling and looking are not used. Step t sees rows and dropout that
@@ -75,7 +72,6 @@ def finetune(
             bar.set_postfix({"loss": loss.item()}, refresh=False)
             bar.update()
     model.eval()
-    return task_scores(model, answers_to(model, test), test) if test else {}
 
 
 def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor, "B"]:
@@ -93,7 +89,7 @@ def predict(model: TaskModel, data: TaskData, batch_size: int = 128) -> Tensor:
         return torch.cat([model.predict(batch.to(device)).cpu() for batch in batches])
 
 
-def answers_to(model: TaskModel, data: TaskData | SpanData) -> Tensor | list[str]:
+def answers_to(model: TaskModel, data: Task) -> Tensor | list[str]:
     """Return the predictions for a task, for SQuAD the text of each question's likeliest span.
 
     The span is the best over all windows (notebook 11). It is empty where every window scores "no
@@ -124,19 +120,19 @@ def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: s
     return answers_to(model, data._replace(unanswerable=False))[0]
 
 
-def task_scores(
-    model: TaskModel, answers: Tensor | list[str], data: TaskData | SpanData
-) -> dict[str, float]:
-    """Return the scores of answers to a task: ``label_scores``, or those of SQuAD's script."""
+def task_scores(model: TaskModel, data: Task, answers=None) -> dict[str, float]:
+    """Return the scores on a task: ``label_scores``, or those of SQuAD's script.
+
+    Scored are the model's answers unless others are given.
+    """
+    answers = answers_to(model, data) if answers is None else answers
     if isinstance(data, SpanData):
         return squad_scores(answers, [example.answers for example in data.examples])
     return label_scores(answers, data.labels, model.head.out_features)
 
 
-def majority(
-    model: TaskModel, train: TaskData | SpanData, test: TaskData | SpanData
-) -> dict[str, float]:
+def majority(model: TaskModel, train: Task, test: Task) -> dict[str, float]:
     """Return the scores of the commonest answer in training, for questions of the empty one."""
     if isinstance(test, SpanData):
-        return task_scores(model, [""] * len(test.examples), test)
-    return task_scores(model, train.labels.mode().values.expand(test.labels.shape), test)
+        return task_scores(model, test, [""] * len(test.examples))
+    return task_scores(model, test, train.labels.mode().values.expand(test.labels.shape))

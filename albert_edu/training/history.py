@@ -26,7 +26,5 @@ class History:
 
     def verdict(self) -> str:
         """Return which baselines the newest MLM loss is below; a held-out loss goes first."""
-        for name in ("held_out_masked_token_loss", "masked_token_loss"):
-            if self.column(name)[1]:
-                return self.baselines.verdict(self.last(name))
-        return "not trained: the run has no step and therefore no loss"
+        losses = self.column("held_out_masked_token_loss")[1] or self.column("masked_token_loss")[1]
+        return self.baselines.verdict(losses[-1]) if losses else "not trained: there is no loss"

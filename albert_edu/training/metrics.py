@@ -33,10 +33,8 @@ def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[
     p, y = predictions.numpy(), labels.numpy()
     if p.shape != y.shape or p.dtype.kind == "f":
         raise ValueError(f"a head's predict must give labels, and gave {p.dtype} of {p.shape}.")
-    scores = {"accuracy": float((p == y).mean())}
-    if classes == 2:
-        scores |= {"f1": f1(p, y), "matthews": matthews(p, y)}
-    return scores
+    of_two = {"f1": f1(p, y), "matthews": matthews(p, y)} if classes == 2 else {}
+    return {"accuracy": float((p == y).mean())} | of_two
 
 
 def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[str, float]:

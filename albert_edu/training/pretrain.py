@@ -89,9 +89,8 @@ def pretrain(
                     began = time.perf_counter()
                     progress.set_postfix({"MLM loss": record["masked_token_loss"]}, refresh=False)
                 if held_out and settings.due(done, settings.evaluate_every):
-                    values = evaluate(model, held_out)
-                    named = {f"held_out_{name}": value for name, value in values.items()}
-                    record |= {"step": done} | named
+                    found = evaluate(model, held_out).items()
+                    record |= {"step": done} | {f"held_out_{name}": value for name, value in found}
                 if record:
                     history.records.append(record)
                 if settings.due(done, settings.checkpoint_every):
