@@ -55,9 +55,9 @@ def build_parser() -> argparse.ArgumentParser:
     option("--gradient-checkpointing", action="store_true", help="a third more time, less memory")
     option("--checkpoint-every", type=int, default=100, help="steps")
 
-    option = verb("finetune", run_finetune, "learn rows, or film reviews", learning).add_argument
+    option = verb("finetune", run_finetune, "fine-tune on labelled rows", learning).add_argument
     option("--model", required=True, help=MODEL)
-    option("--data", nargs=2, metavar=("TRAIN", "TEST"), help=DATA)
+    option("--data", nargs=2, metavar=("TRAIN", "TEST"), help=f"{DATA}; film reviews when left out")
     option("--out", type=Path, help="a new folder for the model and its scores")
     option("--steps", type=int, default=300, help="of one batch each")
     option("--learning-rate", type=float, default=5e-4, help="the paper's are in Table 14")
