@@ -17,15 +17,12 @@ from albert_edu.text.prepare import describe_text, prepare
 from albert_edu.text.task_rows import TaskRows, read_rows
 from albert_edu.text.tasks import sentiment
 from albert_edu.training import checkpoint, workers
-from albert_edu.training.finetune import FinetuneSettings, finetune, majority, make_ready
+from albert_edu.training.finetune import finetune, majority, make_ready, task_scores
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
-DATA = (
-    "sentiment-review, or two of: a .jsonl, .csv, .tsv or .parquet file, SQuAD's .json, "
-    "NAME:SUBSET:SPLIT of the Hub; the first to learn from, the second to be tested on"
-)
+DATA = "rows in .jsonl, .csv, .tsv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,9 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every verb, with the function that each of them runs."""
-    parser = argparse.ArgumentParser(
-        "python -m albert_edu", description="Train ALBERT models and look at them."
-    )
+    parser = argparse.ArgumentParser("python -m albert_edu", description="Train and use ALBERT.")
     verb = verbs_of(parser)
     learning = argparse.ArgumentParser(add_help=False)
     option = learning.add_argument
@@ -59,12 +54,11 @@ def build_parser() -> argparse.ArgumentParser:
     option("--accumulate", type=int, default=1, help="parts of a batch, to save memory")
     option("--gradient-checkpointing", action="store_true", help="a third more time, less memory")
     option("--checkpoint-every", type=int, default=100, help="steps")
-    option("--evaluate-every", type=int, default=100, help="steps")
 
     option = verb("finetune", run_finetune, "fine-tune on labelled rows", learning).add_argument
     option("--model", required=True, help=MODEL)
-    option("--data", nargs="+", required=True, metavar="DATA", help=DATA)
     option("--sequence-length", type=int, help="the longest the model has, when left out")
+    option("--data", nargs=2, metavar=("TRAIN", "TEST"), help=f"{DATA}; film reviews when left out")
     option("--out", type=Path, help="a new folder for the model and its scores")
     option("--steps", type=int, default=300, help="of one batch each")
     option("--learning-rate", type=float, default=5e-4, help="the paper's are in Table 14")
@@ -74,8 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--model", default="laptop", help=MODEL)
     option("--top", type=int, default=5, help="how many guesses for each")
 
-    text = "sizes, parameters, sharing and Figure 1 of a model"
-    option = verb("inspect", run_inspect, text).add_argument
+    option = verb("inspect", run_inspect, "sizes, sharing and Figure 1 of a model").add_argument
     option("model", help=MODEL)
     option("--text", type=Path, help="a file to measure Figure 1 on")
     return parser
@@ -84,10 +77,8 @@ def build_parser() -> argparse.ArgumentParser:
 def run_pretrain(options) -> None:
     """Pre-train a model, or go on with it."""
     device = workers.pick_device(options.device)
-    settings = _settings(PretrainSettings, options, **suited_to(device))
+    settings = _settings(options, evaluate_every=100, **suited_to(device))
     checkpoint.check_free(options.out)
-    if workers.is_main_worker():
-        print(f"reading {options.corpus}; once, 10 MB take about half a minute", flush=True)
     text = prepare(options.corpus, options.vocab_size)
     if workers.is_main_worker():
         print(describe_text(text, options.sequence_length), flush=True)
@@ -111,35 +102,31 @@ def run_pretrain(options) -> None:
 
 def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
-    out, settings = options.out, _settings(FinetuneSettings, options)
+    out, settings = options.out, _settings(options)
     if out and out.exists() and any(out.iterdir()):
         raise ValueError(f"{out} is not empty. Give another --out.")
     torch.manual_seed(options.seed)
-    if options.data == ["sentiment-review"]:
-        train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())
-    elif len(options.data) == 2:
+    if options.data:
         train = read_rows(options.data[0])
         test = read_rows(options.data[1], like=train)
     else:
-        raise ValueError(f"--data takes {DATA}; got {len(options.data)} names.")
+        train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())
     model, tokenizer = interchange.load_pretrained(options.model, interchange.HEADS)
     task, learn, unseen = make_ready(model, tokenizer, train, test, options.sequence_length)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
     if names := train.class_names:
         print(f"classes: {', '.join(names)}", flush=True)
     task.to(workers.pick_device(options.device))
-    scores = finetune(task, learn, unseen, settings, describe="finetune")
-    guess = majority(task, learn, unseen)
+    finetune(task, learn, settings, options.batch_size, "finetune")
+    scores, guess = task_scores(task, unseen), majority(task, learn, unseen)
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
         kind = interchange.save_pretrained(task, tokenizer, out, names)
-        record = {"scores": scores, "majority_baseline": guess, "settings": vars(settings)}
+        used = settings.trajectory() | {"batch_size": options.batch_size}
+        record = {"scores": scores, "majority_baseline": guess, "settings": used}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
-        ask = f'AutoModel{kind}.from_pretrained("{out}")'
-        if kind == "ForSequenceClassification":
-            ask = f'pipeline("text-classification", "{out}")'
-        print(f"model: {out}; ask it with {ask} of transformers")
+        print(f'model: AutoModel{kind}.from_pretrained("{out}") of transformers')
 
 
 def run_fill(options) -> None:
@@ -159,9 +146,9 @@ def run_inspect(options) -> None:
     print(inspect(*interchange.load_pretrained(options.model), text))
 
 
-def _settings(kind: type, options, **defaults):
+def _settings(options, **usual) -> PretrainSettings:
     """The settings whose fields are options of the same name; they warm up over a tenth."""
-    given = {name: vars(options)[name] for name in kind.__annotations__.keys() & vars(options)}
-    if options.warmup_steps is None:
-        given["warmup_steps"] = options.steps // 10
-    return kind(**(defaults | given))
+    usual["warmup_steps"] = options.steps // 10
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    named = PretrainSettings.__annotations__.keys() & given
+    return PretrainSettings(**usual | {name: given[name] for name in named})

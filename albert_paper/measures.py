@@ -22,7 +22,7 @@ from albert_edu.text.prepare import PreparedText
 from albert_edu.text.tasks import encode_pairs, story_gap
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.evaluate import baselines, evaluate
-from albert_edu.training.finetune import FinetuneSettings, finetune
+from albert_edu.training.finetune import PretrainSettings, finetune, task_scores
 
 EXAMPLES = 4000  # of the downstream task; a quarter of them test
 LABELS = (50, 200)  # to learn it from
@@ -74,8 +74,8 @@ def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     for labels in LABELS:
         torch.manual_seed(run.seed)
         task, few = AlbertForClassification(deepcopy(model.albert), 2), train.rows(slice(labels))
-        scored = finetune(task.to(device), few, test, FinetuneSettings(**FINETUNED, seed=run.seed))
-        record[f"labels_{labels}"] = {"accuracy": scored["accuracy"]}
+        finetune(task.to(device), few, PretrainSettings(**FINETUNED, seed=run.seed))
+        record[f"labels_{labels}"] = {"accuracy": task_scores(task, test)["accuracy"]}
     return rounded(record)
 
 

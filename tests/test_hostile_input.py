@@ -12,7 +12,6 @@ import shutil
 from functools import partial
 from math import inf, nan
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -54,7 +53,6 @@ def unchecked(module: str):
 
 
 STREAM = unchecked("text/batches").PretrainingStream
-SHAPED = SimpleNamespace(albert=None, config=AlbertConfig(**SHAPE))
 SETTINGS = {
     unchecked("config").AlbertConfig: {
         "hidden_dropout": (1.0, -0.1, nan, None),
@@ -78,13 +76,8 @@ SETTINGS = {
         "clip_norm": (-1.0, nan),
         "accumulate": (0, 10**9),
         "log_every": (-1,),
-        "evaluate_batches": (0,),
     },
-    partial(unchecked("training/finetune").FinetuneSettings, steps=10): {
-        "steps": (0,),
-        "batch_size": (0,),
-        "warmup_steps": (11,),
-    },
+    partial(unchecked("training/finetune").finetune, None, None, None): {"batch_size": (0, 2.0)},
     partial(STREAM, None, None): {
         "negatives": ("friends",),
         "batch_size": (0, 1, 10**6 + 1),
@@ -111,9 +104,6 @@ SETTINGS = {
     partial(unchecked("text/corpora").hold_out, None): {"fraction": (-0.1, nan, None)},
     partial(unchecked("text/prepare").prepare, "stories"): {"vocab_size": ("9", 65_537)},
     partial(STREAM.batch, None): {"step": (-1, 1.5, 2**40 + 1)},
-    partial(unchecked("training/finetune").make_ready, SHAPED, None, None, None): {
-        "sequence_length": (0, 7, 33, "8", True)
-    },
     unchecked("text/sentences").split_sentences: {"text": (None, 3, b"text")},
     partial(unchecked("text/tokenizer").AlbertTokenizer.encode, None): {"text": (None, 3)},
     partial(flops_per_token, AlbertConfig()): {"sequence_length": (-1,)},
@@ -311,10 +301,10 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "could not learn 5000 pieces of this text.* value <= ": "pretrain --corpus stories --out OUT --vocab-size 5000",
     "batch_size must be a whole number from 2": "pretrain --corpus stories --out OUT --batch-size 1000000000",
     "steps must be a whole number": "pretrain --corpus stories --out OUT --steps -1",
-    "no device 'cuda' of auto": "reproduce --device cuda",
+    "no device 'cuda:0' on which": "reproduce --device cuda",
     "is empty: give a name": "pretrain --corpus stories --out EMPTY",
     "is no folder, no shipped model": "inspect nowhere",
-    "--data takes sentiment-review, or two of": "finetune --model laptop --data a",
+    "argument --data: expected 2 arguments": "finetune --model laptop --data a",
     "imdb is no .jsonl": "finetune --model laptop --data imdb a",
     "top must be a whole number from 1": "fill [MASK] --top 0",
     "there is no .MASK. in": "fill hello",
@@ -390,7 +380,7 @@ PRETRAIN = "pretrain --corpus stories --steps 2"
         (PRETRAIN, ["checkpoints/notes.txt"]),
         (PRETRAIN, ["model.safetensors", "checkpoints/.lock"]),
         (PRETRAIN, ["model.safetensors.index.json", "checkpoints/.lock"]),
-        ("finetune --model laptop --data sentiment-review --steps 1", ["finetune.json"]),
+        ("finetune --model laptop --steps 1", ["finetune.json"]),
     ],
 )
 def test_training_writes_into_no_folder_that_holds_something_else(tmp_path, command, names, capsys):

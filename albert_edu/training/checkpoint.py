@@ -4,7 +4,6 @@ A checkpoint holds the weights, the optimizer's state, and the training state. N
 and one process at a time writes (notebook 07).
 """
 
-import dataclasses
 import json
 import os
 import shutil
@@ -12,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import torch
 from filelock import FileLock, Timeout
 from safetensors.torch import load_file, load_model, save_file, save_model
+from torch.optim import Optimizer
 
 from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
@@ -28,11 +27,7 @@ class CheckpointError(RuntimeError):
 
 
 def save_checkpoint(
-    folder: Path,
-    step: int,
-    model: AlbertForPretraining,
-    optimizer: torch.optim.Optimizer,
-    state: dict,
+    folder: Path, step: int, model: AlbertForPretraining, optimizer: Optimizer, state: dict
 ) -> None:
     """Write ``folder/step-N``; earlier checkpoints stay until the new one is whole.
 
@@ -70,18 +65,14 @@ def newest_checkpoint(folder: Path) -> Path | None:
 
 
 def resume(
-    folder: Path | None,
-    model: AlbertForPretraining,
-    optimizer: torch.optim.Optimizer,
-    run: dict[str, dict],
+    folder: Path | None, model: AlbertForPretraining, optimizer: Optimizer, run: dict[str, dict]
 ) -> dict:
     """Load the newest checkpoint, and return its training state; without one, return {}.
 
     ``run`` is what must not have changed: flat dicts, under their names in the training state.
     Raises CheckpointError when something has, with the model untouched, or for a damaged file.
     """
-    path = newest_checkpoint(folder) if folder else None
-    if path is None:
+    if folder is None or (path := newest_checkpoint(folder)) is None:
         return {}
     advice = "Move it away, and the same command goes on from the checkpoint before it."
     with blame(path, CheckpointError, advice):
@@ -126,12 +117,10 @@ def check_free(folder: Path) -> None:
     Training goes on in a folder with checkpoints, and begins anew in one that only its lock marks.
     """
     checkpoints = folder / "checkpoints"
-    if newest_checkpoint(checkpoints):
-        return
-    if held := {*folder.glob("[!.]*"), *checkpoints.glob("[!.]*")} - {checkpoints}:
+    held = {*folder.glob("[!.]*"), *checkpoints.glob("[!.]*")} - {checkpoints}
+    if held and not newest_checkpoint(checkpoints):
         raise CheckpointError(
-            f"{folder} holds {min(held).name} and no checkpoint to go on from, and training would "
-            f"replace files there. Give another --out."
+            f"{folder} holds {min(held).name} and no checkpoint to go on from. Give another --out."
         )
 
 
@@ -143,8 +132,7 @@ def differing(saved: dict, now: dict) -> str:
 
 def _shape(model: AlbertForPretraining) -> dict:
     """What must be equal in a checkpoint and in the model that it is loaded into."""
-    dtype = str(next(model.parameters()).dtype)
-    return dataclasses.asdict(model.config) | {"precision": dtype}
+    return vars(model.config) | {"precision": str(next(model.parameters()).dtype)}
 
 
 def _flush(path: Path) -> None:

@@ -68,9 +68,8 @@ def judged(
 
     The numbers stay on the model's device, in ``widest_float``.
     """
-    right = (logits.argmax(-1) == labels).sum()
-    sums = torch.stack([loss.detach(), right, (labels != IGNORE).sum()])
-    return sums.to(widest_float(loss.device))
+    counts = (logits.argmax(-1) == labels).sum(), (labels != IGNORE).sum()
+    return torch.stack([loss.detach(), *counts]).to(widest_float(loss.device))
 
 
 def widest_float(device: torch.device) -> torch.dtype:
@@ -99,8 +98,8 @@ def scores(sums: Float[Tensor, "3 3"]) -> dict[str, float]:
     found = means("masked_token", masked)
     if in_order[2] + swapped[2]:
         found |= means("sentence_order", in_order + swapped)
-        for name, part in (("in_order", in_order), ("swapped", swapped)):
-            found[f"{name}_recall"] = means(name, part)[f"{name}_accuracy"]
+        found["in_order_recall"] = means("pairs", in_order)["pairs_accuracy"]
+        found["swapped_recall"] = means("pairs", swapped)["pairs_accuracy"]
     return found
 
 
@@ -118,14 +117,11 @@ def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> 
     """
     ours, tokens = stream.tokenizer.fingerprint, len(stream.tokenizer)
     if tokens > (rows := model.config.vocab_size):
-        raise ValueError(
-            f"the tokenizer has {tokens} tokens, but the model's vocab_size is {rows}."
-        )
+        raise ValueError(f"the tokenizer has {tokens} tokens, the model's vocab_size is {rows}.")
     if model.vocabulary not in (None, ours):
         raise ValueError(
-            f"the model was trained with tokenizer {model.vocabulary}, the text is encoded with "
-            f"{ours}: the same ids mean other tokens. Prepare the text with the model's own, "
-            f"prepare(name, tokenizer=tokenizer)."
+            f"the model's tokenizer is {model.vocabulary}, the text's is {ours}: the same ids mean "
+            f"other tokens. Prepare the text with the model's: prepare(name, tokenizer=tokenizer)."
         )
 
 
@@ -144,12 +140,9 @@ def evaluate(
         for step in range(batches):
             batch = stream.batch(step).to(device)
             output = model(batch)
-            logits, shown = (
-                output.masked_token_logits,
-                batch.token_ids.gather(1, batch.masked_positions),
-            )
-            labels = batch.masked_labels.where(shown == MASK, IGNORE)
             every_position = every_position + tally(batch, output)
-            loss = albert.loss_sum(logits, labels)
-            at_mask_token = at_mask_token + judged(loss, logits, labels)
+            shown = batch.token_ids.gather(1, batch.masked_positions)
+            labels = batch.masked_labels.where(shown == MASK, IGNORE)
+            loss = albert.loss_sum(output.masked_token_logits, labels)
+            at_mask_token = at_mask_token + judged(loss, output.masked_token_logits, labels)
     return scores(every_position) | means("mask_token", at_mask_token)

@@ -2,12 +2,11 @@
 
 import math
 import os
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
@@ -18,27 +17,9 @@ from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import SpanExample, TaskData, Tokenizer, encode_pairs
 from albert_edu.training.metrics import label_scores, squad_scores
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+from albert_edu.training.step import clip_gradient
 
-SHORTEST = 8  # tokens of a sequence: three special ones and some of each text
-
-
-@dataclass(frozen=True)
-class FinetuneSettings:
-    """How to fine-tune, with AdamW. Raises ValueError by field."""
-
-    steps: int
-    learning_rate: float = 5e-4  # for a model of the course; the paper's are 1e-5 to 5e-5
-    batch_size: int = 32
-    warmup_steps: int = 0  # linear, then linear decay to 0
-    seed: int = 0
-
-    def __post_init__(self):
-        check_numbers(self, 1, 1_000_000, "steps", "batch_size")
-        self.schedule()  # checks the rest
-
-    def schedule(self) -> PretrainSettings:
-        """Return what the optimizer and the learning rate of pre-training need to know."""
-        return PretrainSettings(self.steps, self.learning_rate, self.warmup_steps, seed=self.seed)
+Task = TaskData | SpanData
 
 
 def make_ready(
@@ -47,65 +28,55 @@ def make_ready(
     train: TaskRows,
     test: TaskRows,
     sequence_length: int | None = None,
-) -> tuple[TaskModel, TaskData | SpanData, TaskData | SpanData]:
+) -> tuple[TaskModel, Task, Task]:
     """Put the head that the rows need on an encoder; return this model and both parts encoded.
 
-    ``sequence_length`` is in tokens, the model's longest when left out. The head is drawn from
-    torch's random state. Raises ValueError for a length that the model has not.
+    Rows are cut to ``sequence_length`` tokens, the model's longest when left out. The head is drawn
+    from torch's random state. Raises ValueError for a length that the model has not.
     """
-    albert, most = pretrained.albert, pretrained.config.max_positions
-    sequence_length = most if sequence_length is None else sequence_length
-    check_numbers(locals(), SHORTEST, most, "sequence_length")
-    kind = type(train.examples[0])
+    kind, longest = type(train.examples[0]), pretrained.config.max_positions
+    length = longest if sequence_length is None else sequence_length
+    check_numbers({"sequence_length": length}, 8, longest, "sequence_length")
     encode = encode_spans if kind is SpanExample else encode_pairs
-    data, unseen = (encode(part.examples, tokenizer, sequence_length) for part in (train, test))
+    data, unseen = (encode(part.examples, tokenizer, length) for part in (train, test))
     if kind is SpanExample:
         unseen = unseen._replace(unanswerable=data.unanswerable)
-        return AlbertForSpan(albert), data, unseen
+        return AlbertForSpan(pretrained.albert), data, unseen
     labels = len(train.class_names) or 1
-    return AlbertForClassification(albert, labels), data, unseen
+    return AlbertForClassification(pretrained.albert, labels), data, unseen
 
 
 def finetune(
-    model: TaskModel,
-    train: TaskData | SpanData,
-    test: TaskData | SpanData | None,
-    settings: FinetuneSettings,
-    describe: str | None = None,
-) -> dict[str, float]:
-    """Train the model in place, on the device it is on, and return its scores on ``test``, if any.
+    model: TaskModel, train: Task, settings: PretrainSettings, batch_size: int = 32, describe=None
+) -> None:
+    """Train the model in place, on the device it is on.
 
-    Step t sees rows and dropout that depend on (seed, t) only; the encoder's dropout is that of its
-    config. ``describe`` is the title of a progress bar. Raises RuntimeError when the loss is no
-    longer finite, and under torchrun with more than one worker.
+    It is the loop of ``pretrain`` in whole batches, in float32 and on one process; of the settings
+    those about accumulating, compiling and looking are not used. Step t sees rows and dropout that
+    depend on (seed, t) only; the encoder's dropout is that of its config. ``describe`` is the title
+    of a progress bar. Raises NonFiniteLoss, and RuntimeError under torchrun with several workers.
     """
+    check_numbers(locals(), 1, 1_000_000, "batch_size")
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
         raise RuntimeError("fine-tuning is the work of one process: start it without torchrun.")
     rows = train.data if isinstance(train, SpanData) else train
-    schedule, device = settings.schedule(), next(model.parameters()).device
-    optimizer = make_optimizer(model, schedule)
+    device, optimizer = next(model.parameters()).device, make_optimizer(model, settings)
     cuda = [device] if device.type == "cuda" else []
     model.train()
-    with (
-        torch.random.fork_rng(devices=cuda),
-        progress_bar(describe, total=settings.steps) as bar,
-    ):
+    with torch.random.fork_rng(cuda), progress_bar(describe, total=settings.steps) as bar:
         for step in range(settings.steps):
             torch.manual_seed(settings.seed * 1_000_003 + step)
             for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, schedule)
-            chosen = batch_rows(len(rows), settings.batch_size, settings.seed, step)
+                group["lr"] = learning_rate(step, settings)
+            chosen = batch_rows(len(rows), batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
-            if not loss.isfinite():
-                raise RuntimeError(f"loss not finite at step {step}: lower the learning rate.")
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), schedule.clip_norm)
+            clip_gradient(model, settings, step)
             optimizer.step()
             bar.set_postfix({"loss": loss.item()}, refresh=False)
             bar.update()
     model.eval()
-    return task_scores(model, answers_to(model, test), test) if test else {}
 
 
 def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor, "B"]:
@@ -123,7 +94,7 @@ def predict(model: TaskModel, data: TaskData, batch_size: int = 128) -> Tensor:
         return torch.cat([model.predict(batch.to(device)).cpu() for batch in batches])
 
 
-def answers_to(model: TaskModel, data: TaskData | SpanData) -> Tensor | list[str]:
+def answers_to(model: TaskModel, data: Task) -> Tensor | list[str]:
     """Return the predictions for a task, for SQuAD the text of each question's likeliest span.
 
     The span is the best over all windows (notebook 11). It is empty where every window scores "no
@@ -154,20 +125,19 @@ def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: s
     return answers_to(model, data._replace(unanswerable=False))[0]
 
 
-def task_scores(
-    model: TaskModel, answers: Tensor | list[str], data: TaskData | SpanData
-) -> dict[str, float]:
-    """Return the scores of answers to a task: ``label_scores``, or those of SQuAD's script."""
+def task_scores(model: TaskModel, data: Task, answers=None) -> dict[str, float]:
+    """Return the scores on a task: ``label_scores``, or those of SQuAD's script.
+
+    Scored are the model's answers unless others are given.
+    """
+    answers = answers_to(model, data) if answers is None else answers
     if isinstance(data, SpanData):
         return squad_scores(answers, [example.answers for example in data.examples])
-    classes = model.head.out_features if isinstance(model, AlbertForClassification) else 0
-    return label_scores(answers, data.labels, classes)
+    return label_scores(answers, data.labels, model.head.out_features)
 
 
-def majority(
-    model: TaskModel, train: TaskData | SpanData, test: TaskData | SpanData
-) -> dict[str, float]:
+def majority(model: TaskModel, train: Task, test: Task) -> dict[str, float]:
     """Return the scores of the commonest answer in training, for questions of the empty one."""
     if isinstance(test, SpanData):
-        return task_scores(model, [""] * len(test.examples), test)
-    return task_scores(model, train.labels.mode().values.expand(test.labels.shape), test)
+        return task_scores(model, test, [""] * len(test.examples))
+    return task_scores(model, test, train.labels.mode().values.expand(test.labels.shape))

@@ -23,12 +23,7 @@ class Lamb(torch.optim.Optimizer):
     """
 
     def __init__(
-        self,
-        params: Iterable,
-        lr: float,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-6,
-        weight_decay: float = 0.01,
+        self, params: Iterable, lr: float, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01
     ):
         beta1, beta2 = betas
         check_numbers(locals(), 0.0, 3e38, "lr", "eps", "weight_decay")

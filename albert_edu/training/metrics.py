@@ -32,19 +32,9 @@ def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[
     """
     p, y = predictions.numpy(), labels.numpy()
     if p.shape != y.shape or p.dtype.kind == "f":
-        raise ValueError(
-            f"the predictions are {p.dtype} of shape {p.shape}, and the labels {y.dtype} of "
-            f"{y.shape}: a head's predict must give labels."
-        )
-    scores = {"accuracy": float((p == y).mean())}
-    if classes == 2:
-        scores |= {"f1": f1(p, y), "matthews": matthews(p, y)}
-    return scores
-
-
-def majority_scores(train_labels: Tensor, labels: Tensor, classes: int = 2) -> dict[str, float]:
-    """Return the same scores for the answer that is most frequent in training."""
-    return label_scores(train_labels.mode().values.expand(labels.shape), labels, classes)
+        raise ValueError(f"a head's predict must give labels, and gave {p.dtype} of {p.shape}.")
+    of_two = {"f1": f1(p, y), "matthews": matthews(p, y)} if classes == 2 else {}
+    return {"accuracy": float((p == y).mean())} | of_two
 
 
 def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -5,6 +5,7 @@ and started again therefore ends with the same bits as one that was not; a GPU a
 Without dropout, W workers follow the path of one.
 """
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -15,13 +16,15 @@ from torch import nn
 
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.progress import progress_bar
-from albert_edu.text.batches import PretrainingBatch, PretrainingStream
+from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate
-from albert_edu.training.history import History, Meter
+from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate, scores, widest_float
+from albert_edu.training.history import History
 from albert_edu.training.settings import PretrainSettings, compiled, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
 from albert_edu.training.workers import Workers, pick_device
+
+ZERO = [[0.0] * 3] * 3  # an empty ``tally``
 
 
 def pretrain(
@@ -57,48 +60,55 @@ def pretrain(
         unseen, start = (held_out or stream).corpus, state.get("step", 0)
         guessers = baselines(stream.corpus, unseen, len(stream.tokenizer))
         history = History(guessers, state.get("records", []))
-        meter = Meter(device, workers, state.get("sums"))
+        # What was counted since the last record. The main worker goes on with a checkpoint's.
+        sums = torch.tensor(state.get("sums", ZERO), dtype=widest_float(device), device=device)
+        sums *= workers.rank == 0
+        began = time.perf_counter()
         model.albert.encoder.recompute = settings.gradient_checkpointing
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
+        untaught = (model.albert.pooler, model.sentence_order_head)
+        idle = untaught if stream.objective == "none" else ()
         shown = describe if workers.rank == 0 else None
         with progress_bar(shown, total=settings.steps, initial=start) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = learning_rate(step, settings)
                 for group in optimizer.param_groups:
                     group["lr"] = rate
-                meter.sums += forward_backward(wrapped, batch, settings, step, workers)
-                norm = clip_gradient(model, stream.objective, settings, step)
+                sums += forward_backward(wrapped, batch, settings, step, workers)
+                norm = clip_gradient(model, settings, step, idle)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
                 progress.update()
 
                 done, record = step + 1, {}
                 if settings.due(done, settings.log_every):
+                    workers.all_reduce(sums)
                     record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
-                    record |= meter.read()
+                    record |= {"seconds": time.perf_counter() - began} | scores(sums)
+                    sums.zero_()
+                    began = time.perf_counter()
                     progress.set_postfix({"MLM loss": record["masked_token_loss"]}, refresh=False)
                 if held_out and settings.due(done, settings.evaluate_every):
-                    values = evaluate(model, held_out, settings.evaluate_batches)
-                    named = {f"held_out_{name}": value for name, value in values.items()}
-                    record |= {"step": done} | named
+                    found = evaluate(model, held_out).items()
+                    record |= {"step": done} | {f"held_out_{name}": value for name, value in found}
                 if record:
                     history.records.append(record)
                 if settings.due(done, settings.checkpoint_every):
                     stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
-                    state = run | {"records": history.records, "sums": meter.to_main()}
+                    workers.all_reduce(sums)
+                    sums *= workers.rank == 0  # so that nothing counts twice later
+                    state = run | {"records": history.records, "sums": sums.tolist()}
                     if folder and workers.rank == 0:
                         checkpoint.save_checkpoint(folder, done, model, optimizer, state)
         workers.barrier()
     return history
 
 
-def _batches(
-    stream: PretrainingStream, steps: range, device: torch.device
-) -> Iterator[tuple[int, PretrainingBatch]]:
+def _batches(stream: PretrainingStream, steps: range, device: torch.device) -> Iterator[tuple]:
     """Yield the batches of these steps on the device; for a GPU threads build eight ahead."""
     ahead = 0 if device.type == "cpu" else 8
 
-    def build(step: int) -> PretrainingBatch:
+    def build(step: int):
         """Return a batch, for a CUDA GPU in memory that it fetches from by itself."""
         batch = stream.batch(step)
         return batch.pin_memory() if device.type == "cuda" else batch

@@ -1,5 +1,6 @@
 """One step of training: a batch's gradient over micro-batches and workers, and its clipping."""
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 
 import torch
@@ -54,14 +55,15 @@ def forward_backward(
 
 
 def clip_gradient(
-    model: nn.Module, objective: str, settings: PretrainSettings, step: int
+    model: nn.Module, settings: PretrainSettings, step: int, idle: Iterable[nn.Module] = ()
 ) -> torch.Tensor:
-    """Shorten the gradient of all parameters together to clip_norm; return its norm before that."""
-    if objective == "none":
-        # Nothing teaches the pooler and the order head. Their gradient must be none instead of
-        # zeros, because LAMB would turn weight decay alone into a full step.
-        for module in (model.albert.pooler, model.sentence_order_head):
-            module.zero_grad(set_to_none=True)
+    """Shorten the gradient of all parameters together to clip_norm; return its norm before that.
+
+    Nothing teaches ``idle`` parts of the model. Their gradient becomes none instead of zeros,
+    because LAMB would turn weight decay alone into a full step.
+    """
+    for module in idle:
+        module.zero_grad(set_to_none=True)
     norm = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
     # Before clipping, which would spread one NaN over all gradients. A GPU waits when it is asked.
     if norm.device.type == "cpu" or settings.due(step + 1, settings.log_every):
@@ -75,14 +77,10 @@ def stop_if_not_finite(model: nn.Module, norm: torch.Tensor, step: int) -> None:
     """Raise NonFiniteLoss, naming the first tensor at fault, unless the norm is finite."""
     if norm.isfinite():
         return
-    culprits = (
-        f"{kind} of {name}"
-        for attribute, kind in (("data", "weights"), ("grad", "gradient"))
-        for name, parameter in model.named_parameters()
-        if (tensor := getattr(parameter, attribute)) is not None and not tensor.isfinite().all()
-    )
+    tensors = {f"weights of {name}": p for name, p in model.named_parameters()}
+    tensors |= {f"gradient of {name}": p.grad for name, p in model.named_parameters()}
+    bad = [n for n, t in tensors.items() if t is not None and not t.isfinite().all()] or ["norm"]
     raise NonFiniteLoss(
-        f"training stopped at step {step}, counted from 0: NaN or infinity in the "
-        f"{next(culprits, 'norm of all tensors together')}. Earlier checkpoints are untouched. "
+        f"training stopped at step {step}, counted from 0: NaN or infinity in the {bad[0]}. "
         f"Usual causes: a learning rate too high, or no warm-up."
     )

@@ -21,25 +21,21 @@ class WorkerLost(RuntimeError):
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """Return the device of that name; ``auto`` is a CUDA GPU if there is one, else the CPU.
 
-    Apple's MPS is used by name only, because its results are not repeatable. Raises ValueError for
-    a GPU that is not there.
+    Each worker of torchrun has a GPU of its own. Apple's MPS is used by name only, because its
+    results are not repeatable. Raises ValueError for a device on which torch cannot compute.
     """
-    usable = {"cpu": True, "cuda": torch.cuda.is_available()}
-    usable["mps"] = torch.backends.mps.is_available()
     if name in (None, "auto"):
-        name = "cuda" if usable["cuda"] else "cpu"
-    if not usable.get(str(name).split(":")[0]):
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if str(name) == "cuda":
+        name = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
+    try:
+        torch.zeros(1, device=name).item()
+    except Exception as error:  # each kind of device has errors of its own
         raise ValueError(
-            f"there is no device {name!r} of auto, cpu, cuda and mps that torch "
-            f"{torch.__version__} can use here; --device cpu is always there."
-        )
-    rank = int(os.environ.get("LOCAL_RANK", 0))
-    if name == "cuda" and rank >= (gpus := torch.cuda.device_count()):
-        raise ValueError(
-            f"worker {rank} has no card: there are {gpus}. Start as many workers as cards, or give "
-            f"--device cpu."
-        )
-    return torch.device("cuda", rank) if name == "cuda" else torch.device(name)
+            f"there is no device '{name}' on which torch {torch.__version__} computes. Give cpu, "
+            f"cuda or mps, and to torchrun at most as many workers as there are cards."
+        ) from error
+    return torch.device(name)
 
 
 class Workers(NamedTuple):
@@ -65,10 +61,9 @@ class Workers(NamedTuple):
             if device.type == "cuda":
                 torch.cuda.set_device(device)
             store, rank, world_size = next(dist.rendezvous("env://"))
-            attempt = f"attempt-{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}"
-            group = {"store": dist.PrefixStore(attempt, store), "rank": rank}
+            store = dist.PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
             backend = "nccl" if device.type == "cuda" else "gloo"
-            dist.init_process_group(backend, world_size=world_size, **group)
+            dist.init_process_group(backend, store=store, rank=rank, world_size=world_size)
             atexit.register(dist.destroy_process_group)
         return cls(dist.get_rank(), dist.get_world_size())
 
@@ -82,8 +77,7 @@ class Workers(NamedTuple):
                 raise
             raise WorkerLost(
                 f"worker {self.rank} stops, because another of the {self.world_size} workers has "
-                f"ended. torchrun --max-restarts 3 starts them again up to three times; otherwise "
-                f"give the same command again, which goes on from the newest checkpoint."
+                f"ended. The same command goes on from the newest checkpoint."
             ) from error
 
     def wrap(self, model: nn.Module) -> nn.Module:
@@ -120,6 +114,5 @@ def device_name(device: torch.device | str) -> str:
     if kind == "cuda":
         return torch.cuda.get_device_name(device)
     cpuinfo = Path("/proc/cpuinfo")
-    model = re.search(r"model name\s*:(.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
-    make = model[1].strip() if model else platform.machine()
-    return f"{kind.upper()}, {os.cpu_count()} cores, {make}"
+    makes = re.findall(r"model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "")
+    return f"{kind.upper()}, {os.cpu_count()} cores, {(makes or [platform.machine()])[0]}"

@@ -98,5 +98,5 @@ def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch
     with pytest.raises(ValueError, match="there is no experiment 'tabel5'; there are"):
         run_experiment("tabel5", tmp_path, tmp_path)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with pytest.raises(ValueError, match="there is no device 'cuda'"):
+    with pytest.raises(ValueError, match="there is no device 'cuda:0'"):
         run_experiment("embedding_gpu", tmp_path, tmp_path)

@@ -78,4 +78,4 @@ def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_on
     assert set(PAIRS) == {"quick", "laptop", "gpu"}
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert main(["reproduce", "--profile", "gpu"]) == 2
-    assert "there is no device 'cuda'" in capsys.readouterr().err
+    assert "there is no device 'cuda:0'" in capsys.readouterr().err

@@ -195,7 +195,7 @@ def test_dropout_differs_from_step_to_step(stream):
 def test_watching_more_closely_changes_no_weight(stream, story_text, tmp_path):
     held_out = PretrainingStream(story_text.held_out, story_text.tokenizer, "sop", 4, 32)
     model = tiny(**DROPOUT)
-    often = dict(checkpoint_every=1, log_every=1, evaluate_every=1, evaluate_batches=2)
+    often = dict(checkpoint_every=1, log_every=1, evaluate_every=1)
     run = PretrainSettings(4, 1e-3, **often)
     pretrain(model, stream, run, tmp_path, "cpu", held_out)
     assert same_bits(model, trained(stream, tiny(**DROPOUT))[0])
@@ -220,13 +220,13 @@ def test_a_record_is_the_mean_over_all_tokens_since_the_last_record(lopsided, ac
 def test_a_record_has_the_rate_of_its_step_and_the_scores_of_its_weights(stream, story_text):
     held_out = PretrainingStream(story_text.held_out, story_text.tokenizer, "sop", 4, 32)
     model = tiny()
-    settings = dict(steps=7, log_every=3, warmup_steps=2, evaluate_every=4, evaluate_batches=2)
+    settings = dict(steps=7, log_every=3, warmup_steps=2, evaluate_every=4)
     history = trained(stream, model, held_out, **settings)[1]
     assert history.column("masked_token_loss")[0] == [3, 6, 7]
     assert history.column("held_out_masked_token_loss")[0] == [4, 7]
     run = PretrainSettings(learning_rate=1e-3, **settings)
     assert history.column("learning_rate")[1] == [learning_rate(step, run) for step in (2, 5, 6)]
-    after = evaluate(model, held_out, 2)
+    after = evaluate(model, held_out)
     last = history.records[-1]  # measured on the weights that it returns
     assert {name: last[f"held_out_{name}"] for name in after} == after
     assert min(history.column("seconds")[1]) > 0 and model.training
@@ -243,19 +243,25 @@ def test_the_verdict_reads_the_held_out_loss_if_there_is_one_and_knows_a_run_of_
 
 def test_a_device_is_the_cpu_unless_there_is_a_card_or_one_is_named(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     assert {str(pick_device(name)) for name in (None, "auto", torch.device("cpu"))} == {"cpu"}
-    assert str(pick_device("mps")) == "mps"  # only when asked for
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    for name in ("mps", "tpu"):
-        with pytest.raises(ValueError, match=f"no device '{name}' of auto, cpu, cuda and mps"):
+    for name in ("tpu", "meta", "cuda:99", ""):
+        with pytest.raises(ValueError, match=f"no device '{name}' on which torch .* Give cpu,"):
             pick_device(name)
+
+
+def test_each_worker_has_a_card_of_its_own(monkeypatch):
+    def zeros(*size, device):
+        if str(device) in ("cuda:4", "mps"):
+            raise RuntimeError("invalid device ordinal")
+        return torch.ones(*size)
+
+    monkeypatch.setattr(torch, "zeros", zeros)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    assert {str(pick_device(name)) for name in ("auto", torch.device("cuda"))} == {"cuda:0"}
     monkeypatch.setenv("LOCAL_RANK", "3")
-    assert str(pick_device("auto")) == "cuda:3"
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(ValueError, match="worker 3 has no card: there are 1"):
+    assert [str(pick_device(name)) for name in ("auto", "cuda", "cpu")] == ["cuda:3"] * 2 + ["cpu"]
+    monkeypatch.setenv("LOCAL_RANK", "4")
+    with pytest.raises(ValueError, match=r"'cuda:4'.* at most as many workers as .* cards"):
         pick_device("auto")
 
 
@@ -273,7 +279,7 @@ def test_batches_built_ahead_for_a_card_are_each_step_once_and_in_order(stream, 
     ("size", "message"),
     [
         ({"max_positions": 16}, r"sequence of 32 tokens.*max_positions is 16"),
-        ({"vocab_size": 150}, r"the tokenizer has 190 tokens, but the model's vocab_size is 150"),
+        ({"vocab_size": 150}, r"the tokenizer has 190 tokens, the model's vocab_size is 150"),
     ],
 )
 def test_a_model_smaller_than_what_the_stream_holds_is_refused_by_name(stream, size, message):

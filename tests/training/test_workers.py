@@ -52,8 +52,7 @@ def train(name, objective="sop", dropout=0.0, log_every=4, **options):
         return made
 
     stream.batch, model = batch, tiny(hidden_dropout=dropout)
-    often = {"log_every": log_every, "evaluate_batches": 2}
-    settings = PretrainSettings(steps=8, learning_rate=1e-3, **often, **options)
+    settings = PretrainSettings(steps=8, learning_rate=1e-3, log_every=log_every, **options)
     folder = "run" if RANK == "0" or name == "killed" else "nobody writes here"
     pretrain(model, stream, settings, OUT / name / folder, "cpu", held_out)
     save_file(weights(model), OUT / name / f"weights-{RANK}.safetensors")
