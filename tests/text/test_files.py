@@ -45,7 +45,8 @@ def test_a_text_file_is_a_corpus_of_one_document(tmp_path, name):
     assert corpus.to_list() == [{"id": name, "sentences": ["One.", "Two."]}]
 
 
-def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd):
+def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(module, "PART_CHARACTERS", 120)  # which ends in the second document
     corpus = load_corpus(written(tmp_path, "bert.txt", "It is old.\n" * 9 + "\n" + BERT))
     assert corpus["sentences"][1:] == [
         ["The barn was old. So!", "It was late."],

@@ -44,7 +44,7 @@ BERT = "The barn was old.\nWas it late?\n\nA boat turned.  \nThe end."
         ("He said:\n«Go on…»\n\n(It was late;)\n“So!”\n", True),
         (BERT.split("\n\n")[0], False),  # one document anyway
         ("The barn was\nold and it\nwas late.\n\nA boat\nturned.", False),  # broken at some width
-        ("The barn was old. It was late.\n\nA boat turned. So did we.", False),  # paragraphs
+        ("The barn is. It was.\nIs it? No.\n\nA boat. So?\nWas it. Yes.", False),  # paragraphs
         ("A heading\n\nThe barn was old.\n\nThe end.", False),
     ],
 )
