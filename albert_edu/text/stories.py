@@ -51,7 +51,7 @@ def stories(
 
     rng = np.random.default_rng(seed)
     numbers = rng.choice(every_script, size=num_scripts, replace=False)
-    verbs = np.transpose(np.unravel_index(numbers // 2, [len(verbs) for verbs in STAGES]))
+    verbs = np.transpose(np.unravel_index(numbers // len(topics), [len(verbs) for verbs in STAGES]))
 
     def sentence(topic: str, verb: str) -> str:
         noun = rng.choice(TOPICS[topic] if rng.random() < topic_strength else PLAIN_NOUNS)
