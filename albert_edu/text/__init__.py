@@ -1,6 +1,5 @@
 """From raw text to a batch.
 
-Read in this order: sentences, files, stories, corpora, tokenizer, offsets, unknown, tokenized,
-segments, masking, batches, prepare. Labelled tasks: task_rows reads them; tasks and spans make
-tensors.
+Read in this order: sentences, files, stories, corpora, tokenizer, offsets, tokenized, segments,
+masking, batches, prepare. Labelled tasks: task_rows reads them, tasks makes tensors.
 """

@@ -142,14 +142,12 @@ def assemble(
     first, stop = corpus.sentences[start], corpus.sentences[end]  # B 2, in tokens
     length_a, length_b = (stop - first).T[:, :, None]  # B 1
     position = np.arange(sequence_length)[None]  # 1 S
-    in_a = (position >= 1) & (position <= length_a)
-    in_b = (position >= length_a + 2) & (position <= length_a + length_b + 1)
-    source = np.where(in_a, first[:, :1] + position - 1, first[:, 1:] + position - length_a - 2)
-    in_text = in_a | in_b
-    tokens = corpus.tokens[np.where(in_text, source, 0)].astype(np.int64)
-    token_ids = np.where(in_text, tokens, PAD)
-    is_separator = (position == length_a + 1) | (position == length_a + length_b + 2)
-    token_ids = np.where(is_separator, SEP, token_ids)
-    token_ids[:, 0] = CLS
     attention_mask = position < length_a + length_b + SPECIALS
-    return token_ids, (position > length_a + 1) & attention_mask, attention_mask
+    segment_ids = attention_mask & (position > length_a + 1)
+    in_a = (position >= 1) & (position <= length_a)
+    in_text = in_a | (segment_ids & (position < length_a + length_b + 2))
+    source = np.where(in_a, first[:, :1] + position - 1, first[:, 1:] + position - length_a - 2)
+    tokens = corpus.tokens[np.where(in_text, source, 0)].astype(np.int64)
+    token_ids = np.where(in_text, tokens, np.where(attention_mask, SEP, PAD))
+    token_ids[:, 0] = CLS
+    return token_ids, segment_ids, attention_mask

@@ -11,11 +11,11 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import groupby
 from pathlib import Path
 
 from albert_edu.errors import blame
-from albert_edu.text.sentences import PARAGRAPH_BREAK, CorpusError, is_sentence_a_line, looks_like
+from albert_edu.text.sentences import HEAD, CorpusError, is_sentence_a_line, looks_like
 
 PART_CHARACTERS = 1 << 13  # a longer file is cut into documents of about three pages
 ROWS = {".jsonl": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
@@ -82,24 +82,22 @@ def text_documents(file: Path) -> Iterator[dict]:
     With a sentence a line, which is said, a document ends at an empty line. Raises CorpusError for
     a file that is no prose or not in UTF-8.
     """
-    lines = None
     with blame(file, CorpusError), file.open(encoding="utf-8-sig") as text:
+        head = text.read(HEAD)
+        text.seek(0)
+        if kind := looks_like(head):
+            raise CorpusError(
+                f"{file} looks like {kind} and not like text. Take the text out of it, or let the "
+                f"name of a file of rows with a field text end in .jsonl, .csv or .parquet."
+            )
+        if is_sentence_a_line(head):
+            print(f"{file} is read as BERT's format: a sentence a line.", file=sys.stderr)
+            documents = (lines for blank, lines in groupby(text, str.isspace) if not blank)
+            yield from ({"sentences": [line.strip() for line in lines]} for lines in documents)
         while part := text.read(PART_CHARACTERS) + text.readline(PART_CHARACTERS):
             if "\0" in part:
                 raise ValueError("it has zero bytes, as UTF-16 and programs have")
-            if lines is None and (kind := looks_like(part)):
-                raise CorpusError(
-                    f"{file} looks like {kind} and not like text. Take the text out of it, or let "
-                    f"the name of a file of rows with a field text end in .jsonl, .csv or .parquet."
-                )
-            if lines is None and (lines := is_sentence_a_line(part)):
-                print(f"{file} is read as BERT's format: a sentence a line.", file=sys.stderr)
-            if not lines:
-                yield {"text": part}
-                continue
-            part += "".join(takewhile(str.strip, text))  # on to the end of a document
-            for block in PARAGRAPH_BREAK.split(part):
-                yield {"sentences": [line for line in map(str.strip, block.split("\n")) if line]}
+            yield {"text": part}
 
 
 def row_documents(rows: Iterable[dict], where: object) -> Iterator[dict]:

@@ -14,12 +14,12 @@ import sentencepiece
 from albert_edu.config import check_numbers
 from albert_edu.text.corpora import NAMED, hold_out, load_corpus
 from albert_edu.text.files import hub_rows, text_files
+from albert_edu.text.offsets import MANY, check_known
 from albert_edu.text.segments import PairSampler
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
-from albert_edu.text.unknown import MANY, check_known
 
 CACHE_VERSION = "held0.1-seed0-9"  # change it with the way text is prepared: old caches are ignored
 SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"

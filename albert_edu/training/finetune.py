@@ -12,9 +12,9 @@ from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
 from albert_edu.progress import progress_bar
-from albert_edu.text.spans import SpanData, encode_spans
+from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.task_rows import TaskRows
-from albert_edu.text.tasks import SpanExample, TaskData, Tokenizer, encode_pairs
+from albert_edu.text.tasks import SpanData, SpanExample, TaskData, encode_pairs, encode_spans
 from albert_edu.training.metrics import label_scores, squad_scores
 from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient

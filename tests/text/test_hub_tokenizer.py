@@ -12,8 +12,7 @@ from albert_edu.errors import FileError
 from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
 from albert_edu.model.task_heads import AlbertForClassification
 from albert_edu.text.hub_tokenizer import HubTokenizer
-from albert_edu.text.spans import encode_spans
-from albert_edu.text.tasks import Example, SpanExample, encode_pairs
+from albert_edu.text.tasks import Example, SpanExample, encode_pairs, encode_spans
 from albert_edu.text.tokenizer import TokenizerError
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] four score and seven year ##s ago .".split()

@@ -5,8 +5,7 @@ import pytest
 
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.offsets import normalise_with_places, tokens_with_offsets
-from albert_edu.text.spans import encode_spans
-from albert_edu.text.tasks import SpanExample
+from albert_edu.text.tasks import SpanExample, encode_spans
 from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
 
 CONTEXT = "The Senate met in 1859 (in the new chamber). The o\ufb03ce spoke of caf\u00e9s."

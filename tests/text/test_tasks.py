@@ -2,12 +2,12 @@
 
 import pytest
 
-from albert_edu.text.spans import encode_spans
 from albert_edu.text.tasks import (
     Example,
     SpanExample,
     as_data,
     encode_pairs,
+    encode_spans,
 )
 from albert_edu.text.tokenizer import CLS, PAD, SEP, TokenizerError
 

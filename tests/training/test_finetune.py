@@ -18,9 +18,8 @@ from albert_edu.model.interchange import save_pretrained
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan
 from albert_edu.text.corpora import hold_out, load_corpus
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.spans import encode_spans
 from albert_edu.text.stories import TOPICS
-from albert_edu.text.tasks import Example, SpanExample, TaskData, encode_pairs
+from albert_edu.text.tasks import Example, SpanExample, TaskData, encode_pairs, encode_spans
 from albert_edu.training.finetune import (
     answer,
     answers_to,
@@ -92,7 +91,7 @@ def test_no_step_sees_a_gradient_longer_than_1(model, topics):
         norms.append(torch.nn.utils.get_total_norm(gradients).item())
 
     handle = register_optimizer_step_pre_hook(look)
-    finetune(model, *topics, FinetuneSettings(3))
+    finetune(model, topics[0], PretrainSettings(3))
     handle.remove()
     assert norms == pytest.approx([1] * 3, abs=1e-3)
 

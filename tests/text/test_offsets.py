@@ -4,8 +4,8 @@ import pytest
 import tokenizers
 
 from albert_edu.text.hub_tokenizer import HubTokenizer
+from albert_edu.text.offsets import check_known
 from albert_edu.text.tokenizer import TokenizerError
-from albert_edu.text.unknown import check_known
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "barn", "was", "old", "."]
 HUB = HubTokenizer(
