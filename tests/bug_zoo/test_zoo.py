@@ -39,23 +39,15 @@ def test_a_right_answer_passes(animal, seed):
     assert report.passed and report.score == 1, report
 
 
+@pytest.mark.parametrize("seed", SEEDS[:2])
 @pytest.mark.parametrize("animal", [case(one.check, one) for one in ANIMALS if not one.right])
-def test_a_wrong_answer_is_rejected_by_name_in_at_most_fifteen_lines(animal):
-    report = animal.check(animal.answer)
+def test_a_wrong_answer_is_rejected_by_name_in_at_most_fifteen_lines(animal, seed):
+    report = animal.check(animal.answer, seed)
     assert not report.passed and report.score < 1, report
     assert animal.name in " | ".join(report.reasons), report
     assert str(report).count("\n") < 15, report
     broken = ("NameError", "UnboundLocalError")
     assert not any(one.got.startswith(broken) for one in report.properties), "the edit itself"
-
-
-@pytest.mark.slow
-@each_check
-def test_a_wrong_answer_is_rejected_with_the_questions_of_a_hidden_test_too(check):
-    wrong = [one for one in ANIMALS if one.check is check and not one.right]
-    for animal in wrong[::4]:
-        report = check(animal.answer, 7)
-        assert not report.passed and animal.name in " | ".join(report.reasons), report
 
 
 def test_every_check_has_right_and_wrong_answers_to_prove_itself_on():

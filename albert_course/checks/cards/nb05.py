@@ -111,9 +111,8 @@ def _replace_masked_cases(draw: Draw) -> Cases:
         seen, _, ids = replaced(answer, ids, masked, V)
         return np.where(seen == MASK, 0, np.where(seen == ids, 2, 1))[masked]
 
-    def rate(answer, *rows):
-        kind = kinds(answer, *rows)
-        return np.bincount(kind, minlength=3) / kind.size
+    def rate(answer, ids, masked, V):
+        return np.bincount(kinds(answer, ids, masked, V), minlength=3) / masked.sum()
 
     def alike(answer, *rows):
         """How often two dice agree: down a column, along a row, inside a run of three."""

@@ -20,7 +20,6 @@ import copy
 import functools
 import inspect
 import math
-import random
 import re
 import sys
 import textwrap
@@ -34,7 +33,7 @@ from torch import nn
 
 FOLDER = Path(__file__).resolve().parents[1] / "mistakes"
 # What every edit may use, whatever the reference's module imports.
-MODULES = dict(copy=copy, math=math, random=random, re=re, np=np, torch=torch, nn=nn, F=F)
+MODULES = dict(copy=copy, math=math, re=re, np=np, torch=torch, nn=nn, F=F)
 
 
 @functools.cache
