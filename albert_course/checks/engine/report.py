@@ -3,7 +3,7 @@
 import html
 import math
 import textwrap
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -59,8 +59,8 @@ class Report:
 
     >>> doubled = Property("gives 2", False, 3.0, expected="2", got="4", mistake="you doubled it")
     >>> report = Report("half", [Property("gives 1", True), doubled])
-    >>> report.passed, report.score, report.as_dict()["properties"][1]["mistake"]
-    (False, 0.25, 'you doubled it')
+    >>> report.passed, report.score, report.reasons
+    (False, 0.25, ['you doubled it'])
     >>> print(report)
     half: 1 of 2 properties holds (score 0.25)
       FAIL  gives 2
@@ -92,10 +92,6 @@ class Report:
         """Why properties fail, each reason once, the first one first."""
         firsts = (group[0] for group in self._groups())
         return [one.why or f"not so: {one.name}" for one in firsts]
-
-    def as_dict(self) -> dict:
-        """The report as data: exercise, place, answer, passed, score, and properties by field."""
-        return asdict(self) | {"passed": self.passed, "score": self.score}
 
     def raise_if_failed(self) -> None:
         """Raise CheckFailed with this report, unless every property holds."""
