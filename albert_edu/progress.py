@@ -1,5 +1,6 @@
 """A progress bar that suits where it is shown: a terminal, a notebook, or a log file."""
 
+import os
 import sys
 from collections.abc import Iterable
 
@@ -14,7 +15,7 @@ def progress_bar(description: str | None, rows: Iterable | None = None, **counts
     variable TQDM_DISABLE.
     """
     watched = sys.stderr.isatty() or "ipykernel" in sys.modules
-    if description is None:  # False instead would overrule the environment
+    if description is None or os.environ.get("TQDM_DISABLE"):  # tqdm reads it at its import alone
         counts["disable"] = True
     every = 0.1 if watched else 10
     return tqdm(rows, description, mininterval=every, delay=3, leave=False, **counts)

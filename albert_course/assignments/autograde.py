@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import warnings
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -46,8 +47,7 @@ def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory
     """
     programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
-    folder = Path(tempfile.mkdtemp(prefix="albert-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = kernel_folder()
     wall = wall or find_wall(folder)
     install_kernel(wall, seconds, memory, folder, str(seed))
     config.merge(configuration())
@@ -62,6 +62,14 @@ def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory
     if wall == "bwrap":  # it has no network, so messages go through files
         config.KernelManager.transport = "ipc"
         config.KernelManager.connection_file = f"{folder}/kernel.json"
+
+
+@cache
+def kernel_folder() -> Path:
+    """Return this process's folder for the kernel: nbgrader may read its settings twice."""
+    folder = Path(tempfile.mkdtemp(prefix="albert-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def nbgrader_api(course: Path) -> NbGraderAPI:
