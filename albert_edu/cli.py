@@ -126,7 +126,7 @@ def run_finetune(options) -> None:
         used = settings.trajectory() | {"batch_size": options.batch_size}
         record = {"scores": scores, "majority_baseline": guess, "settings": used}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
-        print(f'model: AutoModel{kind}.from_pretrained("{out}") of transformers')
+        print(f'model: {out}; transformers reads it: AutoModel{kind}.from_pretrained("{out}")')
 
 
 def run_fill(options) -> None:

@@ -64,7 +64,7 @@ def inspect(model: AlbertForPretraining, tokenizer: Tokenizer | None, text: str 
     """
     config, count = model.config, count_parameters(model.config)
     lines = [f"{value!s:>13} {name.replace('_', ' ')}" for name, value in vars(config).items()]
-    sizes = count._asdict() | {"whole": count.with_heads}
+    sizes = count._asdict() | {"whole model": count.with_heads}
     lines += [f"{n:>13,} parameters of the {part.replace('_', ' ')}" for part, n in sizes.items()]
     if tokenizer is None:
         return "\n".join([*lines, "There is no tokenizer, so there is no Figure 1."])

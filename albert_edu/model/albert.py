@@ -146,7 +146,7 @@ def loss_sum(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[
 
 
 def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
-    """Return the mean of it. Without any such label it is 0 and not NaN."""
+    """Return ``loss_sum`` per label that is not IGNORE, or 0 without any."""
     return loss_sum(logits, labels) / (labels != IGNORE).sum().clamp(min=1)
 
 

@@ -70,7 +70,7 @@ def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the tex
     share = unknown.total() / max(1, count)
     if not any(map(str.isalpha, "".join(unknown))):
         share = min(share, MOST)  # marks alone are no other script
-    symbols = ", ".join(f"{symbol!r} {count:,}" for symbol, count in unknown.most_common(8))
+    symbols = ", ".join(f"{symbol!r} {times:,}" for symbol, times in unknown.most_common(8))
     message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
     if share > MOST:  # of text in another script half the tokens are word marks
         raise TokenizerError(f"{message} This tokenizer was learnt for other text.")

@@ -72,7 +72,7 @@ def prepare(
     own. What is prepared is kept in ``cache_folder()``: named corpora by their name, files and
     folders by their content, sets of the Hub by the version that ``datasets`` has. Raises
     CorpusError for text that cannot be used, and TokenizerError for text that the tokenizer does
-    not know (``unknown.check_known``).
+    not know (``offsets.check_known``).
     """
     name = str(name)
     vocab_size = default_vocabulary(name) if vocab_size is None else vocab_size

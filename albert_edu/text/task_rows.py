@@ -2,7 +2,7 @@
 
 ``KINDS`` has the columns of each kind, with the names that the Hub gives them. Every bad row is
 named at once, and rows without text are left out with a warning. What comes out are the examples
-of ``tasks``, which are encoded there and in ``spans``.
+of ``tasks``, which are encoded there.
 """
 
 import json

@@ -51,10 +51,11 @@ def finetune(
 ) -> None:
     """Train the model in place, on the device it is on.
 
-    It is the loop of ``pretrain`` in whole batches, in float32 and on one process; of the settings
-    those about accumulating, compiling and looking are not used. Step t sees rows and dropout that
-    depend on (seed, t) only; the encoder's dropout is that of its config. ``describe`` is the title
-    of a progress bar. Raises NonFiniteLoss, and RuntimeError under torchrun with several workers.
+    It is the loop of ``pretrain`` on one process, in float32 and whole batches: ``precision``,
+    ``accumulate``, ``compile``, ``gradient_checkpointing`` and ``checkpoint_every`` have no effect.
+    Step t sees rows and dropout that depend on (seed, t) only; the encoder's dropout is that of its
+    config. ``describe`` is the title of a progress bar. Raises NonFiniteLoss, and RuntimeError
+    under torchrun with several workers.
     """
     check_numbers(locals(), 1, 1_000_000, "batch_size")
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
