@@ -18,7 +18,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m albert_paper", description="The paper's evidence.")
     training = argparse.ArgumentParser(add_help=False)
     option = training.add_argument
-    option("--device", default="auto", help="auto, cpu, cuda or mps")
+    option("--device", default="auto", help="auto, cpu or cuda")
     option("--record", action="store_const", const=Path("figures"), help="keep results in figures")
     option("--runs", default="runs", type=Path, help="where models and checkpoints go")
     verb = verbs_of(parser)

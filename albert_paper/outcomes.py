@@ -15,31 +15,36 @@ PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
 LEVEL, MOST_STUCK = 0.05, 0.25
 
 
-def compare(text: str, runs: Sequence[dict], m: float) -> dict:
-    """Compare two sides, such as ``column: a < b``, over the seeds without a stuck run."""
+def compare(text: str, runs: Sequence[dict], least: float) -> dict:
+    """Compare two sides, such as ``column: a < b``, over the seeds without a stuck run.
+
+    ``least`` is the smallest difference that counts.
+    """
     column, low, high, within = PARTS.fullmatch(text).groups()
-    values, m = table(runs, column), float(within or m)
+    values = table(runs, column)
+    least = float(within or least)
     sides = [side(part, values) for part in (low, high)]
     every = (sides[0] - sides[1] if within else sides[1] - sides[0]).dropna()
     if len(every) < 2:
         raise ValueError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
     bad = stuck(runs).loc[every.index, rows]
-    d = every[~bad.any(axis=1)]
-    mean, error, t = d.mean(), stats.sem(d), stats.t(len(d) - 1)
-    below, above = t.cdf((mean - m) / error), t.sf((mean + m) / error)
+    kept = every[~bad.any(axis=1)]
+    mean, error = kept.mean(), stats.sem(kept)
+    student = stats.t(len(kept) - 1)
+    below, above = student.cdf((mean - least) / error), student.sf((mean + least) / error)
     equal = max(below, above)
     return {
         "mean": mean,  # high - low; with +-, the measured side minus the number
-        "half": t.ppf(0.975) * error,  # of the 95% interval
-        "n": len(d),
+        "half": student.ppf(0.975) * error,  # of the 95% interval
+        "n": len(kept),
         # two-sided, that there is no difference; with +-, that the value is outside
-        "p": equal if within else stats.ttest_1samp(d, 0).pvalue,
-        "p_equal": equal,  # two one-sided tests, that the difference is m or larger
+        "p": equal if within else stats.ttest_1samp(kept, 0).pvalue,
+        "p_equal": equal,  # two one-sided tests, that the difference is ``least`` or larger
         "p_outside": min(1 - below, 1 - above),  # with +-, that the value is inside
-        "in_favour": int((d.abs().le(m) if within else d.gt(0)).sum()),  # seeds
-        "seeds": d.index.to_list(),
-        "left_out": len(every) - len(d),  # seeds with a stuck run
+        "in_favour": int((kept.abs().le(least) if within else kept.gt(0)).sum()),  # seeds
+        "seeds": kept.index.to_list(),
+        "left_out": len(every) - len(kept),  # seeds with a stuck run
         "void": bool(bad.mean().max() > MOST_STUCK),
     }
 
@@ -102,7 +107,9 @@ def judge(claims: dict[str, dict]) -> dict[str, dict]:
     for key, claim in claims.items():
         parts, p = found[key], corrected[key]
         words = {word(*pair, p) for pair in zip(claim["criterion"], parts, strict=True)}
-        one = words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
+        one = "opposes" if "opposes" in words else "undecided"
+        if len(words) == 1:
+            (one,) = words
         controls = [compare(text, claim["runs"], 0.0) for text in claim.get("control", ())]
         failed = any(control["mean"] <= control["half"] for control in controls)
         void = failed or any(part["void"] for part in parts)
@@ -113,7 +120,11 @@ def judge(claims: dict[str, dict]) -> dict[str, dict]:
 def word(text: str, part: dict, p: float) -> str:
     """Return the word for one comparison with its corrected p."""
     if " +- " in text:
-        return "agrees" if p < LEVEL else "opposes" if part["p_outside"] < LEVEL else "undecided"
+        if p < LEVEL:
+            return "agrees"
+        return "opposes" if part["p_outside"] < LEVEL else "undecided"
     if part["p_equal"] < LEVEL:
         return "same"
-    return "undecided" if p >= LEVEL else "agrees" if part["mean"] > 0 else "opposes"
+    if p >= LEVEL:
+        return "undecided"
+    return "agrees" if part["mean"] > 0 else "opposes"

@@ -15,27 +15,26 @@ from albert_paper.published import DATA, read_toml
 from albert_paper.sweep import Run, recorded_run, result_file, results, sweep
 
 PLAN = read_toml("experiments.toml")
-MODEL = ("H", "L", "E", "share", "dropout")  # what of a row belongs to the model
 
 
 def runs_of(experiment: dict) -> list[Run]:
     """Return every row with every seed, seed by seed: an unfinished set has whole pairs."""
     return [
-        run_of_row(row, experiment["settings"] | changes, seed)
+        run_of_row(row, seed, **(experiment["settings"] | changes))
         for seed, (row, changes) in product(experiment["seeds"], experiment["rows"].items())
     ]
 
 
-def run_of_row(row: str, changes: dict, seed: int) -> Run:
+def run_of_row(
+    row: str, seed: int, H=0, L=0, E=0, share="", dropout=0.0, chain=(), then=(), **changes
+) -> Run:
     """Return the run of a row with a seed; each depth of a ``chain`` is trained before, as long.
 
-    Narrow layers start from wider distributions.
+    Model fields left out are those of the preset. Narrow layers start from wider distributions.
     """
-    changes = dict(changes)
-    H, L, E, share, dropout = (changes.pop(name, None) for name in MODEL)
     config = {
         "hidden_size": H,
-        "ffn_size": H and 4 * H,
+        "ffn_size": 4 * H,
         "num_heads": H and max(1, H // (64 if H >= 256 else 32)),
         "embedding_size": E,
         "num_layers": L,
@@ -45,8 +44,8 @@ def run_of_row(row: str, changes: dict, seed: int) -> Run:
         "attention_dropout": dropout,
     }
     config = tuple((name, value) for name, value in config.items() if value)
-    grown = tuple((depth, changes["steps"]) for depth in changes.pop("chain", ()))
-    then = tuple(sorted(changes.pop("then", {}).items()))
+    grown = tuple((depth, changes["steps"]) for depth in chain)
+    then = tuple(sorted(dict(then).items()))
     return Run(row, **changes, config=config, grown=grown, then=then, seed=seed)
 
 
@@ -71,7 +70,6 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     finally:
         done = results(wanted, measure, folder)
         record |= {
-            "measure": plan["measure"],
             "plan_commit": git("log", "-1", "--format=%h", "--", str(DATA / "experiments.toml")),
             "runs": done,
             "provenance": provenance(f"run {name}", done + record.get("pilots", [])),

@@ -3,16 +3,13 @@
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 
 
-def run_all(
-    jobs: Sequence[Callable[[], object]],
-    processes: int,
-    done: Callable[[object], object] = lambda result: None,
-) -> None:
-    """Call every job, a partial of a module's function, in processes that end with this one.
+def run_all(jobs: list[partial], processes: int, done: Callable = lambda result: None) -> None:
+    """Call every job, of a module's function, in processes that end with this one.
 
     ``done`` is called with each result. The first error, or an interruption, ends all processes and
     is raised here; what a job must not lose it keeps in checkpoints.

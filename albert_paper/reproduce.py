@@ -24,7 +24,6 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.prepare import PreparedText
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_edu.training.workers import pick_device
-from albert_paper.measures import rounded
 from albert_paper.pool import run_all
 from albert_paper.provenance import provenance, write_json
 from albert_paper.published import CONFIGS, TABLES, read_toml
@@ -44,13 +43,13 @@ def reproduce(
     ``record_in`` is a folder that also gets Figure 1 and, under results/, its record; without it
     nothing outside ``runs`` changes. Interrupted, the same call goes on where it stopped.
     """
-    card = profile == "gpu" and device == "auto"  # it takes one, unless a device is named
-    device = pick_device("cuda" if card else device)
+    # Profile gpu takes a card, unless a device is named.
+    device = pick_device("cuda" if profile == "gpu" and device == "auto" else device)
     folder, name = runs / profile, f"figure1_{profile}"
     print(f"Working in {folder}; interrupted, the same command goes on.", flush=True)
     jobs = []
     for member in MEMBERS:
-        describe = "training the pair" if member == "albert" else None  # one bar stands for both
+        describe = "training the pair" if member == "albert" else ""  # one bar stands for both
         run, keep = member_run(PAIRS[profile], member), folder / member
         jobs.append(partial(do_run, run, member_scores, folder, device, keep, describe))
     run_all(jobs, processes=len(MEMBERS))
@@ -80,7 +79,7 @@ def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> 
     torch.manual_seed(run.seed)
     untrained = AlbertForPretraining(model.config)
     return {
-        "scores": rounded(evaluate(model, held_out, 32)),
+        "scores": evaluate(model, held_out, 32),
         "similarity": layer_similarity(model, held_out.batch(0)).as_lists(),
         "similarity_untrained": layer_similarity(untrained, held_out.batch(0)).as_lists(),
         "baselines": baselines(text.train, text.held_out, len(text.tokenizer))._asdict(),

@@ -82,9 +82,8 @@ class Run:
         """
         names = ("objective", "batch_size", "sequence_length", "negatives")
         arguments = {name: getattr(self, name) for name in names} | changes
-        part = text.held_out if held_out else text.train
-        seed = self.seed + (EVAL_SEED_OFFSET if held_out else 0)
-        return PretrainingStream(part, text.tokenizer, seed=seed, **arguments)
+        part, offset = (text.held_out, EVAL_SEED_OFFSET) if held_out else (text.train, 0)
+        return PretrainingStream(part, text.tokenizer, seed=self.seed + offset, **arguments)
 
     def text(self) -> PreparedText:
         """Return its corpus, tokenized."""
@@ -100,15 +99,17 @@ class Run:
     def stages(self) -> list[Stage]:
         """Return its stages: the shallower depths first, and last the one with its own dropout."""
         depth = AlbertConfig.named(self.preset, **dict(self.config)).num_layers
-        own = (self.learning_rate, self.sequence_length)
-        parts = (*self.grown, (depth, self.steps))  # what they leave out is that of the run
-        stages = [Stage(*part, *own[len(part) - 2 :]) for part in parts]
+        usual = (self.learning_rate, self.sequence_length)
+        stages = []
+        for layers, steps, *own in (*self.grown, (depth, self.steps)):
+            rate, length = (*own, *usual[len(own) :])  # what it leaves out is that of the run
+            stages.append(Stage(layers, steps, rate, length))
         if then := dict(self.then):
-            stages.append(Stage(depth, then["steps"], *own, then["dropout"]))
+            stages.append(Stage(depth, then["steps"], *usual, then["dropout"]))
         return stages
 
     def train(
-        self, folder: Path | None = None, device: str | None = None, describe: str | None = None
+        self, folder: Path | None = None, device: torch.device | None = None, describe: str = ""
     ) -> tuple[AlbertForPretraining, PreparedText, list[tuple[int, float]], float]:
         """Train it, or go on with it; checkpoints lie in ``folder``.
 
@@ -117,26 +118,28 @@ class Run:
         each stage, and the seconds by the clock on the wall, over all sittings.
         """
         text = self.text()
-        model, curve, seconds, done = None, [], 0.0, 0
+        model, curve = None, []
+        seconds, done = 0.0, 0
         torch.manual_seed(self.seed)
         for number, stage in enumerate(self.stages(), 1):
             config = self.model_config(len(text.tokenizer)).replace(num_layers=stage.num_layers)
-            if (rate := stage.dropout) is not None:
-                config = config.replace(hidden_dropout=rate, attention_dropout=rate)
+            dropout = stage.dropout
+            if dropout is not None:
+                config = config.replace(hidden_dropout=dropout, attention_dropout=dropout)
             model = start_from(model, config) if model else AlbertForPretraining(config)
             rows = self.batch_size * self.sequence_length // stage.sequence_length
             shape = {"batch_size": rows, "sequence_length": stage.sequence_length}
-            stream, settings = self.stream(text, skip=done, **shape), self.settings(stage, device)
+            stream = self.stream(text, skip=done, **shape)
+            settings = self.settings(stage, device)
             place = folder and folder / f"stage-{number}"
-            bar = describe and f"{describe}, {stage.num_layers} layers"
-            history = pretrain(model, stream, settings, place, device, describe=bar)
-            losses = zip(*history.column("masked_token_loss"), strict=True)
-            curve += [(done + step, round(loss, 4)) for step, loss in losses]
-            seconds += sum(history.column("seconds")[1])
+            bar = f"{describe}, {stage.num_layers} layers" if describe else None
+            records = pretrain(model, stream, settings, place, device, describe=bar).records
+            curve += [(done + record["step"], record["masked_token_loss"]) for record in records]
+            seconds += sum(record["seconds"] for record in records)
             done += stage.steps
         return model.eval(), text, curve, seconds
 
-    def settings(self, stage: Stage, device: str | None = None) -> PretrainSettings:
+    def settings(self, stage: Stage, device: torch.device | None = None) -> PretrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""
         return PretrainSettings(
             stage.steps,
@@ -151,7 +154,7 @@ class Run:
 
 
 def sweep(
-    runs: Sequence[Run], measure: Measure, folder: Path, device: str | None = None
+    runs: Sequence[Run], measure: Measure, folder: Path, device: torch.device | None = None
 ) -> list[dict]:
     """Do what is not done yet and return every result in the order of ``runs``.
 
@@ -161,7 +164,7 @@ def sweep(
     cores = os.cpu_count() if pick_device(device).type == "cpu" else 1
     processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or cores
     waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
-    for run in {(run.corpus, run.vocabulary): run for run in waiting}.values():
+    for run in {(run.corpus, run.vocabulary, run.vocab_size): run for run in waiting}.values():
         run.text()  # once, not by every process
     jobs = [partial(do_run, run, measure, folder, device) for run in waiting]
     with progress_bar("runs", total=len(runs), initial=len(runs) - len(waiting)) as bar:
@@ -173,14 +176,15 @@ def do_run(
     run: Run,
     measure: Measure,
     folder: Path,
-    device: str | None,
+    device: torch.device | None,
     keep: Path | None = None,
-    describe: str | None = None,
+    describe: str = "",
 ) -> None:
     """Train and measure one run, unless its result exists, with checkpoints in ``folder``.
 
-    It takes one thread, so that the number of cores changes no result. The trained model is saved
-    in ``keep``. RuntimeError names the run that fails, and why.
+    It takes one thread, so that the number of cores changes no result. What is measured is rounded
+    to four digits. The trained model is saved in ``keep``. RuntimeError names the run that fails,
+    and why.
     """
     result, device = result_file(folder, run, measure), pick_device(device)
     if result.exists():
@@ -195,9 +199,9 @@ def do_run(
         raise RuntimeError(f"{failed}: {type(error).__name__}: {error}") from error
     if keep:
         save_pretrained(model, text.tokenizer, keep)
-    found = dataclasses.asdict(run) | measure(model, text, run)
-    found |= {"training_curve": curve, "training_seconds": round(seconds, 1)}
-    write_json(result, found | {"corpus_hash": text.train.fingerprint} | origin)
+    found = measure(model, text, run) | {"training_curve": curve, "training_seconds": seconds}
+    kept = json.loads(json.dumps(found), parse_float=lambda digits: round(float(digits), 4))
+    write_json(result, vars(run) | kept | {"corpus_hash": text.train.fingerprint} | origin)
     shutil.rmtree(checkpoints)
 
 

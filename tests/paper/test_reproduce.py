@@ -69,7 +69,7 @@ def test_the_quick_pair_trains_at_full_depth_from_the_first_step_and_warms_up_fo
         stages = run.stages()
         assert {stage.num_layers for stage in stages} == {12}
         for stage in stages:
-            assert 0.18 < run.settings(stage, "cpu").warmup_steps / stage.steps <= 0.2
+            assert 0.18 < run.settings(stage).warmup_steps / stage.steps <= 0.2
 
 
 def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_one(
