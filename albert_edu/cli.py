@@ -6,23 +6,21 @@ from pathlib import Path
 
 import torch
 
-from albert_edu.analysis.inspect import SAMPLE, fill, inspect
+from albert_edu.analysis.inspect import fill, inspect
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
-from albert_edu.text.files import file_documents
-from albert_edu.text.prepare import describe_text, prepare
-from albert_edu.text.task_rows import TaskRows, read_rows
-from albert_edu.text.tasks import sentiment
+from albert_edu.text.prepare import prepare
+from albert_edu.text.task_rows import read_rows
 from albert_edu.training import checkpoint, workers
 from albert_edu.training.finetune import finetune, majority, make_ready, task_scores
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import PretrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
-DATA = "rows in .jsonl, .csv, .tsv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
+DATA = "rows in .jsonl, .csv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,8 +34,9 @@ def build_parser() -> argparse.ArgumentParser:
     verb = verbs_of(parser)
     learning = argparse.ArgumentParser(add_help=False)
     option = learning.add_argument
-    option("--device", default="auto", help="auto, cpu, cuda or mps")
+    option("--device", default="auto", help="auto, cpu or cuda")
     option("--batch-size", type=int, default=32, help="sequences, or labelled rows, of a step")
+    option("--sequence-length", type=int, default=128, help="tokens, at most what a model has")
     option("--seed", type=int, default=0, help="of the weights, the batches and dropout")
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
 
@@ -46,7 +45,6 @@ def build_parser() -> argparse.ArgumentParser:
     option("--preset", default="albert-tiny", help=f"one of {', '.join(PRESETS)}")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
     option("--objective", default="sop", choices=["sop", "nsp", "none"], help="beside the MLM")
-    option("--sequence-length", type=int, default=128, help="tokens of a pair of segments")
     option("--out", type=Path, required=True, help="for the model, checkpoints and metrics.jsonl")
     option("--steps", type=int, default=1000, help="of one batch each")
     option("--optimizer", default="adamw", choices=["lamb", "adamw"], help="lamb is the paper's")
@@ -57,8 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     option = verb("finetune", run_finetune, "fine-tune on labelled rows", learning).add_argument
     option("--model", required=True, help=MODEL)
-    option("--sequence-length", type=int, help="the longest the model has, when left out")
-    option("--data", nargs=2, metavar=("TRAIN", "TEST"), help=f"{DATA}; film reviews when left out")
+    option("--data", nargs=2, required=True, metavar=("TRAIN", "TEST"), help=DATA)
     option("--out", type=Path, help="a new folder for the model and its scores")
     option("--steps", type=int, default=300, help="of one batch each")
     option("--learning-rate", type=float, default=5e-4, help="the paper's are in Table 14")
@@ -70,7 +67,6 @@ def build_parser() -> argparse.ArgumentParser:
 
     option = verb("inspect", run_inspect, "sizes, sharing and Figure 1 of a model").add_argument
     option("model", help=MODEL)
-    option("--text", type=Path, help="a file to measure Figure 1 on")
     return parser
 
 
@@ -80,13 +76,14 @@ def run_pretrain(options) -> None:
     settings = _settings(options, evaluate_every=100, **suited_to(device))
     checkpoint.check_free(options.out)
     text = prepare(options.corpus, options.vocab_size)
-    if workers.is_main_worker():
-        print(describe_text(text, options.sequence_length), flush=True)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
     config = AlbertConfig.named(options.preset, **sizes)
     shape = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
     stream = PretrainingStream(text.train, *shape, seed=options.seed)
     held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
+    if workers.is_main_worker():
+        print(f"training: {text.train}\nheld out: {text.held_out}")
+        print(f"{stream.sampler.coverage:.1%} of the training text fits into pairs.", flush=True)
     torch.manual_seed(options.seed)
     model = AlbertForPretraining(config)
     history = pretrain(model, stream, settings, options.out / "checkpoints", device, held_out)
@@ -106,23 +103,21 @@ def run_finetune(options) -> None:
     if out and out.exists() and any(out.iterdir()):
         raise ValueError(f"{out} is not empty. Give another --out.")
     torch.manual_seed(options.seed)
-    if options.data:
-        train = read_rows(options.data[0])
-        test = read_rows(options.data[1], like=train)
-    else:
-        train, test = (TaskRows(part, ["negative", "positive"]) for part in sentiment())
+    train = read_rows(options.data[0])
+    test = read_rows(options.data[1], like=train)
     model, tokenizer = interchange.load_pretrained(options.model, interchange.HEADS)
-    task, learn, unseen = make_ready(model, tokenizer, train, test, options.sequence_length)
-    print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to be tested on")
-    if names := train.class_names:
-        print(f"classes: {', '.join(names)}", flush=True)
+    S = min(options.sequence_length, model.config.max_positions)
+    task, learn, unseen = make_ready(model, tokenizer, train, test, S)
+    print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to test, of {S} tokens")
+    if train.class_names:
+        print(f"classes: {', '.join(train.class_names)}", flush=True)
     task.to(workers.pick_device(options.device))
     finetune(task, learn, settings, options.batch_size, "finetune")
     scores, guess = task_scores(task, unseen), majority(task, learn, unseen)
     for name, score in scores.items():
         print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        kind = interchange.save_pretrained(task, tokenizer, out, names)
+        kind = interchange.save_pretrained(task, tokenizer, out, train.class_names)
         used = settings.trajectory() | {"batch_size": options.batch_size}
         record = {"scores": scores, "majority_baseline": guess, "settings": used}
         (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
@@ -131,7 +126,7 @@ def run_finetune(options) -> None:
 
 def run_fill(options) -> None:
     """Print the guesses for each [MASK], one line per mask."""
-    # The first head guesses tokens, and all guesses of a new one would be noise.
+    # HEADS[0] guesses tokens, so a folder must have it: all guesses of a new one would be noise.
     model, tokenizer = interchange.load_pretrained(options.model, interchange.HEADS[1:])
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
@@ -139,11 +134,7 @@ def run_fill(options) -> None:
 
 def run_inspect(options) -> None:
     """Print what ``analysis.inspect`` says."""
-    text = SAMPLE
-    if options.text:
-        documents = file_documents(options.text)
-        text = "\n\n".join(row.get("text") or " ".join(row["sentences"]) for row in documents)
-    print(inspect(*interchange.load_pretrained(options.model), text))
+    print(inspect(*interchange.load_pretrained(options.model)))
 
 
 def _settings(options, **usual) -> PretrainSettings:

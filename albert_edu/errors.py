@@ -1,13 +1,16 @@
 """Bad input becomes one sentence that names its cause: for what is in a file, and on the screen."""
 
 import json
+import os
+import re
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-EXPECTED = (ValueError, RuntimeError)  # all that the course raises derives from these two
+EXPECTED = (ValueError, RuntimeError)  # all errors of the course that reach a command line are such
 PACKAGES = [Path(__file__).parents[1] / f"albert_{part}" for part in ("edu", "course", "paper")]
 
 
@@ -20,7 +23,7 @@ def blame(what: object, kind: type[Exception], advice="Move it away.") -> Iterat
     """Turn whatever goes wrong with ``what``, a file or a part of it, into a ``kind``."""
     try:
         yield
-    except kind:
+    except (kind, ImportError):  # a package that is missing is no fault of the file
         raise
     except Exception as error:  # each library has errors of its own for a file that breaks off
         if isinstance(error, UnicodeDecodeError):
@@ -29,7 +32,7 @@ def blame(what: object, kind: type[Exception], advice="Move it away.") -> Iterat
                 f"'iconv -f LATIN1 -t UTF-8' converts it, with -f UTF-16 if it is that."
             ) from error
         cause = error if isinstance(error, ValueError) else repr(error)
-        raise kind(f"{what} is damaged, or not what its name says ({cause}). {advice}") from error
+        raise kind(f"{what} cannot be used ({cause}). {advice}") from error
 
 
 def read_file(path: Path, reader: Callable, kind: type[Exception], *advice: str):
@@ -70,6 +73,13 @@ def explain(error: Exception) -> str:
     ours = isinstance(error, EXPECTED) and any(package in raised_at.parents for package in PACKAGES)
     if isinstance(error, OSError | MemoryError) or (ours and not isinstance(error, RecursionError)):
         return f"{type(error).__name__}: {str(error) or 'there is not enough memory.'}"
+    if isinstance(error, ModuleNotFoundError):
+        run = f"{sys.executable} -m pip install -e '.[test]'"
+        return f"{error.name} is not installed. In the course's folder, run: {run}"
+    lost = isinstance(error, RuntimeError) and re.search("gloo|nccl|connection", str(error), re.I)
     with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
         traceback.print_exception(error, file=file)
-    return f"This is a bug in the course ({error!r}); the trace is in {file.name}."
+    what = f"This is a bug in the course ({error!r})"
+    if lost and os.environ.get("WORLD_SIZE", "1") != "1":
+        what = "Another worker has ended. The same command goes on from the newest checkpoint"
+    return f"{what}; the trace is in {file.name}."

@@ -13,7 +13,7 @@ from torch import nn
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 
-# Of a column of two types it says only that the file is damaged, and names no row.
+# Of a column of two types it says only that the file cannot be used, and names no row.
 MIXED = pytest.mark.skipif(
     tuple(map(int, version("datasets").split(".")[:2])) < (4, 7),
     reason="datasets reads columns of two types from 4.7 on",

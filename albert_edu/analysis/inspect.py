@@ -36,8 +36,10 @@ def fill(
     with evaluation_mode(model):
         hidden = model.albert(token_ids).last_hidden[token_ids == tokenizer.mask_id]  # K H
         best = model.masked_token_head(hidden).softmax(-1).topk(top)
-    answers = zip(map(tokenizer.pieces, best.indices.tolist()), best.values.tolist(), strict=True)
-    return [list(zip(*answer, strict=True)) for answer in answers]
+    guesses = []
+    for ids, probabilities in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+        guesses.append(list(zip(tokenizer.pieces(ids), probabilities, strict=True)))
+    return guesses
 
 
 def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> PretrainingBatch:

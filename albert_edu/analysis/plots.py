@@ -1,7 +1,7 @@
-"""The house style and Figure 1; ``charts`` has the other figures.
+"""The house style and Figure 1 (notebook 08); ``albert_course.charts`` has the other figures.
 
-Colours are safe for colour-blind readers, lines differ in style too, backgrounds are opaque. Each
-function returns the figure and its alt text, which says what someone who cannot see it must know.
+Colours are safe for colour-blind readers, lines differ in style too, backgrounds are opaque. A
+figure comes with its alt text, which says what someone who cannot see it must know.
 """
 
 from collections.abc import Sequence
@@ -16,26 +16,8 @@ SHARED, SEPARATE, THIRD = "#0072b2", "#d55e00", "#3a3a3a"
 
 
 def style() -> None:
-    """Set the house style for everything drawn after this call."""
-    plt.rcdefaults()
-    plt.rcParams.update(
-        {
-            "figure.dpi": 110,
-            "figure.constrained_layout.use": True,
-            "svg.hashsalt": "albert_edu",
-            "axes.titlesize": 11,
-            "axes.titlelocation": "left",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "axes.axisbelow": True,
-            "grid.color": "#dddddd",
-            "grid.linewidth": 0.6,
-            "lines.linewidth": 1.8,
-            "lines.markersize": 4,
-            "legend.frameon": False,
-        }
-    )
+    """Set the house style, ``house.mplstyle``, for everything drawn after this call."""
+    plt.style.use(["default", Path(__file__).with_name("house.mplstyle")])
 
 
 def save(figure: Figure, path: str | Path, alt: str) -> None:

@@ -1,8 +1,8 @@
-"""What a linear classifier can tell from frozen features, class by class (notebooks 06 and 11).
+"""What a linear classifier can tell from frozen features, class by class (assignment 06).
 
 A trained head answers the question that it was trained on. A fresh linear probe asks what the
 features hold at all. The paper does not say which of the two its Table 5 reports off the diagonal,
-so we report both, with the recall of each class.
+so we report both.
 """
 
 import torch
@@ -10,19 +10,20 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+L2 = 1e-3
+
 
 def linear_probe(
     features: Float[Tensor, "N D"],
     labels: Int[Tensor, "N"],
     test_features: Float[Tensor, "M D"],
     test_labels: Int[Tensor, "M"],
-    l2: float = 1e-3,
 ) -> tuple[float, list[float]]:
     """Fit a logistic regression on frozen features; return its accuracy on others, and its recalls.
 
     The recall is that of each true class, NaN if it does not occur. The problem is convex, so there
     is no seed and no learning rate to choose. Features are standardised with the training set's
-    mean and spread; ``l2`` is the weight of the squared norm.
+    mean and spread; the squared norm of the weights has a weight of L2.
     """
     mean, spread = features.double().mean(0), features.double().std(0).clamp(min=1e-6)
     x, x_test = ((part.double() - mean) / spread for part in (features, test_features))
@@ -33,7 +34,7 @@ def linear_probe(
     def loss() -> Tensor:
         """Return the loss in nats, with its gradient in the weights: what LBFGS calls."""
         optimizer.zero_grad()
-        value = F.cross_entropy(x @ weight + bias, labels) + l2 * weight.square().sum()
+        value = F.cross_entropy(x @ weight + bias, labels) + L2 * weight.square().sum()
         value.backward()
         return value
 

@@ -95,8 +95,8 @@ class Albert(nn.Module):
         try:
             hidden = self.embeddings(token_ids, segments)
         except IndexError as error:
-            known = f"{self.config.vocab_size} tokens and {self.config.num_segments} segments"
-            raise ValueError(f"ids must be [B,S] and those of {known} ({error}).") from error
+            known = f"below {self.config.vocab_size}, of segments below {self.config.num_segments}"
+            raise ValueError(f"ids must be [B,S], of tokens {known} ({error}).") from error
         states = (hidden, *self.encoder.steps(hidden, mask)) if return_hidden_states else None
         last_hidden = states[-1] if states else self.encoder(hidden, mask)
         pooled = torch.tanh(self.pooler(last_hidden[:, 0]))  # B H

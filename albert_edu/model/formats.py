@@ -15,7 +15,7 @@ from albert_edu.config import AlbertConfig, check_choices
 from albert_edu.errors import blame
 from albert_edu.model.albert import AlbertForPretraining
 
-FIELDS = {  # our field -> transformers' field; the first five must be in a config.json
+FIELDS = {  # our field -> transformers' field
     "vocab_size": "vocab_size",
     "hidden_size": "hidden_size",
     "num_layers": "num_hidden_layers",
@@ -31,6 +31,7 @@ FIELDS = {  # our field -> transformers' field; the first five must be in a conf
     "hidden_dropout": "hidden_dropout_prob",
     "attention_dropout": "attention_probs_dropout_prob",
 }
+REQUIRED = list(FIELDS.values())[:5]  # sizes that a config.json must have
 DEFAULTS = {  # what transformers assumes, and we do not, when a config.json leaves a field out
     "albert": {"hidden_act": "gelu_new", "embedding_size": 128, "num_hidden_groups": 1},
     "bert": {"hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
@@ -40,13 +41,10 @@ SUPPORTED = {  # fields that change what a model computes, with the values that 
     "model_type": ("albert", "bert"),
     "inner_group_num": (1, None),
     "position_embedding_type": ("absolute", None),
-    "is_decoder": (False, None),
-    "is_encoder_decoder": (False, None),
-    "add_cross_attention": (False, None),
     "tie_word_embeddings": (True, None),
     "pruned_heads": ({}, None),
-    "quantization_config": (None,),
-    "auto_map": (None,),
+    **dict.fromkeys(("is_decoder", "is_encoder_decoder", "add_cross_attention"), (False, None)),
+    **dict.fromkeys(("quantization_config", "auto_map"), (None,)),
 }
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -62,15 +60,14 @@ def to_transformers(config: AlbertConfig) -> dict:
     InterchangeError where ``transformers`` has no such model.
     """
     if config.share in ("attention", "ffn"):
-        raise InterchangeError(
-            f"transformers shares whole layers, not {config.share} blocks alone."
-        )
+        raise InterchangeError(f"transformers shares whole layers, not {config.share} alone.")
     settings = {theirs: getattr(config, ours) for ours, theirs in FIELDS.items()}
     settings["hidden_act"] = {"gelu_tanh": "gelu_new", "gelu_erf": "gelu"}[config.activation]
     if not config.factorised and config.share == "none":
         del settings["embedding_size"], settings["num_hidden_groups"]
         return {"model_type": "bert", **settings}
-    L, G = config.num_layers, config.num_layers if config.share == "none" else config.num_groups
+    L = config.num_layers
+    G = L if config.share == "none" else config.num_groups
     if [int(i / (L / G)) for i in range(L)] != [i * G // L for i in range(L)]:
         raise InterchangeError(f"transformers, with floats, cuts {L} layers into {G} other groups.")
     return {"model_type": "albert", **settings, "num_hidden_groups": G}
@@ -85,10 +82,11 @@ def from_transformers(settings: dict) -> AlbertConfig:
     """
     with blame("config.json", InterchangeError, "It must describe an ALBERT or a BERT."):
         check_choices(dict.fromkeys(SUPPORTED) | settings, **SUPPORTED)
-        kind, sizes = settings["model_type"], dict.fromkeys([*FIELDS.values()][:5])
-        settings = sizes | DEFAULTS[kind] | settings
+        kind = settings["model_type"]
+        settings = dict.fromkeys(REQUIRED) | DEFAULTS[kind] | settings
         fields = {ours: settings[theirs] for ours, theirs in FIELDS.items() if theirs in settings}
-        fields["activation"] = ACTIVATIONS.get(str(act := settings["hidden_act"]), act)
+        activation = settings["hidden_act"]
+        fields["activation"] = ACTIVATIONS.get(str(activation), activation)
         fields["pad_id"] = fields.get("pad_id") or 0
         if kind == "bert":
             fields |= {"embedding_size": fields["hidden_size"], "share": "none"}
@@ -111,9 +109,9 @@ def tensor_names(model: nn.Module) -> dict[str, str]:
     table = {row[0]: row[place].replace("LAYER", layer[place]) for row in rows}
     for name, _ in model.named_parameters():
         module, kind = name.rsplit(".", 1)
-        block = (re.search(r"\.(\d+)\.", module) or "00")[1]
+        numbers = re.findall(r"\.(\d+)\.", module)  # of a block, outside the encoder none
         theirs = table[re.sub(r"\.\d+\.", ".{block}.", module)]
-        names[name] = f"{theirs.format(block=block)}.{kind}"
+        names[name] = f"{theirs.format(block=''.join(numbers))}.{kind}"
     return names
 
 

@@ -77,7 +77,7 @@ def load_pretrained(
     Reads what we and transformers write. Of what is ``optional``, heads that the folder lacks (the
     Hub's ALBERTs have no sentence-order head) start untrained, and a tokenizer is None; a warning
     names these heads, and another one the tensors that are not used. Raises InterchangeError where
-    the folder cannot be used, and says why.
+    the folder cannot be used, TokenizerError or FileError where its tokenizer cannot.
     """
     folder = model_folder(folder)
     config = formats.from_transformers(read_json(folder / "config.json", InterchangeError))
@@ -104,15 +104,14 @@ def model_folder(name: str | Path) -> Path:
         return folder
     if name in SHIPPED:
         return Path(__file__).parents[1] / "pretrained" / SHIPPED[name]
-    from huggingface_hub import errors, snapshot_download
+    from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=HUB_FILES))
     except Exception as error:  # a dozen kinds: its own, those of HTTP and of the network
-        away = isinstance(error, errors.LocalEntryNotFoundError)
-        reason = "the Hub is out of reach, and the cache lacks it." if away else error
         tried = f"{name} is no folder, no shipped model ({', '.join(SHIPPED)})"
-        raise InterchangeError(f"{tried}, and none came from the Hub: {reason}") from error
+        why = " ".join(str(error).split())  # some have several lines
+        raise InterchangeError(f"{tried}, and none came from the Hub: {why}") from error
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:

@@ -21,7 +21,7 @@ def attention_by_hand(
     """Return the mixed values and the weights of scaled dot-product attention.
 
     ``attention_mask`` is False on padding. This is the version written out; the model
-    uses PyTorch's fused one. Built in notebook 02.
+    uses PyTorch's fused one. Built in notebook 02, and called attend there.
     """
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # B A S S
     if attention_mask is not None:

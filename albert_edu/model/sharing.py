@@ -28,11 +28,7 @@ def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[La
     check_choices(locals(), share=Sharing.__args__)
     check_numbers(locals(), 1, num_layers, "num_groups")
     group = [i * num_groups // num_layers for i in range(num_layers)]
-    own = list(range(num_layers))
-    blocks = {
-        "all": (group, group),
-        "attention": (group, own),
-        "ffn": (own, group),
-        "none": (own, own),
-    }
-    return tuple(LayerSlot(*pair) for pair in zip(*blocks[share], strict=True))
+    own = range(num_layers)
+    attention = group if share in ("all", "attention") else own
+    ffn = group if share in ("all", "ffn") else own
+    return tuple(map(LayerSlot, attention, ffn))

@@ -17,7 +17,7 @@ LONGEST_ANSWER = 30  # tokens, as in the authors' code
 
 
 class AlbertForClassification(nn.Module):
-    """The pooled vector of [CLS], dropout, and ``num_labels`` scores. Notebook 11.
+    """The pooled vector of [CLS], dropout, and ``num_labels`` scores. Built in assignment 11.
 
     With one label it is the head for choices: an example, such as one of RACE with its passage and
     C = 4 answers, is C sequences, and the loss is that of a softmax over their scores.

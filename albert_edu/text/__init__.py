@@ -1,5 +1,6 @@
 """From raw text to a batch.
 
 Read in this order: sentences, files, stories, corpora, tokenizer, offsets, tokenized, segments,
-masking, batches, prepare. Labelled tasks: task_rows reads them, tasks makes tensors.
+masking, batches, prepare. Labelled tasks: task_rows reads them, tasks makes tensors. Tokenizers of
+others: hub_tokenizer.
 """

@@ -1,4 +1,4 @@
-"""From a tokenised corpus to batches: each a pure function of (corpus, settings, seed, step)."""
+"""From tokenised text to batches: functions of corpus, settings, seed and step (notebook 06)."""
 
 import dataclasses
 from dataclasses import KW_ONLY, dataclass
@@ -10,8 +10,8 @@ from torch import Tensor
 
 from albert_edu.config import check_choices, check_numbers
 from albert_edu.text import masking
-from albert_edu.text.masking import IGNORE, MASK_RATE, MAX_NGRAM
-from albert_edu.text.segments import SPECIALS, Objective, PairSampler
+from albert_edu.text.masking import IGNORE
+from albert_edu.text.segments import SPECIALS, Objective, Pairs, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
@@ -41,7 +41,7 @@ class PretrainingBatch:
         return self._map(lambda tensor: tensor.to(device, non_blocking=tensor.is_pinned()))
 
     def pin_memory(self) -> "PretrainingBatch":
-        """Return the batch in memory that a GPU can fetch from by itself; DataLoader calls this."""
+        """Return the batch in memory that a GPU can fetch from by itself."""
         return self._map(Tensor.pin_memory)
 
     def rows(self, rows: slice) -> "PretrainingBatch":
@@ -50,10 +50,9 @@ class PretrainingBatch:
 
     def unmasked_ids(self) -> Int[Tensor, "B S"]:
         """Return the token ids as they were before masking."""
-        rows, slots = (self.masked_labels != IGNORE).nonzero(as_tuple=True)
-        ids = self.token_ids.clone()
-        ids[rows, self.masked_positions[rows, slots]] = self.masked_labels[rows, slots]
-        return ids
+        shown = self.token_ids.gather(1, self.masked_positions)  # [CLS] in slots without a label
+        labels = self.masked_labels.where(self.masked_labels != IGNORE, shown)
+        return self.token_ids.scatter(1, self.masked_positions, labels)
 
     def __len__(self) -> int:
         return len(self.token_ids)
@@ -83,8 +82,6 @@ class PretrainingStream:
     seed: int = 0
     _: KW_ONLY
     short_probability: float = 0.1
-    max_ngram: int = MAX_NGRAM
-    mask_rate: float = MASK_RATE
     negatives: str = "document"
     skip: int = 0
 
@@ -92,10 +89,9 @@ class PretrainingStream:
         check_choices(self, objective=Objective.__args__, negatives=("document", "topic"))
         # Half of the pairs are in order and half are not, so there are at least two.
         check_numbers(self, 1 if self.objective == "none" else 2, 1_000_000, "batch_size")
-        check_numbers(self, 1, 8192, "sequence_length", "max_ngram")  # the paper's is 512
+        check_numbers(self, 1, 8192, "sequence_length")  # the paper's is 512
         check_numbers(self, 0, 2**40, "seed", "skip")
         check_numbers(self, 0.0, 1.0, "short_probability")
-        check_numbers(self, 1e-6, 1.0, "mask_rate")
         largest, size = int(self.corpus.tokens.max()), len(self.tokenizer)
         if largest >= size:
             raise ValueError(f"the corpus is another tokenizer's: it has id {largest} of {size}.")
@@ -104,23 +100,19 @@ class PretrainingStream:
 
     @property
     def settings(self) -> dict:
-        """Everything a batch depends on, as plain values: what a checkpoint compares on resume.
-
-        ``skip`` is left out where it is 0, so that checkpoints older than the field stay valid.
-        """
+        """Everything a batch depends on, as plain values: what a checkpoint compares on resume."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        values |= {name: values[name].fingerprint for name in ("corpus", "tokenizer")}
-        return {name: value for name, value in values.items() if name != "skip" or value}
+        return values | {name: values[name].fingerprint for name in ("corpus", "tokenizer")}
 
     def batch(self, step: int) -> PretrainingBatch:
         """Return the batch of that step: B sequences of S tokens, K masked positions each."""
         check_numbers(locals(), 0, 2**40, "step")
         rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
-        token_ids, *layout = assemble(self.corpus, pairs.start, pairs.end, self.sequence_length)
-        starts = self.tokenizer.starts_word[token_ids]
-        masked = masking.choose_masked(rng, token_ids > SEP, starts, self.max_ngram, self.mask_rate)
-        max_targets = masking.max_predictions(self.sequence_length, self.mask_rate)
+        token_ids, *layout = assemble(self.corpus, pairs, self.sequence_length)
+        maskable = token_ids > SEP  # neither special nor unknown
+        masked = masking.choose_masked(rng, maskable, self.tokenizer.starts_word[token_ids])
+        max_targets = masking.max_predictions(self.sequence_length)
         positions, labels = masking.mlm_targets(token_ids, masked, max_targets)
         token_ids = masking.replace_masked(rng, token_ids, masked, len(self.tokenizer))
         order = pairs.labels if self.objective != "none" else np.full(self.batch_size, IGNORE)
@@ -129,17 +121,14 @@ class PretrainingStream:
 
 
 def assemble(
-    corpus: TokenizedCorpus,
-    start: Int[np.ndarray, "B 2"],
-    end: Int[np.ndarray, "B 2"],
-    sequence_length: int,
+    corpus: TokenizedCorpus, pairs: Pairs, sequence_length: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lay out [CLS] A [SEP] B [SEP] and padding: token ids, segment ids, attention mask, [B,S].
 
     Segment A of row i is sentences ``start[i, 0]`` to ``end[i, 0]`` (exclusive) of the corpus,
     segment B is ``start[i, 1]`` to ``end[i, 1]``. Built in notebook 06.
     """
-    first, stop = corpus.sentences[start], corpus.sentences[end]  # B 2, in tokens
+    first, stop = corpus.sentences[pairs.start], corpus.sentences[pairs.end]  # B 2, in tokens
     length_a, length_b = (stop - first).T[:, :, None]  # B 1
     position = np.arange(sequence_length)[None]  # 1 S
     attention_mask = position < length_a + length_b + SPECIALS

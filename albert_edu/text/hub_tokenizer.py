@@ -1,7 +1,7 @@
 """The tokenizer of a model folder, which may be of others: any ``tokenizer.json``.
 
-``tokenizers`` does the work. The interface is AlbertTokenizer's, so that such a model can be
-fine-tuned, inspected and asked to fill in words; its special tokens have other ids.
+``tokenizers`` does the work. The ids of special tokens, ``encode``, ``pieces`` and ``save`` are as
+in AlbertTokenizer, so that such a model can be fine-tuned, inspected and asked to fill in words.
 """
 
 import hashlib
@@ -80,30 +80,20 @@ def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     file = next((folder / name for name in names if (folder / name).exists()), None)
     if file is None:
         return None
-    config, more = folder / SETTINGS, folder / "added_tokens.json"
-    settings, added = (read_json(f, FileError) if f.exists() else {} for f in (config, more))
+    paths = (folder / SETTINGS, folder / "added_tokens.json")
+    settings, added = (read_json(path, FileError) if path.exists() else {} for path in paths)
     if file.name == "spiece.model":
-        tokenizer, left = read_file(file, AlbertTokenizer.load, FileError), normalise(PROBE)
+        tokenizer, normalised = AlbertTokenizer.load(file), normalise(PROBE)
     elif file.name == "tokenizer.json":
         read = read_file(file, lambda path: tokenizers.Tokenizer.from_file(str(path)), FileError)
         tokenizer = HubTokenizer(read, settings)
-        left = read.normalizer.normalize_str(PROBE) if read.normalizer else PROBE
+        normalised = read.normalizer.normalize_str(PROBE) if read.normalizer else PROBE
     else:
         raise TokenizerError(f"{folder} has no tokenizer.json, but a vocab.txt. {WHOLE}")
-    keeps_accents = ACUTE in unicodedata.normalize("NFD", left)
-    does = {"do_lower_case": left.islower(), "tokenize_chinese_chars": " " in left}
-    does |= {"keep_accents": keeps_accents, "strip_accents": not keeps_accents}
-    of_bert = str(settings.get("tokenizer_class")).startswith("BertTokenizer")
-    said = {"do_lower_case": of_bert or None} | settings  # what transformers takes it for
-    for field, done in does.items():
-        if said.get(field) not in (None, done):
-            raise TokenizerError(f"{config} has {field} {said[field]}, {file.name} {done}. {WHOLE}")
-    named = [*added, *map(settings.get, SPECIAL)]
-    with blame(config, FileError):
-        for tokens in filter(None, map(settings.get, ADDED)):
-            named += tokens.values() if isinstance(tokens, dict) else tokens
-        texts = {token["content"] if isinstance(token, dict) else token for token in named if token}
-    if missing := texts.difference(tokenizer.pieces(range(len(tokenizer)))):
+    _check_normaliser(file, settings, normalised)
+    with blame(paths[0], FileError):
+        named = {*added, *_named_tokens(settings)}
+    if missing := named.difference(tokenizer.pieces(range(len(tokenizer)))):
         missing = ", ".join(sorted(missing))
         raise TokenizerError(f"{folder} adds {missing}, which its vocabulary has not. {WHOLE}")
     message = f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model {rows:,} rows."
@@ -112,3 +102,24 @@ def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     if len(tokenizer) < rows:
         warnings.warn(message, stacklevel=3)
     return tokenizer
+
+
+def _check_normaliser(file: Path, settings: dict, normalised: str) -> None:
+    """Raise TokenizerError where the settings contradict what the file makes of the probe."""
+    keeps_accents = ACUTE in unicodedata.normalize("NFD", normalised)
+    actual = {"do_lower_case": normalised.islower(), "tokenize_chinese_chars": " " in normalised}
+    actual |= {"keep_accents": keeps_accents, "strip_accents": not keeps_accents}
+    of_bert = str(settings.get("tokenizer_class")).startswith("BertTokenizer")
+    declared = {"do_lower_case": of_bert or None} | settings  # what transformers takes it for
+    for field, done in actual.items():
+        if (said := declared.get(field)) not in (None, done):
+            config = file.with_name(SETTINGS)
+            raise TokenizerError(f"{config} has {field} {said}, {file.name} {done}. {WHOLE}")
+
+
+def _named_tokens(settings: dict) -> list[str]:
+    """The special and added tokens that a tokenizer_config.json names."""
+    tokens = [settings.get(field) for field in SPECIAL]
+    for more in filter(None, map(settings.get, ADDED)):
+        tokens += more.values() if isinstance(more, dict) else more
+    return [token["content"] if isinstance(token, dict) else token for token in tokens if token]

@@ -15,43 +15,37 @@ from albert_edu.text.tokenizer import UNKNOWN, WORD_START, TokenizerError
 MANY, MOST = 0.005, 0.3  # shares of unknown tokens: from these on warned of, and refused
 
 
-def normalise_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return ``normalise(text)``, and for each of its characters where it stands in the text.
-
-    >>> normalise_with_places(" É…")
-    ('e...', [(1, 2), (2, 3), (2, 3), (2, 3)])
-    """
-    characters, places = [], []
-    for found in re.finditer(r"``|''|.", text, re.DOTALL):
-        for character in unicodedata.normalize("NFKD", '"' if len(found[0]) == 2 else found[0]):
-            if not unicodedata.combining(character):
-                characters.append(" " if character.isspace() else character)
-                places.append(found.span())
-            elif places:  # an accent that stands alone belongs to the letter before it
-                places[-1] = (places[-1][0], found.end())
-    plain = "".join(characters).lower().rstrip(" ")
-    kept = [i for word in re.finditer("[^ ]+ ?", plain) for i in range(*word.span())]
-    return "".join(plain[i] for i in kept), [places[i] for i in kept]
-
-
 def tokens_with_offsets(text: str, tokenizer: Tokenizer) -> tuple[list[int], list[tuple[int, int]]]:
     """Return token ids, and the characters [start, end) of the text that each token stands for."""
     if isinstance(tokenizer, HubTokenizer):
         encoding = tokenizer.tokenizer.encode(text, add_special_tokens=False)
         return encoding.ids, encoding.offsets
-    plain, places = normalise_with_places(text)
-    found, at = [], 0  # from which character of ``plain`` to which
-    for part in plain.split(UNKNOWN):
-        # SentencePiece normalises once more, and says from which character each of its own came.
+    plain = ""  # the letters that ``normalise`` leaves, blanks as they are
+    places = []  # where each of them stands in the text
+    for found in re.finditer(r"``|''|.", text, re.DOTALL):
+        for letter in unicodedata.normalize("NFKD", '"' if len(found[0]) == 2 else found[0]):
+            if not unicodedata.combining(letter):
+                plain += " " if letter.isspace() else letter
+                places.append(found.span())
+            elif places:  # an accent that stands alone belongs to the letter before it
+                places[-1] = (places[-1][0], found.end())
+    ranges = []  # the letters of each token, from where to where
+    at = 0
+    for part in plain.lower().split(UNKNOWN):
+        # SentencePiece joins blanks, and says from which letter each of its own came.
         _, origins = tokenizer.processor.normalize(part, with_offsets=True)
         end = 0
         for piece in tokenizer.processor.encode(part, out_type=str):
-            begin, end = end + piece.startswith(WORD_START), end + len(piece)
-            found.append((at + origins[begin], at + origins[end]))
+            begin = end + piece.startswith(WORD_START)
+            end += len(piece)
+            ranges.append((at + origins[begin], at + origins[end]))
         at += len(part) + len(UNKNOWN)
-        found.append((at - len(UNKNOWN), at))
+        ranges.append((at - len(UNKNOWN), at))
     ends = [0, *(end for _, end in places)]
-    offsets = [(places[i][0] if i < j else ends[j], ends[j]) for i, j in found[:-1]]
+    offsets = []
+    for first, last in ranges[:-1]:
+        start = places[first][0] if first < last else ends[last]  # a word mark alone has no letter
+        offsets.append((start, ends[last]))
     return tokenizer.encode(text), offsets
 
 
@@ -59,20 +53,22 @@ def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the tex
     """Warn where a tokenizer does not know a few tokens of some texts, and refuse where many.
 
     Text in another script than the one it was learnt for becomes rows of the unknown token, from
-    which no model can tell anything. Raises TokenizerError above 30% of the tokens and warns above
-    0.5%; either names the commonest symbols.
+    which no model can tell anything. Raises TokenizerError above 30% of the tokens, if there are
+    letters among them, and warns above 0.5%; either names the commonest symbols.
     """
-    count, unk_id, unknown = 0, tokenizer.unk_id, Counter()
+    count, unknown = 0, Counter()
     for text in texts:
-        count += len(ids := tokenizer.encode(text))
-        places = tokens_with_offsets(text, tokenizer)[1] if unk_id in ids else ()  # it is slow
-        unknown.update(text[a:b] for i, (a, b) in zip(ids, places, strict=False) if i == unk_id)
+        ids = tokenizer.encode(text)
+        count += len(ids)
+        if tokenizer.unk_id in ids:  # because the places take time
+            _, places = tokens_with_offsets(text, tokenizer)
+            named = zip(ids, places, strict=True)
+            unknown.update(text[a:b] for i, (a, b) in named if i == tokenizer.unk_id)
     share = unknown.total() / max(1, count)
-    if not any(map(str.isalpha, "".join(unknown))):
-        share = min(share, MOST)  # marks alone are no other script
+    another_script = share > MOST and any(map(str.isalpha, "".join(unknown)))  # not marks alone
     symbols = ", ".join(f"{symbol!r} {times:,}" for symbol, times in unknown.most_common(8))
     message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
-    if share > MOST:  # of text in another script half the tokens are word marks
+    if another_script:  # of such text half the tokens are word marks
         raise TokenizerError(f"{message} This tokenizer was learnt for other text.")
     if share > MANY:
         warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=3)

@@ -16,9 +16,7 @@ from albert_edu.text.tokenized import TokenizedCorpus
 
 Objective = Literal["sop", "nsp", "none"]
 SPECIALS = 3  # [CLS] A [SEP] B [SEP]
-IN_ORDER, SWAPPED = 0, 1  # for NSP: the next segment, a random segment
-NSP_TRIES = 8
-LARGE = 0.05  # share of the text from which on a document's pairs draw directly from the others
+NSP_TRIES = 8  # draws that fall outside a pair's own document, to find it a random segment
 LONGEST = 512  # tokens of the longest sequence that one would ask for, as in the paper
 
 
@@ -60,14 +58,13 @@ class PairSampler:
             raise CorpusError(_why_no_pair(corpus, two_sentences[same_document], sequence_length))
         by_topic = negatives == "topic"
         self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
-        home = corpus.document_of[self.followers]  # in rising order
-        self.own = np.searchsorted(home, np.arange(len(corpus.documents)))
-        self.is_large = (np.diff(self.own) > LARGE * len(home)) & (not by_topic)
+        # Of the draws for a large document most fall into it. Without more of them, few of its
+        # pairs would survive.
+        outside = 1 - np.bincount(corpus.document_of[self.followers]).max() / len(self.followers)
+        self.tries = int(NSP_TRIES / max(outside, 0.01))
         groups = self.group_of[self.starts]
         if objective == "nsp" and (groups == groups[0]).all():
-            raise CorpusError(
-                f"NSP draws negatives from another {negatives}; only one has sentences that fit."
-            )
+            raise CorpusError(f"NSP needs another {negatives}; only one has sentences that fit.")
 
     @property
     def coverage(self) -> float:
@@ -90,7 +87,7 @@ class PairSampler:
         while pairs.shape[2] < n:  # some candidates of NSP found no random segment
             pairs = np.append(pairs, self._candidates(rng, n, short_probability), axis=2)
         has_order = self.objective != "none"
-        labels = rng.permutation(np.arange(n) % 2) if has_order else np.full(n, IN_ORDER)
+        labels = rng.permutation(np.arange(n) % 2) if has_order else np.zeros(n, np.int64)
         ranges = pairs[labels, :, np.arange(n)]
         return Pairs(ranges[:, :, 0], ranges[:, :, 1], labels)
 
@@ -122,11 +119,11 @@ class PairSampler:
         likely. Candidates are accepted in the same proportion, because otherwise the number of
         sentences would tell true from random segments.
         """
-        (start, cut), chosen = a.T, np.full_like(a, -1)
+        start, cut = a.T
+        chosen = np.full_like(a, -1)
         room = room - (self.corpus.sentences[cut] - self.corpus.sentences[start])
-        for _ in range(NSP_TRIES):
-            drawn = rng.integers(len(self.followers), size=len(start))
-            candidate = self.followers[self._outside(drawn, self.corpus.document_of[start])]
+        for _ in range(self.tries):
+            candidate = self.followers[rng.integers(len(self.followers), size=len(start))]
             end = self._fill(candidate, room)
             possible_cuts = np.maximum(cut - start + end - candidate - 1, 1)
             accepted = rng.random(len(start)) < (cut - start) / possible_cuts
@@ -134,17 +131,6 @@ class PairSampler:
             fits = (end > candidate) & elsewhere & accepted & (chosen[:, 0] < 0)
             chosen = np.where(fits[:, None], np.stack([candidate, end], 1), chosen)
         return chosen
-
-    def _outside(self, drawn: np.ndarray, document: np.ndarray) -> np.ndarray:
-        """Spread the draws for a large document over the followers of all others.
-
-        Left to chance, most of them would fall into the document itself and be refused, so that few
-        of its pairs survived.
-        """
-        first, own = self.own[document], np.diff(self.own)[document]
-        among_others = drawn * (len(self.followers) - own) // len(self.followers)
-        outside = among_others + own * (among_others >= first)
-        return np.where(self.is_large[document], outside, drawn)
 
 
 def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) -> str:

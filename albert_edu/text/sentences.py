@@ -12,7 +12,7 @@ HEAD = 20_000  # characters that are enough to see what a text is
 
 
 class CorpusError(ValueError):
-    """The text cannot be used; the message names the file or the document and what is wrong."""
+    """Text or rows cannot be used; the message names the file or the row and what is wrong."""
 
 
 def split_sentences(text: str) -> list[str]:

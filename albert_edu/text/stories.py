@@ -3,7 +3,7 @@
 Real text hides both signals. Here the strength of each can be set, so that one can see what an
 objective learns from which. Every story runs through six stages in order. Its nouns come from one
 topic (NSP can be solved from them), and its verbs from the stages (SOP can only be solved from
-them). A script is a topic together with the verb it uses at each stage. Used from notebook 06 on.
+them). A script is a topic together with the verb it uses at each stage. Used from notebook 00 on.
 """
 
 import tomllib
@@ -14,7 +14,8 @@ import numpy as np
 from albert_edu.config import check_numbers
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-STAGES, TOPICS, NAMES, PLACES = map(WORDS.get, ("stages", "topics", "names", "places"))
+STAGES, TOPICS = WORDS["stages"], WORDS["topics"]
+NAMES, PLACES = WORDS["names"], WORDS["places"]
 PLAIN_NOUNS, PLAIN_VERBS = WORDS["plain_nouns"], WORDS["plain_verbs"]
 
 

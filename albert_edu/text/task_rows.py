@@ -1,4 +1,4 @@
-"""Rows of labelled tasks, read from a file or from the Hub and checked (notebook 11).
+"""Rows of labelled tasks, read from a file or from the Hub and checked, for ``finetune --data``.
 
 ``KINDS`` has the columns of each kind, with the names that the Hub gives them. Every bad row is
 named at once, and rows without text are left out with a warning. What comes out are the examples
@@ -15,12 +15,9 @@ from typing import NamedTuple
 
 from albert_edu.errors import blame, read_text
 from albert_edu.text.files import ROWS, hub_rows, opened_rows
+from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tasks import Example, SpanExample
 from albert_edu.text.tokenizer import check_text
-
-
-class TaskFileError(ValueError):
-    """The rows of a task cannot be used; the message names their source, the rows and why."""
 
 
 class TaskRows(NamedTuple):
@@ -36,15 +33,15 @@ class TaskRows(NamedTuple):
 def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
     """Read the rows of a task; those of a test are ``like`` the ones that were learnt from.
 
-    ``source`` is a .jsonl, .csv, .tsv or .parquet file, SQuAD's .json, or NAME:SUBSET:SPLIT of the
+    ``source`` is a .jsonl, .csv or .parquet file, SQuAD's .json, or NAME:SUBSET:SPLIT of the
     Hub. Classes have any names, and are numbered as a data set declares, else by number or
-    alphabet. Raises TaskFileError with the columns that were expected, or the first ten bad rows.
+    alphabet. Raises CorpusError with the columns that were expected, or the first ten bad rows.
     """
     rows, declared = _load(str(source))
     columns, names = {column for row in rows for column in row}, []
     found = [kind for kind in KINDS if columns & KNOWN == {*kind[0], *kind[1]}]
     if not found:
-        raise TaskFileError(f"{source} has {', '.join(sorted(columns)) or 'no row'}. {COLUMNS}")
+        raise CorpusError(f"{source} has {', '.join(sorted(columns)) or 'no row'}. {COLUMNS}")
     texts, right, make = found[0]
     if make is _labelled:
         labels = {_label(row["label"]) for row in rows} - {""}
@@ -54,9 +51,9 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
     examples = _checked(source, rows, texts, right, make)
     known = like.examples[0] if like else examples[0]  # its [1] is None, a text or several
     if (type(known), type(known[1])) != (type(examples[0]), type(examples[0][1])):
-        raise TaskFileError(f"{source} is another kind of task than the rows to learn from.")
+        raise CorpusError(f"{source} is another kind of task than the rows to learn from.")
     if names and not like and len({example.label for example in examples}) == 1:
-        raise TaskFileError(f"{source}: all {len(examples)} rows have the same label: is it cut?")
+        raise CorpusError(f"{source}: all {len(examples)} rows have the same label: is it cut?")
     return TaskRows(examples, names)
 
 
@@ -71,13 +68,15 @@ def _checked(source: object, rows: list[dict], columns: tuple, right: tuple, mak
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             bad.append(f"{place}: {error} in { ({name: row.get(name) for name in right})!r:.200}")
         else:
-            whole = all(map(str.strip, texts))
-            (examples if whole else empty).append(example if whole else place)
+            if all(map(str.strip, texts)):
+                examples.append(example)
+            else:
+                empty.append(place)
     what = "cannot be used" if bad else "have no text and are left out"
     first = "; ".join((bad or empty)[:10])
     message = f"{source}: {len(bad or empty):,} of {len(rows):,} rows {what}: {first}"
     if bad or not examples:
-        raise TaskFileError(f"{message}. {COLUMNS}")
+        raise CorpusError(f"{message}. {COLUMNS}")
     if empty:
         warnings.warn(message, stacklevel=3)
     return examples
@@ -106,7 +105,7 @@ def _question(row: dict, question: str, context: str) -> SpanExample:
         raise ValueError("an answer does not stand where it says")
     if row.get("is_impossible") not in (None, not texts):
         raise ValueError(f"is_impossible is {row['is_impossible']!r}, not {not texts}")
-    return SpanExample(question, context, tuple(texts), *starts[:1])
+    return SpanExample(question, context, tuple(texts), starts[0] if starts else -1)
 
 
 def _exam(row: dict, article: str, question: str) -> Example:
@@ -142,19 +141,20 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
     """Return the rows of a source, and the names of the classes if it declares them."""
     path = Path(source)
     if path.suffix.lower() == ".json":
-        with blame(source, TaskFileError, COLUMNS):
-            articles = json.loads(read_text(path, TaskFileError))["data"]
+        with blame(source, CorpusError, COLUMNS):
+            articles = json.loads(read_text(path, CorpusError))["data"]
             parts = [part for article in articles for part in article["paragraphs"]]
             none = {"is_impossible": False}  # SQuAD 1.1 does not say it
             return [none | qa | {"context": p["context"]} for p in parts for qa in p["qas"]], []
     if path.suffix.lower() in ROWS:
-        with opened_rows(path, TaskFileError, COLUMNS) as table:
+        with opened_rows(path, COLUMNS) as table:
             rows = list(table)
     elif source.count(":") == 2:
         name, _, split = source.rpartition(":")
-        rows = list(table := hub_rows(name, split, TaskFileError))
+        table = hub_rows(name, split)
+        rows = list(table)
     else:
-        raise TaskFileError(f"{source} is no {', '.join(ROWS)}, no NAME:SUBSET:SPLIT of the Hub.")
+        raise CorpusError(f"{source} is no {', '.join(ROWS)}, no NAME:SUBSET:SPLIT of the Hub.")
     names = getattr((table.features or {}).get("label"), "names", [])
     for row in rows if names else []:  # a split without labels has -1
         row["label"] = dict(enumerate(names)).get(row["label"], row["label"])

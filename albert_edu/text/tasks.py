@@ -1,4 +1,4 @@
-"""Labelled examples as tensors, and tasks made of reviews and stories (notebook 11).
+"""Labelled examples as tensors (notebook 11).
 
 The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B [SEP] with segment
 id 1 from B on.
@@ -6,7 +6,6 @@ id 1 from B on.
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +13,12 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from albert_edu.text.corpora import hold_out, imdb_table, load_corpus
 from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.offsets import check_known, tokens_with_offsets
-from albert_edu.text.tokenizer import PAD
 
 STRIDE = 128  # tokens from one window of a long context to the next, as in the authors' code
+JUDGED = 1000  # examples by which a tokenizer is judged, see ``check_known``
 
 
 class Example(NamedTuple):
@@ -29,9 +27,6 @@ class Example(NamedTuple):
     first: str
     second: str | tuple[str, ...] | None
     label: int
-
-
-Split = tuple[list[Example], list[Example]]  # to learn from, and to be tested on
 
 
 class SpanExample(NamedTuple):
@@ -90,12 +85,14 @@ def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length:
     counts = {len(each.second) for each in examples if isinstance(each.second, tuple)}
     if len(counts) > 1:
         raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
-    seconds = [each.second if counts else (each.second or "",) for each in examples]
-    check_known(tokenizer, chain.from_iterable(seconds[:1000]), "the rows")
-    firsts, pairs = encode_known([each.first for each in examples], tokenizer), []
-    for a, texts, example in zip(firsts, seconds, examples, strict=True):
+    texts = [(e.first, *(e.second if counts else (e.second or "",))) for e in examples]
+    for column in zip(*texts[:JUDGED], strict=True):
+        check_known(tokenizer, column, "the rows")
+    pairs = []
+    for example, row in zip(examples, texts, strict=True):
+        a, *others = map(tokenizer.encode, row)
         room = sequence_length - (2 if example.second is None else 3)
-        for b in map(tokenizer.encode, texts):
+        for b in others:
             kept = min(len(b), max(room // 2, room - len(a)))
             b = b[len(b) - kept :] if counts else b[:kept]
             pairs.append((a[: room - kept], None if example.second is None else b))
@@ -115,10 +112,10 @@ def encode_spans(
     """
     pairs, labels, question_of, characters = [], [], [], []
     context_tokens = cache(lambda context: tokens_with_offsets(context, tokenizer))
-    check_known(tokenizer, [example.context for example in examples[:1000]], "the contexts")
-    questions = encode_known([example.question for example in examples], tokenizer)
-    for number, (example, question) in enumerate(zip(examples, questions, strict=True)):
-        question = question[: min(64, sequence_length // 3)]
+    for column in zip(*(example[:2] for example in examples[:JUDGED]), strict=True):
+        check_known(tokenizer, column, "the rows")
+    for number, example in enumerate(examples):
+        question = tokenizer.encode(example.question)[: min(64, sequence_length // 3)]
         room, before = sequence_length - 3 - len(question), len(question) + 2
         ids, places = context_tokens(example.context)
         places, stride = np.array(places).reshape(-1, 2), min(STRIDE, room // 2)
@@ -131,85 +128,31 @@ def encode_spans(
             labels.append([before - begin + answer[i] if inside else IGNORE for i in (0, -1)])
             question_of.append(number)
             characters.append(places[begin : begin + room])
-    data, number = as_data(pairs, labels, tokenizer, sequence_length), torch.tensor(question_of)
-    return SpanData(data, examples, number, characters, not all(e.answers for e in examples))
-
-
-def encode_known(texts: list[str], tokenizer: Tokenizer) -> list[list[int]]:
-    """Return the ids of each text, and judge by the first thousand as ``check_known`` does."""
-    check_known(tokenizer, texts[:1000], "the rows")
-    return [tokenizer.encode(text) for text in texts]
+    data = as_data(pairs, labels, tokenizer, sequence_length)
+    unanswerable = not all(example.answers for example in examples)
+    return SpanData(data, examples, torch.tensor(question_of), characters, unanswerable)
 
 
 def as_data(
     pairs: list[tuple], labels: list, tokenizer: Tokenizer, sequence_length: int, *choices: int
 ) -> TaskData:
-    """Lay out [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and padding: [N,S], or [N,C,S].
+    """Lay out [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and zeros up to the longest: [N,S], [N,C,S].
 
     ``pairs`` are the token ids of A and those of B, or None for no B. Raises ValueError if there is
     nothing, or if one is too long.
     """
     if not pairs:
         raise ValueError("there is no example to encode.")
-    cls, sep = tokenizer.cls_id, tokenizer.sep_id
-    laid = [[cls, *a, sep, *([] if b is None else [*b, sep])] for a, b in pairs]
-    length, position = torch.tensor([[len(ids)] for ids in laid]), torch.arange(sequence_length)
-    if length.max() > sequence_length:
-        raise ValueError(f"sequence_length {sequence_length} is too short: {length.max()} tokens.")
-    token_ids = torch.tensor([ids + [PAD] * (sequence_length - len(ids)) for ids in laid])
-    tokens = position < length
-    in_b = tokens & (position >= torch.tensor([[len(a) + 2] for a, _ in pairs]))
-    parts = (part.long().view(-1, *choices, sequence_length) for part in (token_ids, in_b, tokens))
-    return TaskData(*parts, torch.tensor(labels))
-
-
-def sentiment(examples: int = 2000, seed: int = 0) -> Split:
-    """Is a film review favourable (1) or not (0)? As many are good as bad (Maas et al. 2011).
-
-    A quarter is for the test. What does not fit a model is cut from a review's end.
-    """
-    reviews = imdb_table().groupby("label").sample(examples // 2, random_state=seed)
-    reviews = reviews.sample(frac=1, random_state=seed)
-    texts, labels = reviews["text"].str.replace("<br />", " "), reviews["label"].tolist()
-    drawn = [Example(text, None, label) for text, label in zip(texts, labels, strict=True)]
-    return drawn[len(drawn) // 4 :], drawn[: len(drawn) // 4]
-
-
-def story_questions(
-    stories: "datasets.Dataset", count: int = 1000, seed: int = 0
-) -> list[SpanExample]:
-    """Ask about four sentences of a story: "opened the item" (kate), or "kate opened" (item).
-
-    The answer is one word of the context. ``stories`` is what ``load_corpus`` or ``hold_out`` gave.
-    """
-    rng, examples = np.random.default_rng(seed), []
-    for _ in range(count):
-        story = stories[int(rng.integers(len(stories)))]["sentences"]
-        first = int(rng.integers(max(len(story) - 3, 1)))
-        told = story[first : first + 4]
-        asked = int(rng.integers(len(told)))
-        name, verb, the, noun = told[asked].split()[:4]
-        question, answer, start = f"{verb} {the} {noun}", name, 0
-        if rng.random() < 0.5:
-            question, answer, start = f"{name} {verb}", noun, len(f"{name} {verb} {the} ")
-        start += sum(len(sentence) + 1 for sentence in told[:asked])
-        examples.append(SpanExample(question, " ".join(told), (answer,), start))
-    return examples
-
-
-def story_gap(world: str = "stories", examples: int = 2000, seed: int = 0) -> Split:
-    """Do two sentences of a story follow each other (0), or is one between them left out (1)?
-
-    It takes both sentences, and it is not sentence order, because no pair is ever swapped. Half of
-    the labels are 0, on average. Stories are drawn with replacement; those of the test are what
-    ``prepare(world)`` holds out.
-    """
-    (train, test), rng, drawn = hold_out(load_corpus(world)), np.random.default_rng(seed), []
-    learnt = examples - examples // 4
-    for part in [train] * learnt + [test] * (examples - learnt):
-        sentences = part[int(rng.integers(len(part)))]["sentences"]
-        places, label = range(len(sentences)), int(rng.integers(2))
-        pairs = [(i, j) for i in places for j in places[i + 1 :] if (j > i + 1) == label]
-        i, j = pairs[rng.integers(len(pairs))]
-        drawn.append(Example(sentences[i], sentences[j], label))
-    return drawn[:learnt], drawn[learnt:]
+    laid = []
+    for a, b in pairs:
+        head = [tokenizer.cls_id, *a, tokenizer.sep_id]
+        tail = [] if b is None else [*b, tokenizer.sep_id]
+        laid.append((head + tail, [0] * len(head) + [1] * len(tail), [1] * len(head + tail)))
+    longest = max(len(ids) for ids, _, _ in laid)
+    if longest > sequence_length:
+        raise ValueError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
+    padded = (
+        [row + [0] * (longest - len(row)) for row in part] for part in zip(*laid, strict=True)
+    )
+    parts = map(torch.tensor, padded)
+    return TaskData(*(part.unflatten(0, (-1, *choices)) for part in parts), torch.tensor(labels))

@@ -66,10 +66,10 @@ class TokenizedCorpus:
             folder.mkdir(parents=True, exist_ok=True)
         with (folder / "tokens.bin").open("wb") if folder else io.BytesIO() as file:
             for document in progress_bar("tokenising", documents):
-                encoded = [tokenizer.encode(text) for text in document["sentences"]]
+                encoded = list(filter(None, map(tokenizer.encode, document["sentences"])))
                 file.write(np.array([*chain.from_iterable(encoded)], np.uint16))
-                lengths.extend(len(ids) for ids in encoded if ids)
-                counts.append(sum(map(bool, encoded)))
+                lengths.extend(map(len, encoded))
+                counts.append(len(encoded))
                 topics.append(document.get("topic"))
             tokens = None if folder else np.frombuffer(file.getvalue(), np.uint16)
         known = None not in topics
@@ -124,5 +124,6 @@ class TokenizedCorpus:
                 return cls(tokens, *(offsets[name] for name in cls.OFFSETS))
 
     def __str__(self) -> str:
-        sizes = (len(self.documents) - 1, len(self.sentences) - 1, len(self.tokens))
-        return "{:,} documents, {:,} sentences, {:,} tokens".format(*sizes)
+        documents, sentences = len(self.documents) - 1, len(self.sentences) - 1
+        tokens = f"{len(self.tokens):,} tokens, {self.unknown_share:.2%} unknown"
+        return f"{documents:,} documents, {sentences:,} sentences, {tokens}"

@@ -1,6 +1,5 @@
 """From logits to a trained checkpoint.
 
 Read in this order: lamb, settings, step and pretrain, which are one run; evaluate and history,
-which measure it; checkpoint, which keeps it; workers and progress, where it runs and
-what it shows; finetune and metrics.
+which measure it; checkpoint, which keeps it; workers, where it runs; finetune and metrics.
 """

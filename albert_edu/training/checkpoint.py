@@ -106,9 +106,7 @@ def only_process(folder: Path) -> Iterator[None]:
         with FileLock(folder / ".lock", timeout=0):
             yield
     except Timeout:
-        raise CheckpointError(
-            f"another process is training in {folder}. Wait for it, or give another folder."
-        ) from None
+        raise CheckpointError(f"another process trains in {folder}. Give another one.") from None
 
 
 def check_free(folder: Path) -> None:
@@ -119,9 +117,7 @@ def check_free(folder: Path) -> None:
     checkpoints = folder / "checkpoints"
     held = {*folder.glob("[!.]*"), *checkpoints.glob("[!.]*")} - {checkpoints}
     if held and not newest_checkpoint(checkpoints):
-        raise CheckpointError(
-            f"{folder} holds {min(held).name} and no checkpoint to go on from. Give another --out."
-        )
+        raise CheckpointError(f"{folder} has {min(held).name}, no checkpoint. Give another --out.")
 
 
 def differing(saved: dict, now: dict) -> str:

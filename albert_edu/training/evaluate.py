@@ -24,7 +24,6 @@ class Baselines(NamedTuple):
     uniform: float  # gives every token the same probability: ln V
     unigram: float  # knows how frequent each token is in the training text
     copy: float  # also uses the token at the masked position, which BERT leaves there in 10%
-    chance: float = math.log(2)  # gives both sentence orders the same probability
 
     def verdict(self, masked_token_loss: float) -> str:
         """Return in one line which baselines an MLM loss is below, by at least MARGIN.
@@ -52,7 +51,8 @@ def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int
     the right one, and how frequent the visible token is says which of the two is more likely.
     """
     counts, held_out_counts = train.counts(vocab_size) + 1, held_out.counts(vocab_size)
-    q, f = counts / counts.sum(), held_out_counts / held_out_counts.sum()
+    q = counts / counts.sum()
+    f = held_out_counts / held_out_counts.sum()
     unigram = -(f * np.log(q)).sum()
     ordinary = vocab_size - MASK - 1  # tokens that a random replacement is drawn from
     unchanged = -(f * np.log((q + q / ordinary) / (q + 1 / ordinary))).sum()
@@ -66,40 +66,31 @@ def judged(
 ) -> Float[Tensor, "3"]:
     """Return what scores are made of: a loss sum in nats, right answers, and labels in all.
 
-    The numbers stay on the model's device, in ``widest_float``.
+    The numbers stay on the model's device, in float64.
     """
     counts = (logits.argmax(-1) == labels).sum(), (labels != IGNORE).sum()
-    return torch.stack([loss.detach(), *counts]).to(widest_float(loss.device))
+    return torch.stack([loss.detach(), *counts]).double()
 
 
-def widest_float(device: torch.device) -> torch.dtype:
-    """Return the type that sums are kept in: float64, except on Apple's MPS, which has none."""
-    return torch.float32 if device.type == "mps" else torch.float64
-
-
-def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Float[Tensor, "3 3"]:
-    """Return ``judged`` of masked tokens, of pairs in order, and of swapped pairs.
+def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Float[Tensor, "2 3"]:
+    """Return ``judged`` of masked tokens, and of pairs.
 
     The tallies of several batches and workers add up; ``scores`` divides them once.
     """
-    guesses, order = output.sentence_order_logits, batch.order_labels
-    classes = (order.where(order == label, IGNORE) for label in (0, 1))
     masked = judged(output.masked_token_loss_sum, output.masked_token_logits, batch.masked_labels)
-    pairs = (judged(albert.loss_sum(guesses, part), guesses, part) for part in classes)
-    return torch.stack([masked, *pairs])
+    pairs = judged(output.sentence_order_loss_sum, output.sentence_order_logits, batch.order_labels)
+    return torch.stack([masked, pairs])
 
 
-def scores(sums: Float[Tensor, "3 3"]) -> dict[str, float]:
-    """Return means from a tally: losses in nats, accuracies, and the recall of each order class.
+def scores(sums: Float[Tensor, "2 3"]) -> dict[str, float]:
+    """Return means from a tally: losses in nats, and accuracies.
 
     Without labelled pairs the order's scores are absent.
     """
-    masked, in_order, swapped = sums
+    masked, pairs = sums
     found = means("masked_token", masked)
-    if in_order[2] + swapped[2]:
-        found |= means("sentence_order", in_order + swapped)
-        found["in_order_recall"] = means("pairs", in_order)["pairs_accuracy"]
-        found["swapped_recall"] = means("pairs", swapped)["pairs_accuracy"]
+    if pairs[2]:
+        found |= means("sentence_order", pairs)
     return found
 
 

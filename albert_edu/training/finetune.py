@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from albert_edu.config import check_numbers
+from albert_edu.config import check_choices, check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
 from albert_edu.progress import progress_bar
@@ -23,23 +23,18 @@ Task = TaskData | SpanData
 
 
 def make_ready(
-    pretrained: AlbertForPretraining,
-    tokenizer: Tokenizer,
-    train: TaskRows,
-    test: TaskRows,
-    sequence_length: int | None = None,
+    pretrained: AlbertForPretraining, tokenizer: Tokenizer, train: TaskRows, test: TaskRows, S: int
 ) -> tuple[TaskModel, Task, Task]:
     """Put the head that the rows need on an encoder; return this model and both parts encoded.
 
-    Rows are cut to ``sequence_length`` tokens, the model's longest when left out. The head is drawn
-    from torch's random state. Raises ValueError for a length that the model has not.
+    Rows are cut to S tokens. The head is drawn from torch's random state. Raises ValueError for a
+    length that the model has not.
     """
-    kind, longest = type(train.examples[0]), pretrained.config.max_positions
-    length = longest if sequence_length is None else sequence_length
-    check_numbers({"sequence_length": length}, 8, longest, "sequence_length")
-    encode = encode_spans if kind is SpanExample else encode_pairs
-    data, unseen = (encode(part.examples, tokenizer, length) for part in (train, test))
-    if kind is SpanExample:
+    check_numbers({"sequence_length": S}, 8, pretrained.config.max_positions, "sequence_length")
+    spans = isinstance(train.examples[0], SpanExample)
+    encode = encode_spans if spans else encode_pairs
+    data, unseen = (encode(part.examples, tokenizer, S) for part in (train, test))
+    if spans:
         unseen = unseen._replace(unanswerable=data.unanswerable)
         return AlbertForSpan(pretrained.albert), data, unseen
     labels = len(train.class_names) or 1
@@ -51,13 +46,14 @@ def finetune(
 ) -> None:
     """Train the model in place, on the device it is on.
 
-    It is the loop of ``pretrain`` on one process, in float32 and whole batches: ``precision``,
-    ``accumulate``, ``compile``, ``gradient_checkpointing`` and ``checkpoint_every`` have no effect.
-    Step t sees rows and dropout that depend on (seed, t) only; the encoder's dropout is that of its
-    config. ``describe`` is the title of a progress bar. Raises NonFiniteLoss, and RuntimeError
-    under torchrun with several workers.
+    It is the loop of ``pretrain`` on one process, in float32 and whole batches, and it keeps no
+    checkpoints. Step t sees rows and dropout that depend on (seed, t) only; the encoder's
+    dropout is that of its config. ``describe`` is the title of a progress bar. Raises
+    NonFiniteLoss, ValueError for settings that ask for more, and RuntimeError under torchrun with
+    several workers.
     """
     check_numbers(locals(), 1, 1_000_000, "batch_size")
+    check_choices(settings, precision=("float32",), accumulate=(1,), compile=(False,))
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
         raise RuntimeError("fine-tuning is the work of one process: start it without torchrun.")
     rows = train.data if isinstance(train, SpanData) else train

@@ -21,8 +21,8 @@ def matthews(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 def f1(predictions: np.ndarray, labels: np.ndarray) -> float:
     """Return the F1 score of class 1 (MRPC, QQP): twice the hits over all that are 1 on a side."""
-    hits, total = ((predictions == 1) & (labels == 1)).sum(), (predictions == 1).sum()
-    return float(2 * hits / max(total + (labels == 1).sum(), 1))
+    hits = ((predictions == 1) & (labels == 1)).sum()
+    return float(2 * hits / max((predictions == 1).sum() + (labels == 1).sum(), 1))
 
 
 def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[str, float]:

@@ -18,13 +18,13 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.progress import progress_bar
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate, scores, widest_float
+from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate, scores
 from albert_edu.training.history import History
 from albert_edu.training.settings import PretrainSettings, compiled, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
 from albert_edu.training.workers import Workers, pick_device
 
-ZERO = [[0.0] * 3] * 3  # an empty ``tally``
+ZERO = [[0.0] * 3] * 2  # an empty ``tally``
 
 
 def pretrain(
@@ -55,14 +55,16 @@ def pretrain(
     alone = checkpoint.only_process(folder) if folder and workers.rank == 0 else nullcontext()
     cuda = [device] if device.type == "cuda" else []
     # The caller's random state comes back at the end: dropout reseeds the global generator.
-    with alone, workers.together(), torch.random.fork_rng(devices=cuda):
+    with alone, torch.random.fork_rng(devices=cuda):
         state = checkpoint.resume(folder, model, optimizer, run)
-        unseen, start = (held_out or stream).corpus, state.get("step", 0)
+        start = state.get("step", 0)
+        unseen = (held_out or stream).corpus
         guessers = baselines(stream.corpus, unseen, len(stream.tokenizer))
         history = History(guessers, state.get("records", []))
         # What was counted since the last record. The main worker goes on with a checkpoint's.
-        sums = torch.tensor(state.get("sums", ZERO), dtype=widest_float(device), device=device)
-        sums *= workers.rank == 0
+        sums = torch.tensor(state.get("sums", ZERO), dtype=torch.float64, device=device)
+        if workers.rank != 0:
+            sums.zero_()
         began = time.perf_counter()
         model.albert.encoder.recompute = settings.gradient_checkpointing
         wrapped = workers.wrap(compiled(model) if settings.compile else model)
@@ -80,7 +82,8 @@ def pretrain(
                 optimizer.zero_grad(set_to_none=True)
                 progress.update()
 
-                done, record = step + 1, {}
+                done = step + 1
+                record = {}
                 if settings.due(done, settings.log_every):
                     workers.all_reduce(sums)
                     record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
@@ -96,7 +99,8 @@ def pretrain(
                 if settings.due(done, settings.checkpoint_every):
                     stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
                     workers.all_reduce(sums)
-                    sums *= workers.rank == 0  # so that nothing counts twice later
+                    if workers.rank != 0:  # so that nothing counts twice later
+                        sums.zero_()
                     state = run | {"records": history.records, "sums": sums.tolist()}
                     if folder and workers.rank == 0:
                         checkpoint.save_checkpoint(folder, done, model, optimizer, state)

@@ -12,7 +12,7 @@ from albert_edu.training.lamb import Lamb, parameter_groups
 
 @dataclass(frozen=True)
 class PretrainSettings:
-    """How to pre-train; the paper's values are in its section 4.1. Raises ValueError by field."""
+    """How to pre-train; the paper's are in its section 4.1. Raises ValueError, naming the field."""
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up

@@ -1,4 +1,4 @@
-"""One step of training: a batch's gradient over micro-batches and workers, and its clipping."""
+"""One step: a batch's gradient over micro-batches and workers, and its clipping (notebook 07)."""
 
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -16,7 +16,7 @@ from albert_edu.training.workers import Workers
 class NonFiniteLoss(RuntimeError):
     """Training met NaN or infinity; the message names the step and the first tensor.
 
-    A GPU is only looked at when a record is due, because looking makes it wait.
+    A GPU is only looked at when a record or a checkpoint is due, because looking makes it wait.
     """
 
 
@@ -44,9 +44,9 @@ def forward_backward(
         # Workers exchange gradients once, with the last micro-batch.
         last = workers.world_size == 1 or rows is micro_batches[-1]
         exchange = nullcontext() if last else model.no_sync()
-        kind, bfloat16 = part.token_ids.device.type, settings.precision == "bfloat16"
         # With a cached cast, a shared block would add up its gradients in bfloat16.
-        with exchange, torch.autocast(kind, torch.bfloat16, bfloat16, cache_enabled=False):
+        cast = {"enabled": settings.precision == "bfloat16", "cache_enabled": False}
+        with exchange, torch.autocast(part.token_ids.device.type, torch.bfloat16, **cast):
             output = model(part)
             loss = output.masked_token_loss_sum / masked + output.sentence_order_loss_sum / pairs
         (loss * workers.world_size).backward()

@@ -4,8 +4,6 @@ import atexit
 import os
 import platform
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,26 +12,22 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 
-class WorkerLost(RuntimeError):
-    """Another worker of the group has ended, so this one cannot go on."""
-
-
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """Return the device of that name; ``auto`` is a CUDA GPU if there is one, else the CPU.
 
-    Each worker of torchrun has a GPU of its own. Apple's MPS is used by name only, because its
-    results are not repeatable. Raises ValueError for a device on which torch cannot compute.
+    Each worker of torchrun has a GPU of its own. Raises ValueError for a device on which torch
+    cannot compute in float64, in which losses are added up: Apple's MPS is one.
     """
     if name in (None, "auto"):
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if str(name) == "cuda":
         name = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
     try:
-        torch.zeros(1, device=name).item()
+        torch.zeros(1, dtype=torch.float64, device=name).item()
     except Exception as error:  # each kind of device has errors of its own
         raise ValueError(
-            f"there is no device '{name}' on which torch {torch.__version__} computes. Give cpu, "
-            f"cuda or mps, and to torchrun at most as many workers as there are cards."
+            f"there is no device '{name}' on which torch {torch.__version__} computes in float64. "
+            f"Give cpu or cuda, and to torchrun at most as many workers as there are cards."
         ) from error
     return torch.device(name)
 
@@ -66,19 +60,6 @@ class Workers(NamedTuple):
             dist.init_process_group(backend, store=store, rank=rank, world_size=world_size)
             atexit.register(dist.destroy_process_group)
         return cls(dist.get_rank(), dist.get_world_size())
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Turn torch's words about a broken connection into a WorkerLost during a block."""
-        try:
-            yield
-        except RuntimeError as error:
-            if self.world_size == 1 or not re.search("gloo|nccl|connection", str(error), re.I):
-                raise
-            raise WorkerLost(
-                f"worker {self.rank} stops, because another of the {self.world_size} workers has "
-                f"ended. The same command goes on from the newest checkpoint."
-            ) from error
 
     def wrap(self, model: nn.Module) -> nn.Module:
         """Return the model with its gradients averaged over workers at each backward pass."""

@@ -2,7 +2,17 @@
 
 from itertools import pairwise
 
+from matplotlib import rcParams
+
 from albert_course.charts import bars, lines
+from albert_edu.analysis.plots import style
+
+
+def test_the_house_style_does_not_depend_on_what_a_reader_has_set():
+    style()
+    ours, rcParams["font.size"] = dict(rcParams), 33
+    style()
+    assert dict(rcParams) == ours and ours["axes.titlelocation"] == "left"
 
 
 def test_alt_text_of_lines_names_every_curve_its_ends_and_the_baselines():
@@ -20,7 +30,13 @@ def test_names_of_curves_and_baselines_that_end_together_do_not_overlap():
     assert len(heights) == 6 and all(after - before > 0.07 for before, after in pairwise(heights))
 
 
-def test_bars_write_each_value_on_top():
-    figure, alt = bars(["none", "SOP"], {"accuracy": [0.5, 0.86]}, "accuracy", "Order is learnt")
-    assert {"0.50", "0.86"} <= {text.get_text() for text in figure.axes[0].texts}
-    assert "SOP 0.86" in alt
+def test_bars_write_each_value_on_top_and_stand_around_their_group_each_in_its_own_look():
+    series = {"tiny": [0.5, 0.86], "small": [0.6, 0.9]}
+    figure, alt = bars(["none", "SOP"], series, "accuracy", "Order is learnt")
+    axis = figure.axes[0]
+    assert {"0.50", "0.86", "0.60"} <= {text.get_text() for text in axis.texts}
+    assert "tiny: none 0.50, SOP 0.86" in alt
+    assert [round(bar.get_center()[0], 6) for bar in axis.patches] == [-0.2, 0.8, 0.2, 1.2]
+    looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in axis.patches}
+    assert [len(set(part)) for part in zip(*looks, strict=True)] == [2, 2]
+    assert [text.get_text() for text in axis.get_legend().texts] == list(series)

@@ -1,15 +1,22 @@
 """Parameters, FLOPs and memory: formula against count, count against transformers and torch."""
 
+from functools import partial
+
 import pytest
 import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from albert_edu.analysis.counting import count_parameters, flops_per_token, training_memory
-from albert_edu.analysis.memory import saved_bytes
+from albert_edu.analysis.counting import (
+    count_parameters,
+    flops_per_token,
+    saved_bytes,
+    training_memory,
+)
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.encoder import SharedEncoder
@@ -113,3 +120,24 @@ def test_the_activation_formula_is_within_15_percent_of_what_autograd_keeps(head
 
     formula = training_memory(config, 2, length, 4).activations
     assert abs(formula / (kept(3) - kept(2)) - 1) < 0.15
+
+
+def inputs() -> torch.Tensor:
+    return torch.randn(2, 5, 16, dtype=torch.float64, requires_grad=True)
+
+
+def test_saved_bytes_counts_a_storage_once_and_no_weights():
+    x = inputs()
+    assert saved_bytes(lambda: x.exp(), nn.Identity()) == x.nbytes  # exp keeps its result
+    two_views = saved_bytes(lambda: x * x.view(10, 16).view(2, 5, 16), nn.Identity())
+    assert two_views == x.nbytes  # of one storage
+    linear = nn.Linear(16, 16).double()
+    assert saved_bytes(lambda: linear(x), linear) == x.nbytes
+
+
+@pytest.mark.parametrize("share", ["all", "none"])
+def test_saved_bytes_grow_with_the_applications_shared_or_not(share):
+    x, sizes = inputs(), {"hidden_size": 16, "num_heads": 2, "share": share}
+    stacks = [SharedEncoder(AlbertConfig(num_layers=L, **sizes)).double() for L in (1, 2, 4)]
+    one, two, four = (saved_bytes(partial(stack, x), stack) for stack in stacks)
+    assert four - two == 2 * (two - one) > 0

@@ -57,9 +57,7 @@ def test_the_committed_file_is_what_the_script_makes(entry):
 def test_the_readme_lists_every_drawing_and_no_file_is_left_over():
     assert (gallery.FOLDER / "README.md").read_text(encoding="utf-8") == gallery.readme(ENTRIES)
     files = sorted(path.stem for path in gallery.FOLDER.glob("*.svg"))
-    assert files == sorted(entry.name for entry in ENTRIES), (
-        "names are unique and files are current"
-    )
+    assert files == sorted(entry.name for entry in ENTRIES)  # names are unique, files current
 
 
 @EACH

@@ -236,9 +236,9 @@ def test_a_config_that_says_no_more_than_the_sizes_means_what_it_means_to_transf
     [
         (
             dict(share="attention", num_groups=2),
-            "shares whole layers, not attention blocks alone",
+            "shares whole layers, not attention alone",
         ),
-        (dict(share="ffn"), "not ffn blocks alone"),
+        (dict(share="ffn"), "not ffn alone"),
         (
             dict(num_layers=18, num_groups=14),
             "cuts 18 layers into 14 other groups",

@@ -8,15 +8,13 @@ from albert_edu.text.offsets import check_known
 from albert_edu.text.tokenizer import TokenizerError
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "barn", "was", "old", "."]
-HUB = HubTokenizer(
-    tokenizers.BertWordPieceTokenizer({w: i for i, w in enumerate(WORDS)})._tokenizer
-)
+HUB = tokenizers.BertWordPieceTokenizer({word: i for i, word in enumerate(WORDS)})._tokenizer
 KNOWN = "The barn was old."
 
 
 @pytest.fixture(params=["ours", "the Hub's"])
 def tokenizer(request, story_text):
-    return story_text.tokenizer if request.param == "ours" else HUB
+    return story_text.tokenizer if request.param == "ours" else HubTokenizer(HUB)
 
 
 @pytest.mark.parametrize("text", ["Съешь ещё этих булок", "我们去学校", "नमस्ते दुनिया", "日"])

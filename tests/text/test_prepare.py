@@ -59,7 +59,7 @@ def test_a_story_world_with_strengths_is_kept_under_a_name_that_every_system_all
     fresh = prepare(world, vocab_size=120)
     assert fingerprints(prepare(world, vocab_size=120)) == fingerprints(fresh) and loads == [world]
     assert [path.name.split("-V")[0] for path in folder.iterdir()] == ["stories-topic_nouns=3"]
-    assert (module.default_vocabulary(world), module.default_vocabulary("sotu")) == (190, 4000)
+    assert len(prepare(world).tokenizer) == 190
 
 
 def test_every_setting_has_a_copy_of_its_own_which_equals_the_fresh_one(cache, monkeypatch):
@@ -170,8 +170,8 @@ def test_what_training_will_see_is_said_before_the_first_step(tmp_path, monkeypa
     with pytest.raises(pytest.fail.Exception):
         main([*command.split(), "--vocab-size", "140", "--out", str(tmp_path / "out")])
     said = capsys.readouterr().out
-    assert "training: 18 documents, " in said and "held out: 2 documents, " in said
-    assert "% of the training tokens are in sentences that fit a pair of 32 tokens" in said
+    assert "training: 18 documents, " in said and "0.00% unknown\nheld out: 2 documents, " in said
+    assert "% of the training text fits into pairs." in said and "100.0%" not in said
 
 
 @pytest.mark.parametrize("times", [1, 4])
@@ -193,7 +193,8 @@ def test_a_cache_that_cannot_be_written_is_named_with_its_variable(cache):
     folder, _ = cache
     folder.parent.mkdir(parents=True)
     folder.write_text("in the way")
-    with pytest.raises(CorpusError, match=f"{folder}, which cannot be written .*ALBERT_EDU_CACHE"):
+    said = f"{folder} cannot be used .*FileExists.*text is kept there.*ALBERT_EDU_CACHE"
+    with pytest.raises(CorpusError, match=said):
         prepare("stories", vocab_size=120)
 
 

@@ -194,7 +194,7 @@ def test_coverage_counts_the_sentences_that_are_drawn_sooner_or_later(lengths, s
 )
 def test_nsp_needs_a_second_document_or_topic(lengths, topics, negatives):
     corpus = corpus_of(lengths, topics)
-    with pytest.raises(CorpusError, match=f"from another {negatives}; only one has sentences"):
+    with pytest.raises(CorpusError, match=f"needs another {negatives}; only one has sentences"):
         PairSampler(corpus, "nsp", 32, negatives)
     PairSampler(corpus, "sop", 32, negatives)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.offsets import normalise_with_places, tokens_with_offsets
+from albert_edu.text.offsets import tokens_with_offsets
 from albert_edu.text.tasks import SpanExample, encode_spans
 from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
 
@@ -22,15 +22,6 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("text", ODD)
-def test_each_normalised_character_knows_where_it_came_from(text):
-    plain, places = normalise_with_places(text)
-    assert plain == normalise(text) and len(places) == len(plain)
-    for character, (start, end) in zip(plain, places, strict=True):
-        assert 0 <= start < end <= len(text)
-        assert character in normalise(text[start:end] + "x") or character in " \u03c2"
-
-
 @pytest.mark.parametrize("context", ODD)
 def test_characters_of_tokens_point_back_into_the_text(text, context):
     ids, characters = tokens_with_offsets(context, text.tokenizer)
@@ -44,13 +35,21 @@ def test_characters_of_tokens_point_back_into_the_text(text, context):
             assert not context[start].isspace()
 
 
+def test_an_accent_of_its_own_belongs_to_the_letter_before_it_and_every_blank_divides(text):
+    _, places = tokens_with_offsets("cafe\u0301, cafe", text.tokenizer)
+    assert {(3, 5), (5, 6)} <= {*places}, "the e with its accent, and the comma"
+    assert tokens_with_offsets("the <unk> the", text.tokenizer)[1] == [(0, 3), (4, 9), (10, 13)]
+    for blank in "\t\x1c\u2029\xa0\u3000\x85":
+        assert tokens_with_offsets(f"the{blank}the", text.tokenizer)[1] == [(0, 3), (4, 7)]
+
+
 def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answer(text):
     context = ODD[3] + " The Senate met in the new chamber."
     answer = SpanExample("?", context, (context[6:8],), 6)
     _, places = tokens_with_offsets(context, text.tokenizer)
     dots = [place for place in places if place == (5, 6)]
     assert len(dots) == 3
-    with pytest.warns(UserWarning, match=r"of the tokens of the contexts are unknown"):
+    with pytest.warns(UserWarning, match=r"of the tokens of the rows are unknown"):
         spans = encode_spans([answer], text.tokenizer, 64)
     first, last = spans.data.labels[0] - spans.data.segment_ids[0].argmax()
     covered = spans.characters[0][first : last + 1]

@@ -81,3 +81,6 @@ def test_rows_in_another_script_are_refused_whatever_the_task(story_text, text):
     ):
         with pytest.raises(TokenizerError, match="are unknown; most often"):
             encode(rows, tokenizer, 32)
+    rows = [Example("anna opened the oven.", None, 0), *[Example(text, None, 0)] * 20]
+    with pytest.raises(TokenizerError, match="are unknown; most often"):
+        encode_pairs(rows, tokenizer, 32)  # the first row is not the only one that counts

@@ -26,12 +26,8 @@ def tokenizer(text):
 @pytest.fixture
 def corpus() -> TokenizedCorpus:
     """Two documents: [[5 6] [7]] and [[5 5 5]]."""
-    return TokenizedCorpus(
-        np.array([5, 6, 7, 5, 5, 5], dtype=np.uint16),
-        np.array([0, 2, 3, 6]),
-        np.array([0, 2, 3]),
-        np.array([0, 1]),
-    )
+    tokens = np.array([5, 6, 7, 5, 5, 5], dtype=np.uint16)
+    return TokenizedCorpus(tokens, *map(np.array, ([0, 2, 3, 6], [0, 2, 3], [0, 1])))
 
 
 def rows(corpus: TokenizedCorpus) -> list[list[list[int]]]:
@@ -46,10 +42,7 @@ SENTENCES = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(documents=st.lists(st.lists(SENTENCES, min_size=1, max_size=5), min_size=1, max_size=6))
 def test_the_flat_arrays_hold_every_sentence_in_its_document(tokenizer, documents):
-    expected = [
-        [ids for sentence in document if (ids := tokenizer.encode(sentence))]
-        for document in documents
-    ]
+    expected = [[*filter(None, map(tokenizer.encode, document))] for document in documents]
     dataset = [{"sentences": document} for document in documents]
     if not any(expected):
         with pytest.raises(CorpusError, match="empty"):
@@ -90,7 +83,7 @@ def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_pa
 
 def test_a_corpus_says_how_large_it_is_and_counts_its_tokens_in_parts(corpus, monkeypatch):
     monkeypatch.setattr("albert_edu.text.tokenized.PART_TOKENS", 2)
-    assert str(corpus) == "2 documents, 3 sentences, 6 tokens"
+    assert str(corpus) == "2 documents, 3 sentences, 6 tokens, 0.00% unknown"
     assert dict(enumerate(corpus.counts(8))) == dict.fromkeys(range(5), 0) | {5: 4, 6: 1, 7: 1}
 
 
@@ -119,14 +112,14 @@ def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
 
 
 DAMAGES = {  # what the error says: what happens to the folder
-    "text in .* is damaged.*FileNotFound": lambda f: (f / "tokens.bin").unlink(),
+    "text in .* cannot be used.*FileNotFound": lambda f: (f / "tokens.bin").unlink(),
     "offsets of the corpus end": lambda f: os.truncate(f / "tokens.bin", 8),
-    "text in .* is damaged.*empty file": lambda f: os.truncate(f / "tokens.bin", 0),
-    "text in .* is damaged.*pickle": lambda f: (f / "offsets.npz").write_text("x"),
+    "text in .* cannot be used.*empty file": lambda f: os.truncate(f / "tokens.bin", 0),
+    "text in .* cannot be used.*pickle": lambda f: (f / "offsets.npz").write_text("x"),
     "offsets of the corpus end at .*, or go back": lambda f: np.savez(
         f / "offsets.npz", **dict(np.load(f / "offsets.npz")) | {"documents": np.array([0, 4, 3])}
     ),
-    "text in .* is damaged.*KeyError": lambda f: np.savez(f / "offsets.npz", documents=[0, 3]),
+    "text in .* cannot be used.*KeyError": lambda f: np.savez(f / "offsets.npz", documents=[0, 3]),
 }
 
 

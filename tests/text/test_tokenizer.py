@@ -122,7 +122,7 @@ def test_what_is_no_model_of_an_albert_is_refused_with_the_reason(small, tmp_pat
         AlbertTokenizer.load(tmp_path)
     pointer, begun = b"version https://git-lfs.github.com/spec/v1\n", small.model_proto[:700]
     foreign = sentencepiece_model(LINES, 30)  # SentencePiece's own order: <unk> <s> </s>
-    cut = "is damaged.* Was it cut short by Git LFS"
+    cut = "cannot be used.* Was it cut short by Git LFS"
     other = r"begins with \['<unk>', .*, and ALBERT's with <pad>.*not trained for ALBERT"
     for content, says in ((b"", cut), (pointer, cut), (begun, cut), (foreign, other)):
         (tmp_path / "spiece.model").write_bytes(content)

@@ -14,11 +14,12 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
-from albert_edu.model.interchange import save_pretrained
+from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan
 from albert_edu.text.corpora import hold_out, load_corpus
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.stories import TOPICS
+from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import Example, SpanExample, TaskData, encode_pairs, encode_spans
 from albert_edu.training.finetune import (
     answer,
@@ -26,6 +27,7 @@ from albert_edu.training.finetune import (
     batch_rows,
     finetune,
     majority,
+    make_ready,
     task_scores,
 )
 from albert_edu.training.metrics import f1, label_scores, squad_scores
@@ -101,10 +103,21 @@ def test_a_loss_that_explodes_is_told(model, topics):
         finetune(model, topics[0], PretrainSettings(4, learning_rate=1e30))
 
 
-def test_workers_of_torchrun_are_refused_in_one_sentence(model, topics, monkeypatch):
+def test_workers_of_torchrun_and_what_only_pretraining_does_are_refused(model, topics, monkeypatch):
+    for wrong in ({"precision": "bfloat16"}, {"accumulate": 2}, {"compile": True}):
+        with pytest.raises(ValueError, match=f"{min(wrong)} must be one of"):
+            finetune(model, topics[0], PretrainSettings(1, **wrong))
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(RuntimeError, match="start it without torchrun"):
         finetune(model, topics[0], PretrainSettings(steps=1))
+
+
+def test_a_model_that_learnt_only_questions_with_answers_answers_all_of_a_test():
+    asked = SpanExample("opened the oven", "anna opened the oven.", ("anna",), 0)
+    train, test = (TaskRows([one], []) for one in (asked, asked._replace(answers=())))
+    model, tokenizer = load_pretrained("laptop")
+    for learnt, unanswerable in ((train, False), (test, True)):
+        assert make_ready(model, tokenizer, learnt, test, 32)[2].unanswerable == unanswerable
 
 
 def test_the_scores_are_those_of_scikit_learn():
@@ -230,11 +243,13 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fine_tuned_folder_is_one_of_transformers(kind, story_text, tmp_path, capsys):
-    out, data, model = (tmp_path / name for name in ("out", "rows.jsonl", "model"))
-    data.write_text("".join(json.dumps(example) + "\n" for example in KINDS[kind]))
+    out, data, last, model = (tmp_path / name for name in ("out", "a.jsonl", "b.jsonl", "model"))
+    rows = [json.dumps(example) + "\n" for example in KINDS[kind]]
+    data.write_text("".join(rows))
+    last.write_text(rows[-1])  # of one class alone
     config = AlbertConfig.named("albert-tiny", vocab_size=len(story_text.tokenizer))
     save_pretrained(AlbertForPretraining(config), story_text.tokenizer, model)
-    words = f"--model {model} --data {data} {data} --out {out}".split()
+    words = f"--model {model} --data {data} {last} --out {out}".split()
     assert main(["finetune", *words, "--steps", "3", "--batch-size", "4"]) == 0
     printed, record = capsys.readouterr().out, json.loads((out / "finetune.json").read_text())
     for name, score in record["scores"].items():

@@ -30,7 +30,7 @@ def test_a_run_may_go_on_with_another_watch_or_compiled_and_with_nothing_else_ch
 
 def test_a_card_is_given_what_it_can_compute_in(monkeypatch):
     plain = {"precision": "float32", "compile": False}
-    assert suited_to(torch.device("cpu")) == suited_to(torch.device("mps")) == plain
+    assert suited_to(torch.device("cpu")) == plain
     for yes, precision in ((True, "bfloat16"), (False, "float32")):
         monkeypatch.setattr(
             torch.cuda,
