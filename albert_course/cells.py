@@ -1,7 +1,7 @@
 """What the notebooks themselves need.
 
 ``begin`` is the first cell of each. A guess waits for the reader, a record is read from any folder,
-and a figure comes with its description.
+a story can be asked about, and a figure comes with its description.
 """
 
 import io
@@ -9,6 +9,7 @@ import json
 import os
 from types import EllipsisType
 
+import numpy as np
 import PIL.Image
 import torch
 from IPython.display import Image, Markdown, display
@@ -16,6 +17,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from albert_course.folder import course_folder
+from albert_edu.text.tasks import SpanExample
 
 
 def begin(seed: int = 0, device: str = "cpu") -> None:
@@ -69,6 +71,29 @@ def record(name: str) -> dict:
         there = " ".join(sorted(path.stem for path in place.parent.glob("*.json")))
         raise ValueError(f"there is no record {name!r} in {place.parent}. There are: {there}")
     return json.loads(place.read_text(encoding="utf-8"))
+
+
+def story_questions(
+    stories: "datasets.Dataset", count: int = 1000, seed: int = 0
+) -> list[SpanExample]:
+    """Ask about four sentences of a story: "opened the item" (kate), or "kate opened" (item).
+
+    The answer is one word of the context. ``stories`` is what ``load_corpus`` or ``hold_out`` gave.
+    """
+    rng = np.random.default_rng(seed)
+    examples = []
+    for _ in range(count):
+        story = stories[int(rng.integers(len(stories)))]["sentences"]
+        first = int(rng.integers(len(story) - 3))
+        told = story[first : first + 4]
+        asked = int(rng.integers(len(told)))
+        name, verb, the, noun = told[asked].split()[:4]
+        question, answer, start = f"{verb} {the} {noun}", name, 0
+        if rng.random() < 0.5:
+            question, answer, start = f"{name} {verb}", noun, len(f"{name} {verb} {the} ")
+        start += sum(len(sentence) + 1 for sentence in told[:asked])
+        examples.append(SpanExample(question, " ".join(told), (answer,), start))
+    return examples
 
 
 def outcomes() -> dict:

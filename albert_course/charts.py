@@ -1,6 +1,6 @@
 """The two kinds of chart of the notebooks: lines and bars.
 
-Each returns ``(figure, alt)`` for ``course.show``. Titles state the finding; lines are labelled at
+Each returns ``(figure, alt)`` for ``cells.show``. Titles state the finding; lines are labelled at
 their ends. The style is that of ``plots``.
 """
 
@@ -64,15 +64,9 @@ def bars(
     figure, axis = plt.subplots(figsize=(max(4.8, 0.7 * len(groups) * len(series) + 1.5), 3.6))
     width, places, listing = 0.8 / len(series), np.arange(len(groups)), []
     for number, (name, values) in enumerate(series.items()):
-        drawn = axis.bar(
-            places + (number - (len(series) - 1) / 2) * width,
-            values,
-            width * 0.94,
-            label=name,
-            color=COLOURS[number],
-            hatch=HATCHES[number],
-            edgecolor="white",
-        )
+        at = places + (number - (len(series) - 1) / 2) * width
+        look = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
+        drawn = axis.bar(at, values, width * 0.94, label=name, **look)
         labels = [f"{value:,.{digits}f}" for value in values]
         axis.bar_label(drawn, labels, fontsize=8, padding=2)
         said = (f"{group} {label}" for group, label in zip(groups, labels, strict=True))

@@ -1,7 +1,6 @@
 """The course's command line: ``python -m albert_course VERB``."""
 
 import argparse
-import sys
 
 from albert_course.assignments.commands import add_verbs, run_build
 from albert_course.doctor import examine
@@ -16,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every verb, with the function that each of them runs."""
     parser = argparse.ArgumentParser("python -m albert_course", description="The ALBERT course.")
-    verb = _explained(verbs_of(parser))
+    verb = verbs_of(parser)
     verb("doctor", lambda _: examine(), "check this machine: packages, device, kernel")
     option = verb("notebooks", run_notebooks, "execute the notebooks").add_argument
     option("names", nargs="*", help="for example 00 03; all of them when left out")
@@ -29,26 +28,8 @@ def build_parser() -> argparse.ArgumentParser:
     option = verb("publish", run_publish, "write the address after the first push").add_argument
     option("repository", metavar="OWNER/REPO", help="its name on GitHub")
 
-    add_verbs(_explained(verbs_of(verb("assignments", None, "hand out and grade assignments"))))
+    add_verbs(verbs_of(verb("assignments", None, "hand out and grade assignments")))
     return parser
-
-
-def _explained(verb):
-    """Let each verb say in a sentence what is not installed."""
-
-    def declare(name, work, text):
-        def explained(options):
-            try:
-                return work(options)
-            except ModuleNotFoundError as error:
-                raise RuntimeError(
-                    f"{name} needs {error.name}, which is not installed. In the course's folder, "
-                    f"run: {sys.executable} -m pip install -e '.[test]'"
-                ) from error
-
-        return verb(name, work and explained, text)
-
-    return declare
 
 
 def run_notebooks(options) -> int:

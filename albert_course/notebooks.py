@@ -11,7 +11,7 @@ import nbformat
 from albert_course.folder import course_folder
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-MINUTES = re.compile(r"about \d+ minutes to read and about \d+ to do")
+MINUTES = re.compile(r"about (\d+) minutes to read and about (\d+) to do")
 EXERCISE_MINUTES = re.compile(r"· (?:(\d+)-)?(\d+) minutes$", re.MULTILINE)
 FOLDED = re.compile(r"!\[[^\]]*\]\([^)]*\)|<details>.*?</details>", re.DOTALL)
 
@@ -57,46 +57,41 @@ def execute_all(names: list[str], write: bool) -> int:
 
     With ``write`` the outputs are stored, and the minutes in the README and the teaching page.
     """
-    measured, failed = {}, 0
+    failed = 0
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as alone:
         for path in find(names):
             try:
-                notebook, seconds, peak = alone.submit(_execute_and_measure, path).result()
+                notebook, seconds, peak = alone.submit(_execute, path).result()
             except Exception as error:
                 failed += 1
                 print(f"FAIL  {path.stem}: {error}")
                 continue
             if write:
                 nbformat.write(with_minutes(normalise(notebook)), path)
-            measured[path.stem] = (reading_minutes(notebook), seconds, peak)
+                update_table(path.stem, reading_minutes(notebook), seconds, peak)
             print(f"OK    {path.stem}: {seconds:.0f} core seconds, {peak:.0f} MB", flush=True)
     if write:
-        update_table(measured)
+        update_syllabus(course_folder() / "notebooks" / "TEACHING.md")
     return 1 if failed else 0
 
 
-def _execute_and_measure(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
-    """The executed notebook, and its kernel's core seconds and peak memory in MB.
+def _execute(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
+    """Run every cell, as nbval will, in the notebook's own folder.
 
-    The process that calls this must have no other kernel in its life.
+    Returns the notebook, and its kernel's core seconds and peak memory in MB; the process that
+    calls this must have no other kernel in its life. Raises nbclient's CellExecutionError for a
+    cell that fails.
     """
     import resource  # not on Windows, where `start` must work all the same
 
-    notebook = execute(path)
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    megabyte = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    return notebook, spent.ru_utime + spent.ru_stime, spent.ru_maxrss / megabyte
-
-
-def execute(path: Path) -> nbformat.NotebookNode:
-    """Run every cell, as nbval will, in the notebook's own folder, and return the notebook.
-
-    Raises nbclient's CellExecutionError for a cell that fails.
-    """
     import nbclient
 
     options = {"timeout": 300, "kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"]}
-    return nbclient.execute(nbformat.read(path, as_version=4), cwd=str(path.parent), **options)
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.execute(notebook, cwd=str(path.parent), **options)  # in place
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    megabyte = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return notebook, spent.ru_utime + spent.ru_stime, spent.ru_maxrss / megabyte
 
 
 def reading_minutes(notebook: nbformat.NotebookNode) -> int:
@@ -111,17 +106,15 @@ def reading_minutes(notebook: nbformat.NotebookNode) -> int:
     return round(len(words) / 150 + lines / 10)
 
 
-def doing_minutes(notebook: nbformat.NotebookNode) -> int:
-    """Return the minutes that the exercises say they take, the mean of each range."""
-    ranges = [EXERCISE_MINUTES.findall(cell.source) for cell in notebook.cells]
-    return round(sum((int(low or high) + int(high)) / 2 for found in ranges for low, high in found))
-
-
 def with_minutes(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Put the minutes where the first cell says so (``MINUTES``), and return the notebook."""
+    """Put the minutes where the first cell says so (``MINUTES``), and return the notebook.
+
+    Those to do are the sum of what the exercises say they take, the mean of each range.
+    """
+    ranges = [EXERCISE_MINUTES.findall(cell.source) for cell in notebook.cells]
+    doing = sum((int(low or high) + int(high)) / 2 for found in ranges for low, high in found)
+    words = f"about {reading_minutes(notebook)} minutes to read and about {round(doing)} to do"
     first = notebook.cells[0]
-    reading, doing = reading_minutes(notebook), doing_minutes(notebook)
-    words = f"about {reading} minutes to read and about {doing} to do"
     first.source = MINUTES.sub(words, first.source, count=1)
     return notebook
 
@@ -149,28 +142,23 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def update_table(measured: dict[str, tuple[int, float, float]]) -> None:
-    """Write minutes to read, core minutes and memory into the README's table.
-
-    ``measured`` has minutes, seconds and MB by the name of each notebook that ran.
-    """
+def update_table(name: str, minutes: int, seconds: float, peak: float) -> None:
+    """Write a notebook's minutes to read, core minutes and MB into the README's table."""
     readme = course_folder() / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    for name, (minutes, seconds, peak) in measured.items():
-        row = rf"(/{name}\.ipynb\).*)\|[^|]*\|[^|]*\|[^|]*\|\n"  # its last three cells
-        cells = rf"\1| {minutes} | {seconds / 60:.1f} | {peak:.0f} |\n"
-        text = re.sub(row, cells, text)
+    row = rf"(/{name}\.ipynb\).*)\|[^|]*\|[^|]*\|[^|]*\|\n"  # its last three cells
+    cells = rf"\1| {minutes} | {seconds / 60:.1f} | {peak:.0f} |\n"
+    text = re.sub(row, cells, readme.read_text(encoding="utf-8"))
     readme.write_text(text, encoding="utf-8")
-    update_syllabus(course_folder() / "notebooks" / "TEACHING.md")
 
 
 def update_syllabus(page: Path) -> None:
-    """Write the minutes of each week's notebooks into the rows of the teaching page."""
-    lines = page.read_text(encoding="utf-8").splitlines()
-    for index, line in enumerate(lines):
-        names = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", line)
-        if names and line.startswith("|"):
-            read = (nbformat.read(page.parent / name, as_version=4) for name in names)
-            minutes = sum(reading_minutes(one) + doing_minutes(one) for one in read)
-            lines[index] = re.sub(r"about \d+ minutes", f"about {minutes} minutes", line, count=1)
-    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """Add up the minutes that the notebooks of each week say, in the rows of the teaching page."""
+
+    def row(found: re.Match) -> str:
+        names = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", found[0])
+        said = [MINUTES.search((page.parent / name).read_text(encoding="utf-8")) for name in names]
+        minutes = sum(int(number) for one in filter(None, said) for number in one.groups())
+        return re.sub(r"about \d+ minutes", f"about {minutes} minutes", found[0], count=1)
+
+    text = re.sub(r"(?m)^\|.*\]\(\d\d_\w+\.ipynb\).*", row, page.read_text(encoding="utf-8"))
+    page.write_text(text, encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from albert_course.notebooks import MINUTES, update_syllabus, with_minutes
+from albert_course.notebooks import MINUTES, update_syllabus, update_table, with_minutes
 from tests.support import cells
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -128,6 +128,15 @@ def test_a_notebook_uses_the_terms_that_the_glossary_says_it_introduces(path):
     assert not missing
 
 
+def test_what_a_run_took_is_written_into_its_row_of_the_readme_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("albert_course.notebooks.course_folder", lambda: tmp_path)
+    page, before = tmp_path / "README.md", (ROOT / "README.md").read_text()
+    page.write_text(before)
+    update_table("07_pretraining", 7, 90.0, 400.4)
+    changed = set(page.read_text().splitlines()) - set(before.splitlines())
+    assert [line[-17:] for line in changed] == ["| 7 | 1.5 | 400 |"]
+
+
 def test_the_teaching_page_adds_up_the_minutes_of_its_notebooks(tmp_path):
     page = ROOT / "notebooks" / "TEACHING.md"
     for path in (*(ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"), page):
@@ -135,6 +144,5 @@ def test_the_teaching_page_adds_up_the_minutes_of_its_notebooks(tmp_path):
     update_syllabus(tmp_path / page.name)
     assert (tmp_path / page.name).read_text() == page.read_text()
     taught = re.findall(r"\]\((\d\d)_", page.read_text())
-    assert all(taught.count(f"{number:02}") == 2 for number in range(13)), (
-        "each notebook once in both syllabuses"
-    )
+    # Each notebook once in both syllabuses.
+    assert sorted(taught) == sorted(2 * [f"{number:02}" for number in range(13)])

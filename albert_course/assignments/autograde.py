@@ -4,11 +4,9 @@
 formgrader grade there as ``grade`` does.
 """
 
-import atexit
 import logging
 import os
 import re
-import shutil
 import sys
 import tempfile
 import warnings
@@ -47,7 +45,7 @@ def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory
     """
     programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
-    folder = kernel_folder()
+    folder = Path(kernel_folder().name)
     wall = wall or find_wall(folder)
     install_kernel(wall, seconds, memory, folder, str(seed))
     config.merge(configuration())
@@ -65,11 +63,9 @@ def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory
 
 
 @cache
-def kernel_folder() -> Path:
+def kernel_folder() -> tempfile.TemporaryDirectory:
     """Return this process's folder for the kernel: nbgrader may read its settings twice."""
-    folder = Path(tempfile.mkdtemp(prefix="albert-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return tempfile.TemporaryDirectory(prefix="albert-", ignore_cleanup_errors=True)
 
 
 def nbgrader_api(course: Path) -> NbGraderAPI:

@@ -274,7 +274,7 @@ def test_an_error_of_the_system_is_one_student_s_problem_and_a_damaged_course_is
     damaged |= {"state.json": f'{{"{NAME}": 3}}', "gradebook.db": "no database " * 99}
     for name, content in damaged.items():
         (course / name).write_text(content)
-        with pytest.raises(ValueError, match=f"{name} is damaged"):
+        with pytest.raises(ValueError, match=f"{name} cannot be used"):
             list(grade_folder(folder, course))
     with warnings.catch_warnings(action="ignore"):  # nbgrader leaves a damaged gradebook open
         gc.collect()

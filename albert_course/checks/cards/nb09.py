@@ -131,14 +131,7 @@ def paired_difference(results: Sequence[dict], column: str, low: str, high: str)
     first = {one["seed"]: one[column] for one in results if one["row"] == low}
     second = {one["seed"]: one[column] for one in results if one["row"] == high}
     values = [second[seed] - first[seed] for seed in first if seed in second]
-    n = len(values)
-    if n == 0:
-        raise ValueError(f"{low} and {high} have no seed in common")
-    mean = sum(values) / n
-    if n == 1:
-        return mean, math.inf
-    s = statistics.stdev(values)
-    half = TWO_SIDED[n] * s / math.sqrt(n)
+    mean, half = interval(values)  # a ValueError for no seed
     return mean, half
 
 

@@ -106,9 +106,6 @@ def _classification_head_cases(draw: Draw) -> Cases:
     def trained(answer, sizes, x):
         return made(answer, *sizes, inputs=(x,)).train()(x).detach().double()
 
-    def drops(answer, sizes, x):
-        return bool(trained(answer, sizes, x).std(0).max() > 1e-6)
-
     def average(answer, sizes, x):
         """How far the mean scores are from those of eval mode, and the share of zeros."""
         noisy = trained(answer, sizes, x)
@@ -124,22 +121,14 @@ def _classification_head_cases(draw: Draw) -> Cases:
     yield Case("has one linear map with a bias", (sizes, x), 1.0, parameters)
     yield Case("maps pooled to logits", (sizes, x), 3.0, output)
     yield Case("lets the encoder learn", (sizes, x), 1.0, learns)
-    yield Case("drops numbers of pooled in training", (sizes, many), 2.0, drops)
     yield Case("says the same on average in training mode", (sizes, many), 1.0, average, 0.06)
-    yield Case("drops with the given probability", (sizes, many), 1.0, probability, 0.03)
+    yield Case("drops with the given probability", (sizes, many), 3.0, probability, 0.03)
     yield Case("drops nothing for a dropout of 0", ((H, C, 0.0), x), 1.0, trained)
     for dropout in (1.0, -0.1):
         yield Case(f"refuses a dropout of {dropout}", ((H, C, dropout), x), 0.5, parameters)
 
 
 check_classification_head = card("assignment 11.4", ClassificationHead, _classification_head_cases)
-
-
-def _kept(n: int, m: int, room: int) -> tuple[int, int]:
-    """How many tokens of the two texts are left."""
-    while n + m > room:
-        n, m = (n - 1, m) if n > m else (n, m - 1)
-    return n, m
 
 
 def pair_layout(pairs: Sequence[tuple], S: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -152,7 +141,9 @@ def pair_layout(pairs: Sequence[tuple], S: int) -> tuple[Tensor, Tensor, Tensor]
     rows = []
     for a, b in pairs:
         room = S - (2 if b is None else 3)
-        n, m = _kept(len(a), len(b or []), room)
+        n, m = len(a), len(b or [])
+        # The longer text loses tokens down to the other's length, then they lose in turn, B first.
+        n, m = min(n, max(room - m, (room + 1) // 2)), min(m, max(room - n, room // 2))
         head = [CLS, *a[:n], SEP]
         tail = [] if b is None else [*b[:m], SEP]
         padding = [PAD] * (S - len(head) - len(tail))

@@ -97,16 +97,10 @@ def card(
     if mistakes is None:
         mistakes = read_mistakes(FOLDER / f"{chapter}.txt").get(title, {})
 
-    @functools.lru_cache(4)
-    def questions_of(seed: int) -> list[Case]:
-        with torch.random.fork_rng(devices=()):  # for the first numbers of modules
-            torch.manual_seed(seed)
-            return list(cases(Draw(seed)))
-
-    def ask_all(answer: Callable, seed: int, limited: bool = False) -> tuple[list, list[bool]]:
+    def ask_all(questions: list[Case], answer: Callable, seed: int, limited: bool = False):
         """The outcomes, and whether the inputs were changed, up to one that stops."""
         outcomes, touched = [], []
-        for case in questions_of(seed):
+        for case in questions:
             inputs = copy.deepcopy(case.inputs)
             outcomes.append(ask(case.ask, answer, inputs, seed, limited))
             touched.append(changed(case.inputs, inputs))
@@ -115,17 +109,22 @@ def card(
         return outcomes, touched
 
     @functools.lru_cache(4)
-    def right_of(seed: int) -> list:
-        return ask_all(reference, seed)[0]
+    def drawn(seed: int) -> tuple[list[Case], list]:
+        """The questions, and what is right."""
+        with torch.random.fork_rng(devices=()):  # for the first numbers of modules
+            torch.manual_seed(seed)
+            questions = list(cases(Draw(seed)))
+        return questions, ask_all(questions, reference, seed)[0]
 
     @functools.lru_cache(4)
     def mistakes_of(seed: int) -> dict[str, tuple[list, list[bool]]]:
-        return {name: ask_all(wrong_answer(reference, mistakes[name]), seed) for name in mistakes}
+        wrong = {name: wrong_answer(reference, edits) for name, edits in mistakes.items()}
+        return {name: ask_all(drawn(seed)[0], answer, seed) for name, answer in wrong.items()}
 
     def check(answer, seed: int | None = None, name: str = "") -> Report:
         seed = 0 if seed is None else seed
-        questions, right = questions_of(seed), right_of(seed)
-        outcomes, touched = ask_all(answer, seed, limited=True)
+        questions, right = drawn(seed)
+        outcomes, touched = ask_all(questions, answer, seed, limited=True)
         atols = [case.atol for case in questions]
         held = [*map(same, outcomes, right, atols)]
         if all(is_nothing(x) for x, ok in zip(right, held, strict=False) if ok):
@@ -144,7 +143,8 @@ def card(
                 texts = explain(case, reference, outcomes[k], right[k], named, touched[k], none)
             properties.append(Property(case.name, holds, case.weight, asked, **texts))
         if pure:
-            what, spoilt = "leaves its inputs as they were", CHANGED * any(touched)
+            what = "leaves its inputs as they were"
+            spoilt = CHANGED if any(touched) else ""
             asked = bool(spoilt) or any(held)  # who does nothing earns nothing by it
             properties.append(Property(what, asked and not spoilt, 1.0, asked, reason=spoilt))
         return Report(title, properties, place, name or getattr(answer, "__name__", title))

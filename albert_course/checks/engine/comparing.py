@@ -76,7 +76,7 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
         turned = f"; in the order {order} its dimensions would be right" if order else ""
         return f"the shape is {tuple(a.shape)}, not {tuple(b.shape)}{turned}"
     close = torch.isclose(a.double(), b.double(), rtol=1e-4, atol=atol, equal_nan=True)
-    if b.dtype == torch.bool != a.dtype:
+    if b.dtype == torch.bool and a.dtype != torch.bool:
         return f"the dtype is {a.dtype}: PyTorch adds such a mask"
     places, count = (~close).nonzero(), b.numel()
     if count == 1:
@@ -86,9 +86,9 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
     if b.dtype == torch.bool and not close.any():
         return "True and False are swapped"
     x, y = a.double().flatten(), b.double().flatten()
-    if len(y.unique()) > 1 < (y != 0).sum():  # one number is always some times another
+    if len(y.unique()) > 1 and (y != 0).sum() > 1:  # one number is always some times another
         ratio, shift = (x / y)[y != 0].median(), (x - y).median()
-        if _alike(x, ratio * y) and abs(ratio - 1) > 0.001 < abs(ratio):
+        if _alike(x, ratio * y) and abs(ratio) > 0.001 and abs(ratio - 1) > 0.001:
             return f"each number is {ratio:.4g} times the right one"
         if _alike(x - y, shift):
             return f"each number is {shift:+.4g} away from the right one"
@@ -100,7 +100,7 @@ def _of_numbers(a: torch.Tensor, b: torch.Tensor, atol: float) -> str:
     alone = [
         f", all at index {places[0, axis]} of dimension {axis}"
         for axis in range(a.ndim)
-        if 1 < len(places) and len(places[:, axis].unique()) == 1 < a.shape[axis]
+        if len(places) > 1 and a.shape[axis] > 1 and len(places[:, axis].unique()) == 1
     ]
     verb, at = "differ" if len(places) > 1 else "differs", tuple(places[0])
     return (
@@ -149,7 +149,7 @@ def _same_numbers(got, expected, atol: float) -> bool:
     a, b = (torch.as_tensor(value).detach().cpu().to_dense() for value in (got, expected))
     if b.ndim == 0 and a.numel() == 1:
         a = a.reshape(())  # a number, and a tensor of one, are the same answer
-    if a.shape != b.shape or a.is_complex() or b.dtype == torch.bool != a.dtype:
+    if a.shape != b.shape or a.is_complex() or (b.dtype == torch.bool and a.dtype != b.dtype):
         return False  # a mask of numbers is added where one of truth values hides
     if not a.is_floating_point() and not b.is_floating_point():
         return bool((a == b).all())

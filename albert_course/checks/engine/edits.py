@@ -86,6 +86,8 @@ def edited(source: str, edit: str) -> str:
 
     >>> edited("y = f(\\n    x,\\n)", "f(x) => g(x)")
     'y = g(x)'
+    >>> edited("y = 0\\ny = f(\\n    x,\\n)\\nz = y", "y = x")
+    'y = 0\\ny = x\\nz = y'
     """
     if " =>" in edit:
         old, new = edit.split(" =>")

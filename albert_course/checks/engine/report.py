@@ -105,7 +105,7 @@ class Report:
         ok = [one for one in self.properties if one.passed]
         unasked = [one for one in self.properties if not one.asked]
         place = f", {self.place}" if self.place and not self.passed else ""
-        held = f"{len(ok)} of {len(self.properties)} properties hold{'s' * (len(ok) == 1)}"
+        held = f"{len(ok)} of {len(self.properties)} properties hold{'s' if len(ok) == 1 else ''}"
         lines = [f"{name}{place}: {held} (score {self.score:.2f})"]
         ends = [f"  ----  not asked: {_joined(unasked)}"] if unasked else []
         ends += [f"  ok    {_joined(ok)}"] if ok else []
