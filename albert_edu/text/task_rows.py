@@ -67,11 +67,11 @@ def _checked(source: object, rows: list[dict], columns: tuple, right: tuple, mak
             example = make(row, *texts)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             bad.append(f"{place}: {error} in { ({name: row.get(name) for name in right})!r:.200}")
+            continue
+        if all(map(str.strip, texts)):
+            examples.append(example)
         else:
-            if all(map(str.strip, texts)):
-                examples.append(example)
-            else:
-                empty.append(place)
+            empty.append(place)
     what = "cannot be used" if bad else "have no text and are left out"
     first = "; ".join((bad or empty)[:10])
     message = f"{source}: {len(bad or empty):,} of {len(rows):,} rows {what}: {first}"

@@ -151,8 +151,9 @@ def as_data(
     longest = max(len(ids) for ids, _, _ in laid)
     if longest > sequence_length:
         raise ValueError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
-    padded = (
-        [row + [0] * (longest - len(row)) for row in part] for part in zip(*laid, strict=True)
-    )
-    parts = map(torch.tensor, padded)
-    return TaskData(*(part.unflatten(0, (-1, *choices)) for part in parts), torch.tensor(labels))
+
+    def padded(rows: tuple) -> Tensor:
+        return torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+
+    parts = (padded(rows).unflatten(0, (-1, *choices)) for rows in zip(*laid, strict=True))
+    return TaskData(*parts, torch.tensor(labels))
