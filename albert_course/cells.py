@@ -73,6 +73,18 @@ def record(name: str) -> dict:
     return json.loads(place.read_text(encoding="utf-8"))
 
 
+def outcomes() -> dict:
+    """Return what the records decide, which is figures/outcomes.json; the claims page shows it."""
+    return json.loads((course_folder() / "figures" / "outcomes.json").read_text(encoding="utf-8"))
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Display a figure, and under it, folded away, its description for those who cannot see it."""
+    # JupyterLab drops the alt text of an output image, so it is shown below as text, too.
+    words = f"<details><summary>Description of the figure</summary>{alt}</details>"
+    display(Image(_png(figure), alt=alt), Markdown(words))
+
+
 def story_questions(
     stories: "datasets.Dataset", count: int = 1000, seed: int = 0
 ) -> list[SpanExample]:
@@ -94,18 +106,6 @@ def story_questions(
         start += sum(len(sentence) + 1 for sentence in told[:asked])
         examples.append(SpanExample(question, " ".join(told), (answer,), start))
     return examples
-
-
-def outcomes() -> dict:
-    """Return what the records decide, which is figures/outcomes.json; the claims page shows it."""
-    return json.loads((course_folder() / "figures" / "outcomes.json").read_text(encoding="utf-8"))
-
-
-def show(figure: Figure, alt: str) -> None:
-    """Display a figure, and under it, folded away, its description for those who cannot see it."""
-    # JupyterLab drops the alt text of an output image, so it is shown below as text, too.
-    words = f"<details><summary>Description of the figure</summary>{alt}</details>"
-    display(Image(_png(figure), alt=alt), Markdown(words))
 
 
 def _png(figure: Figure) -> bytes:

@@ -36,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     option = learning.add_argument
     option("--device", default="auto", help="auto, cpu or cuda")
     option("--batch-size", type=int, default=32, help="sequences, or labelled rows, of a step")
-    option("--sequence-length", type=int, default=128, help="tokens, at most what a model has")
+    option("--sequence-length", type=int, default=128, help="tokens, or all that a model takes")
     option("--seed", type=int, default=0, help="of the weights, the batches and dropout")
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
 

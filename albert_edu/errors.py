@@ -67,7 +67,8 @@ def read_json(path: Path, kind: type[Exception]) -> dict:
 def explain(error: Exception) -> str:
     """Return an error as one sentence; the trace of one that nobody expects goes into a file.
 
-    Expected are those that a line of the course raises, and those of the system.
+    Expected are those that a line of the course raises, those of the system, and a package that is
+    missing. Under torchrun, the end of another worker is told as what it is.
     """
     raised_at = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
     ours = isinstance(error, EXPECTED) and any(package in raised_at.parents for package in PACKAGES)
@@ -76,6 +77,7 @@ def explain(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         run = f"{sys.executable} -m pip install -e '.[test]'"
         return f"{error.name} is not installed. In the course's folder, run: {run}"
+    # How torch's two backends and its store tell that another worker is gone.
     lost = isinstance(error, RuntimeError) and re.search("gloo|nccl|connection", str(error), re.I)
     with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
         traceback.print_exception(error, file=file)

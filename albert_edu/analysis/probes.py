@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-L2 = 1e-3
+L2 = 1e-3  # how strong the penalty on large weights is
 
 
 def linear_probe(
@@ -23,7 +23,7 @@ def linear_probe(
 
     The recall is that of each true class, NaN if it does not occur. The problem is convex, so there
     is no seed and no learning rate to choose. Features are standardised with the training set's
-    mean and spread; the squared norm of the weights has a weight of L2.
+    mean and spread. The penalty is ``L2`` times the squared norm of the weights.
     """
     mean, spread = features.double().mean(0), features.double().std(0).clamp(min=1e-6)
     x, x_test = ((part.double() - mean) / spread for part in (features, test_features))

@@ -109,7 +109,7 @@ def tensor_names(model: nn.Module) -> dict[str, str]:
     table = {row[0]: row[place].replace("LAYER", layer[place]) for row in rows}
     for name, _ in model.named_parameters():
         module, kind = name.rsplit(".", 1)
-        numbers = re.findall(r"\.(\d+)\.", module)  # of a block, outside the encoder none
+        numbers = re.findall(r"\.(\d+)\.", module)  # the block's; there is none outside the encoder
         theirs = table[re.sub(r"\.\d+\.", ".{block}.", module)]
         names[name] = f"{theirs.format(block=''.join(numbers))}.{kind}"
     return names

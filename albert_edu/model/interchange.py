@@ -110,7 +110,7 @@ def model_folder(name: str | Path) -> Path:
         return Path(snapshot_download(name, allow_patterns=HUB_FILES))
     except Exception as error:  # a dozen kinds: its own, those of HTTP and of the network
         tried = f"{name} is no folder, no shipped model ({', '.join(SHIPPED)})"
-        why = " ".join(str(error).split())  # some have several lines
+        why = " ".join(str(error).split())  # an error may have several lines
         raise InterchangeError(f"{tried}, and none came from the Hub: {why}") from error
 
 

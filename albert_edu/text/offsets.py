@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from albert_edu.text.hub_tokenizer import HubTokenizer, Tokenizer
 from albert_edu.text.tokenizer import UNKNOWN, WORD_START, TokenizerError
 
-MANY, MOST = 0.005, 0.3  # shares of unknown tokens: from these on warned of, and refused
+# Shares of unknown tokens that are warned of, and refused. In text of another script half of the
+# tokens are word marks, which are known.
+MANY, MOST = 0.005, 0.3
 
 
 def tokens_with_offsets(text: str, tokenizer: Tokenizer) -> tuple[list[int], list[tuple[int, int]]]:
@@ -29,10 +31,10 @@ def tokens_with_offsets(text: str, tokenizer: Tokenizer) -> tuple[list[int], lis
                 places.append(found.span())
             elif places:  # an accent that stands alone belongs to the letter before it
                 places[-1] = (places[-1][0], found.end())
-    ranges = []  # the letters of each token, from where to where
+    ranges = []  # of letters, one for each token: from ``first`` up to ``last``
     at = 0
     for part in plain.lower().split(UNKNOWN):
-        # SentencePiece joins blanks, and says from which letter each of its own came.
+        # SentencePiece joins blanks; ``origins`` has the letter of ``part`` behind each of its own.
         _, origins = tokenizer.processor.normalize(part, with_offsets=True)
         end = 0
         for piece in tokenizer.processor.encode(part, out_type=str):
@@ -65,10 +67,11 @@ def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the tex
             named = zip(ids, places, strict=True)
             unknown.update(text[a:b] for i, (a, b) in named if i == tokenizer.unk_id)
     share = unknown.total() / max(1, count)
-    another_script = share > MOST and any(map(str.isalpha, "".join(unknown)))  # not marks alone
+    # Marks alone are no other script.
+    another_script = share > MOST and any(map(str.isalpha, "".join(unknown)))
     symbols = ", ".join(f"{symbol!r} {times:,}" for symbol, times in unknown.most_common(8))
     message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
-    if another_script:  # of such text half the tokens are word marks
+    if another_script:
         raise TokenizerError(f"{message} This tokenizer was learnt for other text.")
     if share > MANY:
         warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=3)

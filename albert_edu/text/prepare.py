@@ -109,7 +109,7 @@ def _sentences(corpora: list) -> Iterator[str]:
 
 
 def _ours(name: str) -> set[str]:
-    """Return which corpora of the course a name means, one or several with plus signs, else {}."""
+    """Return the corpora of the course in a name such as "sotu+imdb"; none for any other name."""
     kinds = {"stories" if part.startswith("stories:") else part for part in name.split("+")}
     return kinds if NAMED.keys() >= kinds else set()
 

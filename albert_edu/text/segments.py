@@ -16,7 +16,7 @@ from albert_edu.text.tokenized import TokenizedCorpus
 
 Objective = Literal["sop", "nsp", "none"]
 SPECIALS = 3  # [CLS] A [SEP] B [SEP]
-NSP_TRIES = 8  # draws that fall outside a pair's own document, to find it a random segment
+NSP_TRIES = 8  # to find a random segment for a pair, counting draws outside its own document
 LONGEST = 512  # tokens of the longest sequence that one would ask for, as in the paper
 
 
@@ -58,8 +58,8 @@ class PairSampler:
             raise CorpusError(_why_no_pair(corpus, two_sentences[same_document], sequence_length))
         by_topic = negatives == "topic"
         self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
-        # Of the draws for a large document most fall into it. Without more of them, few of its
-        # pairs would survive.
+        # Most draws for a large document fall into that document itself. So there are more of them,
+        # up to a hundred times as many; otherwise few of its pairs would find a random segment.
         outside = 1 - np.bincount(corpus.document_of[self.followers]).max() / len(self.followers)
         self.tries = int(NSP_TRIES / max(outside, 0.01))
         groups = self.group_of[self.starts]

@@ -143,17 +143,14 @@ def as_data(
     """
     if not pairs:
         raise ValueError("there is no example to encode.")
-    laid = []
-    for a, b in pairs:
-        head = [tokenizer.cls_id, *a, tokenizer.sep_id]
-        tail = [] if b is None else [*b, tokenizer.sep_id]
-        laid.append((head + tail, [0] * len(head) + [1] * len(tail), [1] * len(head + tail)))
-    longest = max(len(ids) for ids, _, _ in laid)
+    cls, sep = tokenizer.cls_id, tokenizer.sep_id
+    laid = [[cls, *a, sep, *([] if b is None else [*b, sep])] for a, b in pairs]
+    longest = max(map(len, laid))
     if longest > sequence_length:
         raise ValueError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
-
-    def padded(rows: tuple) -> Tensor:
-        return torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-
-    parts = (padded(rows).unflatten(0, (-1, *choices)) for rows in zip(*laid, strict=True))
+    token_ids = torch.tensor([ids + [0] * (longest - len(ids)) for ids in laid])
+    position = torch.arange(longest)
+    tokens = position < torch.tensor([[len(ids)] for ids in laid])
+    in_b = tokens & (position >= torch.tensor([[len(a) + 2] for a, _ in pairs]))
+    parts = (part.long().unflatten(0, (-1, *choices)) for part in (token_ids, in_b, tokens))
     return TaskData(*parts, torch.tensor(labels))

@@ -106,7 +106,7 @@ def only_process(folder: Path) -> Iterator[None]:
         with FileLock(folder / ".lock", timeout=0):
             yield
     except Timeout:
-        raise CheckpointError(f"another process trains in {folder}. Give another one.") from None
+        raise CheckpointError(f"another process trains in {folder}. Give another folder.") from None
 
 
 def check_free(folder: Path) -> None:

@@ -46,11 +46,11 @@ def finetune(
 ) -> None:
     """Train the model in place, on the device it is on.
 
-    It is the loop of ``pretrain`` on one process, in float32 and whole batches, and it keeps no
-    checkpoints. Step t sees rows and dropout that depend on (seed, t) only; the encoder's
-    dropout is that of its config. ``describe`` is the title of a progress bar. Raises
-    NonFiniteLoss, ValueError for settings that ask for more, and RuntimeError under torchrun with
-    several workers.
+    It is the loop of ``pretrain`` on one process, in float32 and whole batches. Step t sees rows
+    and dropout that depend on (seed, t) only; the encoder's dropout is that of its config.
+    ``checkpoint_every`` and ``gradient_checkpointing`` have no effect. ``describe`` is the title of
+    a progress bar. Raises NonFiniteLoss, ValueError for another precision, for ``accumulate`` and
+    for ``compile``, and RuntimeError under torchrun with several workers.
     """
     check_numbers(locals(), 1, 1_000_000, "batch_size")
     check_choices(settings, precision=("float32",), accumulate=(1,), compile=(False,))

@@ -12,7 +12,7 @@ from albert_edu.training.lamb import Lamb, parameter_groups
 
 @dataclass(frozen=True)
 class PretrainSettings:
-    """How to pre-train; the paper's are in its section 4.1. Raises ValueError, naming the field."""
+    """How to pre-train; section 4.1 has the paper's values. A bad one is a ValueError."""
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up
