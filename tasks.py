@@ -34,7 +34,7 @@ BROWSERS += [r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe"]
 # What each command installs, and the Python modules that it runs.
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "reproduce": ("lab,paper", [["albert_paper", "reproduce"]]),
-    "lab": ("lab,paper", [["jupyter", "lab", *ROOT_MAY, f"--LabApp.default_url={FIRST}"]]),
+    "lab": ("lab,paper", [["jupyterlab", *ROOT_MAY, f"--LabApp.default_url={FIRST}"]]),
     "test": ("test", [*LINT, [*PYTEST, *NBVAL, "tests", "notebooks"]]),
     "test-fast": ("test", [*LINT, [*PYTEST, *FAST]]),
     "test-lowest": ("test", [[*PYTEST, *FAST]]),

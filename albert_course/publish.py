@@ -21,8 +21,9 @@ def publish(repository: str) -> list[str]:
     course = course_folder()
     edits = {course / name: edit for name, edit in places(repository).items()}
     name = repository.split("/")[1]
-    # Editable, so that the records of the clone are found from any folder.
-    line = f"!git clone --depth 1 https://github.com/{repository} && pip install -q -e ./{name}"
+    # Editable, so that the records of the clone are found from any folder; Jupyter is Colab's own.
+    clone = f"git clone --depth 1 https://github.com/{repository}"
+    line = f"!{clone} && pip install -q -e './{name}[paper]'"
     bring = rf": run the next line in a new cell, then restart the kernel\\n{line}"
     cell = r"(this kernel has no albert_course)(?:(?!\\\").)*", bring  # inside the notebook's JSON
     notebooks = sorted(course.glob("notebooks/**/*.ipynb"))
