@@ -19,7 +19,7 @@ FAST = ["-m", "not slow", "--ignore=tests/test_jupyterlab.py", "--ignore=tests/f
 PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 NBVAL += ["--nbval-cell-timeout", "300", "--nbval-kernel-startup-timeout", "120"]
-LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."]]
+LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
 FIRST = "/lab/tree/notebooks/00_start_here.ipynb"
 ROOT_MAY = ["--allow-root"] if hasattr(os, "getuid") and os.getuid() == 0 else []
 
@@ -136,13 +136,14 @@ def write_constraints(python: Path) -> None:
     frozen = subprocess.check_output(
         [python, "-m", "pip", "freeze", "--exclude-editable"], text=True
     )
-    lines = [line for line in frozen.splitlines() if "==" in line and "torch==" not in line]
-    ours = [
-        line
-        for line in lines
-        if not line.startswith(("nvidia", "triton", "cuda", "setuptools", "uv=="))
-    ]
-    Path("constraints.txt").write_text("\n".join([CONSTRAINTS, *ours, ""]), "utf-8")
+    skipped = ("torch==", "nvidia", "triton", "cuda", "setuptools==", "uv==")
+    versions = []
+    for line in frozen.splitlines():
+        name, found, version = line.partition("==")
+        if found and not line.startswith(skipped):
+            versions.append((name.lower().replace("_", "-"), version))  # as indexes spell it
+    lines = [f"{name}=={version}" for name, version in sorted(versions)]
+    Path("constraints.txt").write_text("\n".join([CONSTRAINTS, *lines, ""]), "utf-8")
 
 
 CONSTRAINTS = """\

@@ -53,14 +53,11 @@ def requirements(extra: str) -> "list[Requirement]":
     from packaging.requirements import Requirement
 
     asked = [Requirement(line) for line in importlib.metadata.requires("albert-edu") or []]
+    library = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
     if not extra:
-        return [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
-    marked = [one for one in asked if one.marker is not None]
-    return [
-        one
-        for one in marked
-        if one.marker.evaluate({"extra": extra}) and not one.marker.evaluate({"extra": ""})
-    ]
+        return library
+    others = [one for one in asked if one not in library]
+    return [one for one in others if one.marker and one.marker.evaluate({"extra": extra})]
 
 
 def what_is_here(wanted: "Requirement") -> str:
