@@ -27,7 +27,7 @@ LONG_YET = {
 }
 # A package or a room of the library may import from itself and from those of a lower storey.
 STOREY = {
-    **{"config": 0, "errors": 0, "progress": 0},
+    **{"batch": 0, "config": 0, "errors": 0, "progress": 0},
     **{"text": 1, "model": 2, "training": 3, "analysis": 3},
     **{"command_line": 4, "cli": 5, "__main__": 6, "__init__": 6},
     **{"albert_course": 7, "albert_paper": 8},
