@@ -22,7 +22,7 @@ from albert_edu.progress import progress_bar
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings, suited_to
+from albert_edu.training.settings import TrainSettings, suited_to
 from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import here_and_now, write_json
@@ -139,9 +139,9 @@ class Run:
             done += stage.steps
         return model.eval(), text, curve, seconds
 
-    def settings(self, stage: Stage, device: torch.device | None = None) -> PretrainSettings:
+    def settings(self, stage: Stage, device: torch.device | None = None) -> TrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""
-        return PretrainSettings(
+        return TrainSettings(
             stage.steps,
             stage.learning_rate,
             warmup_steps=int(self.warmup * stage.steps),

@@ -16,7 +16,7 @@ from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import SpanData, SpanExample, TaskData, encode_pairs, encode_spans
 from albert_edu.training.metrics import label_scores, squad_scores
-from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+from albert_edu.training.settings import TrainSettings, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient
 
 Task = TaskData | SpanData
@@ -42,7 +42,7 @@ def make_ready(
 
 
 def finetune(
-    model: TaskModel, train: Task, settings: PretrainSettings, batch_size: int = 32, describe=None
+    model: TaskModel, train: Task, settings: TrainSettings, batch_size: int = 32, describe=None
 ) -> None:
     """Train the model in place, on the device it is on.
 
