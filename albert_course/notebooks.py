@@ -86,9 +86,14 @@ def _execute(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
 
     import nbclient
 
-    options = {"timeout": 300, "kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"]}
     notebook = nbformat.read(path, as_version=4)
-    nbclient.execute(notebook, cwd=str(path.parent), **options)  # in place
+    nbclient.execute(  # in place
+        notebook,
+        cwd=str(path.parent),
+        timeout=300,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],
+    )
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     megabyte = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return notebook, spent.ru_utime + spent.ru_stime, spent.ru_maxrss / megabyte

@@ -10,8 +10,8 @@ from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.config import check_numbers
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.text.batches import IGNORE, PretrainingBatch
-from albert_edu.text.offsets import check_known
 from albert_edu.text.tasks import Tokenizer, as_data
+from albert_edu.text.unknown import check_known
 
 MASK = "[MASK]"
 SAMPLE = "four score and seven years ago our fathers brought forth on this continent a new nation"

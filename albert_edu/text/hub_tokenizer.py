@@ -62,6 +62,11 @@ class HubTokenizer:
         """Return the token ids of a text, without special ones; "[MASK]" becomes that token."""
         return self.tokenizer.encode(check_text(text), add_special_tokens=False).ids
 
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return token ids, and the characters [start, end) that each token stands for."""
+        encoding = self.tokenizer.encode(check_text(text), add_special_tokens=False)
+        return encoding.ids, encoding.offsets
+
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
         return [self.tokenizer.id_to_token(int(i)) for i in ids]

@@ -15,11 +15,11 @@ from albert_edu.config import check_numbers
 from albert_edu.errors import blame
 from albert_edu.text.corpora import NAMED, hold_out, load_corpus
 from albert_edu.text.files import hub_rows, text_files
-from albert_edu.text.offsets import MANY, check_known
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
+from albert_edu.text.unknown import MANY, check_known
 
 CACHE_VERSION = "held0.1-seed0-9"  # change it with the way text is prepared: old caches are ignored
 SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"
@@ -60,7 +60,7 @@ def prepare(
     own. What is prepared is kept in ``cache_folder()``: named corpora by their name, files and
     folders by their content, sets of the Hub by the version that ``datasets`` has. Raises
     CorpusError for text that cannot be used, and TokenizerError for text that the tokenizer does
-    not know (``offsets.check_known``).
+    not know (``unknown.check_known``).
     """
     name = str(name)
     kinds = _ours(name)
@@ -91,7 +91,7 @@ def prepare(
                 tokenizer = AlbertTokenizer.train(chain(sample, lesson), vocab_size)
             whole = Path(scratch, "whole")
             for part, side in (("train", train), ("held_out", held)):
-                TokenizedCorpus.encode(chain.from_iterable(side), tokenizer, whole / part)
+                TokenizedCorpus.write(chain.from_iterable(side), tokenizer, whole / part)
             if TokenizedCorpus.load(whole / "train").unknown_share > MANY:
                 check_known(tokenizer, _sentences(train), f"{name} (the training part)")
             tokenizer.save(whole)
