@@ -9,6 +9,7 @@ import torch
 from albert_edu.analysis.inspect import fill, inspect
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
+from albert_edu.errors import InputError
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
@@ -101,7 +102,7 @@ def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
     out, settings = options.out, _settings(options)
     if out and out.exists() and any(out.iterdir()):
-        raise ValueError(f"{out} is not empty. Give another --out.")
+        raise InputError(f"{out} is not empty. Give another --out.")
     torch.manual_seed(options.seed)
     train = read_rows(options.data[0])
     test = read_rows(options.data[1], like=train)

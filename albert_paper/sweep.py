@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import RunError
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.progress import progress_bar
@@ -196,7 +197,7 @@ def do_run(
         model, text, curve, seconds = run.train(checkpoints, device, describe)
     except Exception as error:
         failed = f"training {run.row}, seed {run.seed} ({checkpoints}) failed"
-        raise RuntimeError(f"{failed}: {type(error).__name__}: {error}") from error
+        raise RunError(f"{failed}: {type(error).__name__}: {error}") from error
     if keep:
         save_pretrained(model, text.tokenizer, keep)
     found = measure(model, text, run) | {"training_curve": curve, "training_seconds": seconds}

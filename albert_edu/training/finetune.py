@@ -9,6 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.config import check_choices, check_numbers
+from albert_edu.errors import RunError
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
 from albert_edu.progress import progress_bar
@@ -55,7 +56,7 @@ def finetune(
     check_numbers(locals(), 1, 1_000_000, "batch_size")
     check_choices(settings, precision=("float32",), accumulate=(1,), compile=(False,))
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
-        raise RuntimeError("fine-tuning is the work of one process: start it without torchrun.")
+        raise RunError("fine-tuning is the work of one process: start it without torchrun.")
     rows = train.data if isinstance(train, SpanData) else train
     device, optimizer = next(model.parameters()).device, make_optimizer(model, settings)
     cuda = [device] if device.type == "cuda" else []

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 import torch
 from torch import nn
 
+from albert_edu.errors import CourseError
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
 from albert_edu.training.evaluate import tally
@@ -13,7 +14,7 @@ from albert_edu.training.settings import TrainSettings
 from albert_edu.training.workers import Workers
 
 
-class NonFiniteLoss(RuntimeError):
+class NonFiniteLoss(CourseError, RuntimeError):
     """Training met NaN or infinity; the message names the step and the first tensor.
 
     A GPU is only looked at when a record or a checkpoint is due, because looking makes it wait.
