@@ -12,9 +12,8 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.model.albert import AlbertForPretraining, check_vocabulary, evaluation_mode
 from albert_edu.text.batches import IGNORE, PretrainingBatch, PretrainingStream
-from albert_edu.training.evaluate import check_vocabulary
 
 Half = Literal["attention", "ffn"]
 LEAST_COST = 0.3  # nats that a living half is worth

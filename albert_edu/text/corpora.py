@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from albert_edu.config import check_numbers
-from albert_edu.errors import blame
+from albert_edu.errors import errors_about
 from albert_edu.progress import progress_bar
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
@@ -62,7 +62,7 @@ def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Data
     kind, _, strengths = name.partition(":")
     if name in NAMED or kind == "stories":
         known = ", ".join(inspect.signature(stories).parameters)
-        with blame(name, CorpusError, f"After '{kind}:' comes name=number, of {known}."):
+        with errors_about(name, CorpusError, f"After '{kind}:' comes name=number, of {known}."):
             pairs = (part.split("=") for part in strengths.split(",") if part)
             numbers = {k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs}
             documents = NAMED[kind](**numbers)

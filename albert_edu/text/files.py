@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
-from albert_edu.errors import blame
+from albert_edu.errors import InputError, errors_about
 from albert_edu.text.sentences import HEAD, CorpusError, is_sentence_a_line, looks_like
 
 PART_CHARACTERS = 1 << 13  # a longer file is cut into documents of about three pages
@@ -59,9 +59,10 @@ def file_documents(path: Path) -> Iterator[dict]:
 
 @contextmanager
 def opened_rows(file: Path, advice: str) -> Iterator:
-    """Give the rows of a file, which may not fit into memory; see ``blame`` for what goes wrong.
+    """Give the rows of a file, which may not fit into memory.
 
-    That a row has more cells than the header names is an error, which pandas would cut.
+    What goes wrong with it is a CorpusError. That a row has more cells than the header names is an
+    error, which pandas would cut.
     """
     from datasets import load_dataset
 
@@ -69,7 +70,7 @@ def opened_rows(file: Path, advice: str) -> Iterator:
         raise CorpusError(f"{file} does not exist, is empty, or is no regular file.")
     kind = ROWS[file.suffix.lower()]
     options = {"split": "train", "streaming": True} | (CELLS if kind == "csv" else {})
-    with blame(file, CorpusError, advice), warnings.catch_warnings():
+    with errors_about(file, CorpusError, advice), warnings.catch_warnings():
         warnings.filterwarnings("error", "Length of header")
         yield load_dataset(kind, data_files=str(file), **options)
 
@@ -80,7 +81,7 @@ def text_documents(file: Path, name: str) -> Iterator[dict]:
     With a sentence a line, which is said, a document ends at an empty line. Raises CorpusError for
     a file that is no prose or not in UTF-8.
     """
-    with blame(file, CorpusError), file.open(encoding="utf-8-sig") as text:
+    with errors_about(file, CorpusError), file.open(encoding="utf-8-sig") as text:
         head = text.read(HEAD)
         text.seek(0)
         if kind := looks_like(head):
@@ -96,7 +97,7 @@ def text_documents(file: Path, name: str) -> Iterator[dict]:
             return
         while part := text.read(PART_CHARACTERS) + text.readline(PART_CHARACTERS):
             if "\0" in part:
-                raise ValueError("it has zero bytes, as UTF-16 and programs have")
+                raise InputError("it has zero bytes, as UTF-16 and programs have")
             yield {"id": name, "text": part}
 
 

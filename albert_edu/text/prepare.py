@@ -12,7 +12,7 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
-from albert_edu.errors import blame
+from albert_edu.errors import errors_about
 from albert_edu.text.corpora import NAMED, hold_out, load_corpus
 from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.sentences import CorpusError
@@ -74,7 +74,7 @@ def prepare(
     folder = cache_folder() / f"{key}-{CACHE_VERSION}"
     if not folder.exists():
         advice = "Prepared text is kept there. Set ALBERT_EDU_CACHE to a folder of yours."
-        with blame(folder.parent, CorpusError, advice):
+        with errors_about(folder.parent, CorpusError, advice):
             folder.parent.mkdir(parents=True, exist_ok=True)
             temporary = tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True)
         with temporary as scratch:  # on the disk of the cache, where renaming is all or nothing

@@ -2,6 +2,7 @@
 
 import re
 
+from albert_edu.errors import CourseError
 from albert_edu.text.tokenizer import check_text
 
 PARAGRAPH_BREAK = re.compile(r"\n\s*\n|\u2029")
@@ -11,7 +12,7 @@ LINE_END = re.compile(r"[.!?…:;]\s*[\"'”’»›)\]}]*$")
 HEAD = 20_000  # characters that are enough to see what a text is
 
 
-class CorpusError(ValueError):
+class CorpusError(CourseError, ValueError):
     """Text or rows cannot be used; the message names the file or the row and what is wrong."""
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from albert_edu.errors import blame, read_text
+from albert_edu.errors import errors_about, read_text
 from albert_edu.text.files import ROWS, hub_rows, opened_rows
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tasks import Example, SpanExample
@@ -141,7 +141,7 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
     """Return the rows of a source, and the names of the classes if it declares them."""
     path = Path(source)
     if path.suffix.lower() == ".json":
-        with blame(source, CorpusError, COLUMNS):
+        with errors_about(source, CorpusError, COLUMNS):
             articles = json.loads(read_text(path, CorpusError))["data"]
             parts = [part for article in articles for part in article["paragraphs"]]
             none = {"is_impossible": False}  # SQuAD 1.1 does not say it

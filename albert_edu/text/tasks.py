@@ -14,6 +14,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.batch import IGNORE, TaskData
+from albert_edu.errors import InputError
 from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.unknown import check_known
 
@@ -68,7 +69,7 @@ def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length:
     """
     counts = {len(each.second) for each in examples if isinstance(each.second, tuple)}
     if len(counts) > 1:
-        raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
+        raise InputError(f"all examples must have as many choices, these have {sorted(counts)}.")
     _check_texts(tokenizer, (_texts(example) for example in examples[:LOOKED_AT]))
     pairs: list[tuple[TokenIds, TokenIds | None]] = []
     for example in examples:
@@ -107,7 +108,7 @@ def encode_spans(
         question = tokenizer.encode(example.question)[: min(64, sequence_length // 3)]
         context_ids, offsets = encode_context(example.context)
         if not context_ids:
-            raise ValueError(f"there is no token in the context {example.context!r:.80}.")
+            raise InputError(f"there is no token in the context {example.context!r:.80}.")
         places = np.array(offsets)  # T 2
         overlaps = (places[:, 0] < example.end) & (places[:, 1] > example.start)
         answer = np.flatnonzero(overlaps)  # tokens of the context
@@ -150,7 +151,7 @@ def as_data(
     them are one example. Raises ValueError if there is nothing, or if one is too long.
     """
     if not pairs:
-        raise ValueError("there is no example to encode.")
+        raise InputError("there is no example to encode.")
     rows = []
     for a, b in pairs:
         row = [tokenizer.cls_id, *a, tokenizer.sep_id]
@@ -159,7 +160,7 @@ def as_data(
         rows.append(row)
     longest = max(map(len, rows))
     if longest > sequence_length:
-        raise ValueError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
+        raise InputError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
     token_ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
     position = torch.arange(longest)
     attention_mask = position < torch.tensor([[len(row)] for row in rows])

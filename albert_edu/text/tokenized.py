@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int, UInt16
 
-from albert_edu.errors import blame
+from albert_edu.errors import errors_about
 from albert_edu.progress import progress_bar
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
@@ -81,7 +81,7 @@ class TokenizedCorpus:
         Raises CorpusError for files that are missing, cut short or do not belong together.
         """
         folder = Path(folder)
-        with blame(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
+        with errors_about(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
             tokens = np.memmap(folder / TOKENS, np.uint16, "r")
             with np.load(folder / OFFSETS) as offsets:
                 return cls(tokens, offsets["sentences"], offsets["documents"], offsets["topics"])
