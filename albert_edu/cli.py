@@ -9,6 +9,7 @@ import torch
 from albert_edu.analysis.inspect import fill, inspect
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
+from albert_edu.errors import InputError
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
@@ -17,7 +18,7 @@ from albert_edu.text.task_rows import read_rows
 from albert_edu.training import checkpoint, workers
 from albert_edu.training.finetune import finetune, majority, make_ready, task_scores
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings, suited_to
+from albert_edu.training.settings import TrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
 DATA = "rows in .jsonl, .csv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
@@ -101,7 +102,7 @@ def run_finetune(options) -> None:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
     out, settings = options.out, _settings(options)
     if out and out.exists() and any(out.iterdir()):
-        raise ValueError(f"{out} is not empty. Give another --out.")
+        raise InputError(f"{out} is not empty. Give another --out.")
     torch.manual_seed(options.seed)
     train = read_rows(options.data[0])
     test = read_rows(options.data[1], like=train)
@@ -137,9 +138,9 @@ def run_inspect(options) -> None:
     print(inspect(*interchange.load_pretrained(options.model)))
 
 
-def _settings(options, **usual) -> PretrainSettings:
+def _settings(options, **usual) -> TrainSettings:
     """The settings whose fields are options of the same name; they warm up over a tenth."""
     usual["warmup_steps"] = options.steps // 10
     given = {name: value for name, value in vars(options).items() if value is not None}
-    named = PretrainSettings.__annotations__.keys() & given
-    return PretrainSettings(**usual | {name: given[name] for name in named})
+    named = TrainSettings.__annotations__.keys() & given
+    return TrainSettings(**usual | {name: given[name] for name in named})

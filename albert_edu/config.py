@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Literal
 
+from albert_edu.errors import InputError
+
 Sharing = Literal["all", "attention", "ffn", "none"]
 Activation = Literal["gelu_tanh", "gelu_erf"]
 
@@ -25,7 +27,7 @@ def check_numbers(settings: object, low: int | float, high: int | float, *names:
     for name in names:
         value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
         if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
-            raise ValueError(f"{name} must be a {word} from {limits}, got {value!r}.")
+            raise InputError(f"{name} must be a {word} from {limits}, got {value!r}.")
 
 
 def check_choices(settings: object, **allowed: tuple) -> None:
@@ -33,7 +35,7 @@ def check_choices(settings: object, **allowed: tuple) -> None:
     for name, values in allowed.items():
         value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
         if value not in values:
-            raise ValueError(f"{name} must be one of {', '.join(map(str, values))}, got {value!r}.")
+            raise InputError(f"{name} must be one of {', '.join(map(str, values))}, got {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,10 @@ class AlbertConfig:
         check_choices(self, share=Sharing.__args__, activation=Activation.__args__)
         H, A = self.hidden_size, self.num_heads
         if H % A:
-            raise ValueError(f"hidden_size must be a multiple of num_heads, got {H} for {A} heads.")
+            raise InputError(f"hidden_size must be a multiple of num_heads, got {H} for {A} heads.")
 
     @property
-    def factorised(self) -> bool:
+    def has_projection(self) -> bool:
         """Whether there is a projection from E to H. The authors' code has none when E == H."""
         return self.embedding_size != self.hidden_size
 

@@ -65,7 +65,7 @@ def test_a_config_cannot_be_changed_behind_the_back_of_a_model():
 def test_a_bert_of_another_width_is_still_a_bert(name):
     wider = AlbertConfig.named(name).replace(hidden_size=384)
     assert wider == AlbertConfig.named(name, hidden_size=384)
-    assert (wider.embedding_size, wider.ffn_size, wider.factorised) == (384, 4 * 384, False)
+    assert (wider.embedding_size, wider.ffn_size, wider.has_projection) == (384, 4 * 384, False)
     assert AlbertConfig.named(name, hidden_size=384, embedding_size=96).embedding_size == 96
     assert AlbertConfig.named("albert-base-v2", hidden_size=384).embedding_size == 128
 

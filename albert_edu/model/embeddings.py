@@ -22,18 +22,12 @@ class FactorizedEmbedding(nn.Module):
         self.segment = nn.Embedding(config.num_segments, E)
         self.norm = nn.LayerNorm(E, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(config.hidden_dropout)
-        self.project = nn.Linear(E, H) if config.factorised else nn.Identity()
+        self.project = nn.Linear(E, H) if config.has_projection else nn.Identity()
 
     def forward(
         self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"]
     ) -> Float[Tensor, "B S H"]:
         S = token_ids.shape[1]
-        if S > self.position.num_embeddings:
-            raise ValueError(
-                f"a sequence of {S} tokens, but max_positions is "
-                f"{self.position.num_embeddings}: shorten the sequence, or build the "
-                f"model with max_positions={S}."
-            )
         x = self.word(token_ids) + self.segment(segment_ids)  # B S E
         x = x + self.position.weight[:S]  # B S E
         return self.project(self.dropout(self.norm(x)))  # B S H

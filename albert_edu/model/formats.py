@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig, check_choices
-from albert_edu.errors import blame
+from albert_edu.errors import CourseError, errors_about
 from albert_edu.model.albert import AlbertForPretraining
 
 FIELDS = {  # our field -> transformers' field
@@ -49,7 +49,7 @@ SUPPORTED = {  # fields that change what a model computes, with the values that 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
-class InterchangeError(ValueError):
+class InterchangeError(CourseError, ValueError):
     """The model cannot be written in that format, or the folder cannot be read; it says why."""
 
 
@@ -63,7 +63,7 @@ def to_transformers(config: AlbertConfig) -> dict:
         raise InterchangeError(f"transformers shares whole layers, not {config.share} alone.")
     settings = {theirs: getattr(config, ours) for ours, theirs in FIELDS.items()}
     settings["hidden_act"] = {"gelu_tanh": "gelu_new", "gelu_erf": "gelu"}[config.activation]
-    if not config.factorised and config.share == "none":
+    if not config.has_projection and config.share == "none":
         del settings["embedding_size"], settings["num_hidden_groups"]
         return {"model_type": "bert", **settings}
     L = config.num_layers
@@ -80,7 +80,7 @@ def from_transformers(settings: dict) -> AlbertConfig:
     of model, for sizes that cannot be, and for what our layers do not compute: relative positions,
     decoders, other activations, layers that repeat as a unit.
     """
-    with blame("config.json", InterchangeError, "It must describe an ALBERT or a BERT."):
+    with errors_about("config.json", InterchangeError, "It must describe an ALBERT or a BERT."):
         check_choices(dict.fromkeys(SUPPORTED) | settings, **SUPPORTED)
         kind = settings["model_type"]
         settings = dict.fromkeys(REQUIRED) | DEFAULTS[kind] | settings
@@ -93,7 +93,7 @@ def from_transformers(settings: dict) -> AlbertConfig:
         config = AlbertConfig(**fields)
     # Where E == H, an unshared ALBERT stays "all" in L groups: "none" would make it a BERT, whose
     # tensors have other names.
-    unshared = config.factorised and 1 < config.num_groups == config.num_layers
+    unshared = config.has_projection and 1 < config.num_groups == config.num_layers
     return config.replace(share="none") if unshared else config
 
 
@@ -167,7 +167,7 @@ def our_weights(
 
 def identity_projection(config: AlbertConfig) -> dict[str, Tensor]:
     """Return what transformers' ALBERT projects with where E == H and we do not: the identity."""
-    if config.factorised or config.share == "none":
+    if config.has_projection or config.share == "none":
         return {}
     name, H = "albert.encoder.embedding_hidden_mapping_in", config.hidden_size
     return {f"{name}.weight": torch.eye(H), f"{name}.bias": torch.zeros(H)}

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from albert_edu.errors import blame, read_file, read_json
+from albert_edu.errors import InputError, errors_about, read_file, read_json
 from albert_edu.model import formats
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError
@@ -53,7 +53,7 @@ def save_pretrained(
         settings["classifier_dropout_prob"] = settings["classifier_dropout"] = model.dropout.p
         if outputs > 1:
             if len(label_names) != outputs:
-                raise ValueError(f"{len(label_names)} label names for a head of {outputs} outputs.")
+                raise InputError(f"{len(label_names)} label names for a head of {outputs} outputs.")
             settings["id2label"] = dict(enumerate(label_names))
             settings["label2id"] = {name: i for i, name in enumerate(label_names)}
     settings["architectures"] = [settings["model_type"].title() + kind]
@@ -118,7 +118,7 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
     """Return the tensors of a folder, which are in one file or in shards."""
     shards = {WEIGHTS}
     if (folder / INDEX).exists() and not (folder / WEIGHTS).exists():
-        with blame(folder / INDEX, InterchangeError):
+        with errors_about(folder / INDEX, InterchangeError):
             named = read_json(folder / INDEX, InterchangeError)["weight_map"].values()
             shards = {Path(str(shard)).name for shard in named}  # of this folder alone
     tensors = {}

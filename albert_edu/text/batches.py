@@ -10,6 +10,7 @@ from torch import Tensor
 
 from albert_edu.batch import IGNORE, PretrainingBatch
 from albert_edu.config import check_choices, check_numbers
+from albert_edu.errors import InputError
 from albert_edu.text import masking
 from albert_edu.text.segments import SPECIALS, Objective, Pairs, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
@@ -50,7 +51,7 @@ class PretrainingStream:
         largest = int(self.corpus.tokens.max())
         size = len(self.tokenizer)
         if largest >= size:
-            raise ValueError(f"the corpus is another tokenizer's: it has id {largest} of {size}.")
+            raise InputError(f"the corpus is another tokenizer's: it has id {largest} of {size}.")
         self.sampler = PairSampler(
             self.corpus, self.objective, self.sequence_length, self.negatives
         )

@@ -8,6 +8,8 @@ import math
 import re
 from collections.abc import Callable, Iterable
 
+from albert_edu.errors import InputError
+
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")  # 01 is a name, not a number
 NEGATION = re.compile(r"^(?:not|non|no|un)[\s_-]*", re.IGNORECASE)
 
@@ -66,8 +68,8 @@ def class_names(labels: Iterable[str]) -> list[str]:
 
 
 def class_number(label: str, names: list[str]) -> int:
-    """Return the number of a label's class; ValueError names the classes that there are."""
+    """Return the number of a label's class; InputError names the classes that there are."""
     name = label if label in names else class_of_label(names)(label)
     if not label or name not in names:
-        raise ValueError(f"the label is not one of {', '.join(names):.300}")
+        raise InputError(f"the label is not one of {', '.join(names):.300}")
     return names.index(name)

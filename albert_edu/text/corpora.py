@@ -11,16 +11,20 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from albert_edu.config import check_numbers
-from albert_edu.errors import blame
+from albert_edu.errors import errors_about
 from albert_edu.names import warn_of_namesake
 from albert_edu.progress import progress_bar
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
+
+if TYPE_CHECKING:
+    import datasets
 
 
 def sotu_documents() -> Iterator[dict]:
@@ -80,7 +84,7 @@ def _named_documents(name: str) -> Iterable[dict]:
     """The documents of a corpus of the course; ``stories:name=number`` sets its strengths."""
     kind, _, given = name.partition(":")
     known = ", ".join(inspect.signature(stories).parameters)
-    with blame(name, CorpusError, f"After '{kind}:' comes name=number, of {known}."):
+    with errors_about(name, CorpusError, f"After '{kind}:' comes name=number, of {known}."):
         strengths = {}
         for part in filter(None, given.split(",")):
             strength, value = part.split("=")

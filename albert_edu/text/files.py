@@ -11,13 +11,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from albert_edu.errors import blame
+from albert_edu.errors import errors_about
 from albert_edu.names import must_be_here
 from albert_edu.text.rows import READERS, file_rows
 from albert_edu.text.sentences import HEAD, CorpusError, is_blank, is_sentence_a_line, looks_like
 from albert_edu.text.tokenizer import check_text
+
+if TYPE_CHECKING:
+    import datasets
 
 PART_CHARACTERS = 1 << 13  # a longer file is cut into documents of about three pages
 CORPORA = ("sotu", "imdb", "stories")  # those of the course, see ``corpora``
@@ -70,7 +73,7 @@ def text_documents(file: Path, name: str) -> Iterator[dict]:
     With a sentence a line, which is said, a document ends at an empty line. Raises CorpusError for
     a file that is no prose or not in UTF-8.
     """
-    with blame(file, CorpusError), file.open(encoding="utf-8-sig") as text:
+    with errors_about(file, CorpusError), file.open(encoding="utf-8-sig") as text:
         head = text.read(HEAD)
         text.seek(0)
         kind = looks_like(head)

@@ -13,7 +13,7 @@ import numpy as np
 import sentencepiece
 
 from albert_edu.config import check_numbers
-from albert_edu.errors import blame
+from albert_edu.errors import errors_about
 from albert_edu.names import warn_of_namesake
 from albert_edu.text.corpora import hold_out, is_named, load_corpus
 from albert_edu.text.files import hub_rows, text_files
@@ -109,7 +109,7 @@ def _write_copy(
     folder: Path, name: str, tokenizer: AlbertTokenizer | None, size: int, may_be_smaller: bool
 ) -> None:
     """Prepare a text aside and rename it: a copy is whole or not there."""
-    with blame(folder.parent, CorpusError, ADVICE):
+    with errors_about(folder.parent, CorpusError, ADVICE):
         folder.parent.mkdir(parents=True, exist_ok=True)
         # On the disk of the cache, where renaming is all or nothing.
         temporary = tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from albert_edu.errors import blame
+from albert_edu.errors import InputError, errors_about, parse_json
 from albert_edu.text.sentences import CorpusError
 
 LARGEST_CELL = 2**31 - 1  # characters; the csv module stops at 131,072 otherwise
@@ -23,7 +23,7 @@ def file_rows(file: Path, advice: str) -> Iterator[dict]:
     Raises CorpusError, with the ``advice``, for a file that is not there or cannot be read.
     """
     check_file(file)
-    with blame(file, CorpusError, advice):
+    with errors_about(file, CorpusError, advice):
         yield from READERS[file.suffix.lower()](file)
 
 
@@ -40,23 +40,15 @@ def check_file(file: Path) -> None:
 def text_lines(file: Path) -> Iterator[str]:
     """Yield the lines of a file in UTF-8 with their ends.
 
-    Raises ValueError for zero bytes and for the marks of a merge.
+    Raises InputError for zero bytes and for the marks of a merge.
     """
     with file.open(encoding="utf-8-sig", newline="") as lines:
         for number, line in enumerate(lines, 1):
             if "\0" in line:
-                raise ValueError("it has zero bytes, as UTF-16 and programs have")
+                raise InputError("it has zero bytes, as UTF-16 and programs have")
             if line.startswith("<<<<<<< "):
-                raise ValueError(f"line {number} is the mark of a merge: {line.strip()!r:.80}")
+                raise InputError(f"line {number} is the mark of a merge: {line.strip()!r:.80}")
             yield line
-
-
-def parse_json(text: str, place: str) -> object:
-    """Return the value of a JSON text; ValueError names the place, and a column that is twice."""
-    try:
-        return json.loads(text, object_pairs_hook=_object)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{place} is no JSON: {error}") from error
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict:
@@ -65,16 +57,17 @@ def _object(pairs: list[tuple[str, object]]) -> dict:
 
 
 def check_once(names: Iterable[str]) -> None:
-    """Raise ValueError for a name that is there twice."""
+    """Raise InputError for a name that is there twice."""
     twice = [name for name, times in Counter(names).items() if times > 1 and name]
     if twice:
-        raise ValueError(f"the column {twice[0]!r} is there twice")
+        raise InputError(f"the column {twice[0]!r} is there twice")
 
 
 def _json_lines(file: Path) -> Iterator[dict]:
     for number, line in enumerate(text_lines(file), 1):
         if line.strip():
-            yield _fields(parse_json(line, f"line {number}"), f"line {number}")
+            place = f"line {number}"
+            yield _fields(parse_json(line, place, object_pairs_hook=_object), place)
 
 
 def _json(file: Path) -> Iterator[dict]:
@@ -87,14 +80,14 @@ def _json(file: Path) -> Iterator[dict]:
     if is_row:
         yield from _json_lines(file)
         return
-    content = parse_json("".join(text_lines(file)), "it")
+    content = parse_json("".join(text_lines(file)), object_pairs_hook=_object)
     for number, row in enumerate(content if isinstance(content, list) else [content], 1):
         yield _fields(row, f"row {number}")
 
 
 def _fields(row: object, place: str) -> dict:
     if not isinstance(row, dict):
-        raise ValueError(f"{place} is {row!r:.50} and not an object of fields")
+        raise InputError(f"{place} is {row!r:.50} and not an object of fields")
     return row
 
 
@@ -106,10 +99,10 @@ def _csv(file: Path) -> Iterator[dict]:
     if len(header) == 1:
         for separator, name in SEPARATORS.items():
             if separator in header[0]:
-                raise ValueError(f"its cells are divided by {name}: save it with commas")
+                raise InputError(f"its cells are divided by {name}: save it with commas")
     for cells in rows:
         if len(cells) > len(header):
-            raise ValueError(
+            raise InputError(
                 f"line {rows.line_num} has {len(cells)} cells, and the header names {len(header)}: "
                 f"a cell with a comma needs quotes"
             )

@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 
+from albert_edu.errors import CourseError
 from albert_edu.text.tokenizer import check_text
 
 PARAGRAPH_BREAK = re.compile(r"\n\s*\n|\u2029")
@@ -34,7 +35,7 @@ WIKI = re.compile(r"\{\{[^{}]*\}\}|\[\[[^\[\]]*\]\]")
 LABEL = re.compile(r"^(?:(?:\d{1,4}|[a-zA-Z]|[ivxlc]+)[.)]|[^\w\s]|[^\t]{1,30}:)\t")
 
 
-class CorpusError(ValueError):
+class CorpusError(CourseError, ValueError):
     """Text or rows cannot be used; the message names the file or the row and what is wrong."""
 
 

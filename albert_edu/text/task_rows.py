@@ -8,19 +8,12 @@ of ``tasks``, which are encoded there.
 import warnings
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from albert_edu.errors import blame
+from albert_edu.errors import InputError, errors_about, parse_json
 from albert_edu.text.classes import class_names, class_number, label_text
 from albert_edu.text.files import hub_rows
-from albert_edu.text.rows import (
-    READERS,
-    check_file,
-    declared_classes,
-    file_rows,
-    parse_json,
-    text_lines,
-)
+from albert_edu.text.rows import READERS, check_file, declared_classes, file_rows, text_lines
 from albert_edu.text.sentences import CorpusError, is_blank
 from albert_edu.text.tasks import Example, SpanExample
 from albert_edu.text.tokenizer import check_text
@@ -69,7 +62,7 @@ class TaskRows(NamedTuple):
     There are no names for questions about a context or an article.
     """
 
-    examples: list[Example] | list[SpanExample]
+    examples: list[Example | SpanExample]
     class_names: list[str]
     form: Form
 
@@ -90,7 +83,8 @@ def read_rows(source: str | Path, like: TaskRows | None = None) -> TaskRows:
         labels = [label_text(row.get("label")) for row in rows]
         names = (like and like.class_names) or declared or class_names(labels)
     examples = _examples(source, rows, kind, names)
-    if names and not like and len({example.label for example in examples}) == 1:
+    used = {example.label for example in examples if isinstance(example, Example)}
+    if names and not like and len(used) == 1:
         raise CorpusError(f"{source}: all {len(examples)} rows have the same label: is it cut?")
     return TaskRows(examples, names, kind.form)
 
@@ -103,7 +97,7 @@ def _load(source: str) -> tuple[list[dict], list[str]]:
         return _squad_rows(path), []
     if suffix in READERS:
         rows = list(file_rows(path, ADVICE))
-        with blame(path, CorpusError, ADVICE):
+        with errors_about(path, CorpusError, ADVICE):
             names = declared_classes(path)
     elif source.count(":") == 2:
         name, _, split = source.rpartition(":")
@@ -124,8 +118,8 @@ def _squad_rows(file: Path) -> list[dict]:
     """Return a row for each question of SQuAD's published file."""
     check_file(file)
     rows = []
-    with blame(file, CorpusError, SQUAD):
-        content = parse_json("".join(text_lines(file)), "it")
+    with errors_about(file, CorpusError, SQUAD):
+        content: Any = parse_json("".join(text_lines(file)))
         for article in content["data"]:
             for paragraph in article["paragraphs"]:
                 for question in paragraph["qas"]:
@@ -160,7 +154,7 @@ def _nearness(kind: Kind, columns: set[str]) -> tuple[int, int, int]:
 
 def _examples(
     source: object, rows: list[dict], kind: Kind, names: list[str]
-) -> list[Example] | list[SpanExample]:
+) -> list[Example | SpanExample]:
     """Return the example of each row that has something in each of its columns of text."""
     examples = []
     bad = []
@@ -214,12 +208,12 @@ def _question(row: dict, question: str, context: str) -> SpanExample:
         texts = answers["text"]
         starts = answers["answer_start"]
     if not isinstance(texts, list) or not all(texts) or len(starts) != len(texts):
-        raise ValueError("an answer does not stand where it says")
+        raise InputError("an answer does not stand where it says")
     for text, start in zip(texts, starts, strict=True):
         if start < 0 or context[start : start + len(text)] != text:
-            raise ValueError("an answer does not stand where it says")
+            raise InputError("an answer does not stand where it says")
     if row.get("is_impossible") not in (None, not texts):
-        raise ValueError(f"is_impossible is {row['is_impossible']!r}, not {not texts}")
+        raise InputError(f"is_impossible is {row['is_impossible']!r}, not {not texts}")
     return SpanExample(question, context, tuple(texts), starts[0] if starts else -1)
 
 
@@ -227,7 +221,7 @@ def _exam(row: dict, article: str, question: str) -> Example:
     """An option takes the place of a blank "_" or follows the question, as in the authors' code."""
     options = row["options"]
     if not isinstance(options, list) or not all(map(str.strip, options)):
-        raise ValueError("the options are no texts")
+        raise InputError("the options are no texts")
     pattern = question if "_" in question else f"{question} _"
     choices = tuple(pattern.replace("_", option) for option in options)
     letters = list(ascii_uppercase[: len(options)])

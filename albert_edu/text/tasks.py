@@ -4,7 +4,7 @@ The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B
 id 1 from B on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.batch import IGNORE, TaskData
+from albert_edu.errors import InputError
 from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.unknown import check_known
 
@@ -68,7 +69,7 @@ def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length:
     """
     counts = {len(each.second) for each in examples if isinstance(each.second, tuple)}
     if len(counts) > 1:
-        raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
+        raise InputError(f"all examples must have as many choices, these have {sorted(counts)}.")
     _check_texts(tokenizer, (_texts(example) for example in examples[:LOOKED_AT]))
     pairs: list[tuple[TokenIds, TokenIds | None]] = []
     for example in examples:
@@ -78,7 +79,7 @@ def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length:
             continue
         room = sequence_length - 3
         is_choice = isinstance(example.second, tuple)
-        for text in example.second if is_choice else [example.second]:
+        for text in _texts(example)[1:]:
             second = tokenizer.encode(text)
             kept = min(len(second), max(room // 2, room - len(first)))
             second = second[len(second) - kept :] if is_choice else second[:kept]
@@ -107,7 +108,7 @@ def encode_spans(
         question = tokenizer.encode(example.question)[: min(64, sequence_length // 3)]
         context_ids, offsets = encode_context(example.context)
         if not context_ids:
-            raise ValueError(f"there is no token in the context {example.context!r:.80}.")
+            raise InputError(f"there is no token in the context {example.context!r:.80}.")
         places = np.array(offsets)  # T 2
         overlaps = (places[:, 0] < example.end) & (places[:, 1] > example.start)
         answer = np.flatnonzero(overlaps)  # tokens of the context
@@ -138,7 +139,7 @@ def window_starts(length: int, room: int) -> range:
 
 
 def as_data(
-    pairs: list[tuple[TokenIds, TokenIds | None]],
+    pairs: Sequence[tuple[TokenIds, TokenIds | None]],
     labels: list,
     tokenizer: Tokenizer,
     sequence_length: int,
@@ -150,7 +151,7 @@ def as_data(
     them are one example. Raises ValueError if there is nothing, or if one is too long.
     """
     if not pairs:
-        raise ValueError("there is no example to encode.")
+        raise InputError("there is no example to encode.")
     rows = []
     for a, b in pairs:
         row = [tokenizer.cls_id, *a, tokenizer.sep_id]
@@ -159,7 +160,7 @@ def as_data(
         rows.append(row)
     longest = max(map(len, rows))
     if longest > sequence_length:
-        raise ValueError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
+        raise InputError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
     token_ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
     position = torch.arange(longest)
     attention_mask = position < torch.tensor([[len(row)] for row in rows])

@@ -23,7 +23,7 @@ from string import ascii_letters
 import numpy as np
 import sentencepiece
 
-from albert_edu.errors import blame, read_file
+from albert_edu.errors import CourseError, InputError, errors_about, read_file
 
 PAD, UNK, CLS, SEP, MASK = range(5)  # the ids of the special tokens, and of the unknown one
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
@@ -32,7 +32,7 @@ WORD_START = "▁"
 PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~')  # the authors' list, without ' < = >
 
 
-class TokenizerError(ValueError):
+class TokenizerError(CourseError, ValueError):
     """The tokenizer cannot be trained, be read or cut a text; the message says what to change.
 
     ``largest`` is the most pieces that a text supports, where more were asked for.
@@ -44,10 +44,13 @@ class TokenizerError(ValueError):
 def check_text(text: object) -> str:
     """Return the text. Raises ValueError for what is none, such as the None of an empty cell."""
     if not isinstance(text, str):
-        raise ValueError(f"a text must be a str, got {text!r:.80}.")
+        raise InputError(f"a text must be a str, got {text!r:.80}.")
     if "\0" in text:
-        raise ValueError("the text has zero bytes, as UTF-16 and programs have.")
-    text.encode()  # half of a pair of surrogates is none, and this names its place
+        raise InputError("the text has zero bytes, as UTF-16 and programs have.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # half of a pair of surrogates; this names its place
+        raise InputError(f"the text cannot be encoded: {error}.") from error
     return text
 
 
@@ -82,7 +85,9 @@ class AlbertTokenizer:
         self.cls_id = CLS
         self.sep_id = SEP
         self.mask_id = MASK
-        with blame("the SentencePiece model", TokenizerError, "Was it cut short by Git LFS?"):
+        with errors_about(
+            "the SentencePiece model", TokenizerError, "Was it cut short by Git LFS?"
+        ):
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
             special = self.pieces(range(1 + MASK))
         if special != ["<pad>", UNKNOWN, *CONTROL_SYMBOLS]:

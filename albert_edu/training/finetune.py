@@ -9,6 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.config import check_choices, check_numbers
+from albert_edu.errors import RunError
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
 from albert_edu.progress import progress_bar
@@ -16,7 +17,7 @@ from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import SpanData, SpanExample, TaskData, encode_pairs, encode_spans
 from albert_edu.training.metrics import label_scores, squad_scores
-from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer
+from albert_edu.training.settings import TrainSettings, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient
 
 Task = TaskData | SpanData
@@ -42,7 +43,7 @@ def make_ready(
 
 
 def finetune(
-    model: TaskModel, train: Task, settings: PretrainSettings, batch_size: int = 32, describe=None
+    model: TaskModel, train: Task, settings: TrainSettings, batch_size: int = 32, describe=None
 ) -> None:
     """Train the model in place, on the device it is on.
 
@@ -55,7 +56,7 @@ def finetune(
     check_numbers(locals(), 1, 1_000_000, "batch_size")
     check_choices(settings, precision=("float32",), accumulate=(1,), compile=(False,))
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
-        raise RuntimeError("fine-tuning is the work of one process: start it without torchrun.")
+        raise RunError("fine-tuning is the work of one process: start it without torchrun.")
     rows = train.data if isinstance(train, SpanData) else train
     device, optimizer = next(model.parameters()).device, make_optimizer(model, settings)
     cuda = [device] if device.type == "cuda" else []

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
+from albert_edu.errors import InputError
+
 
 def matthews(predictions: np.ndarray, labels: np.ndarray) -> float:
     """Return Matthews' correlation of classes 0 and 1 (CoLA), and 0 if either side is constant.
@@ -32,7 +34,7 @@ def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[
     """
     p, y = predictions.numpy(), labels.numpy()
     if p.shape != y.shape or p.dtype.kind == "f":
-        raise ValueError(f"a head's predict must give labels, and gave {p.dtype} of {p.shape}.")
+        raise InputError(f"a head's predict must give labels, and gave {p.dtype} of {p.shape}.")
     of_two = {"f1": f1(p, y), "matthews": matthews(p, y)} if classes == 2 else {}
     return {"accuracy": float((p == y).mean())} | of_two
 

@@ -11,6 +11,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from albert_edu.errors import InputError
+
 
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """Return the device of that name; ``auto`` is a CUDA GPU if there is one, else the CPU.
@@ -25,7 +27,7 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     try:
         torch.zeros(1, dtype=torch.float64, device=name).item()
     except Exception as error:  # each kind of device has errors of its own
-        raise ValueError(
+        raise InputError(
             f"there is no device '{name}' on which torch {torch.__version__} computes in float64. "
             f"Give cpu or cuda, and to torchrun at most as many workers as there are cards."
         ) from error

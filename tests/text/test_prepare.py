@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from albert_edu.text import prepare as module
-from albert_edu.text.corpora import hold_out, load_corpus
+from albert_edu.text.corpora import hold_out
 from albert_edu.text.prepare import cache_folder, prepare
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import stories
@@ -220,41 +220,3 @@ def test_a_vocabulary_of_its_own_is_learnt_again_after_another_release(cache, mo
     prepare("stories", vocab_size=120)
     assert len(loads) == len(list(folder.iterdir())) == 2
     assert any("0.2.99" in path.name for path in folder.iterdir())
-
-
-def test_a_short_text_gets_a_vocabulary_that_fits_it_and_a_size_that_was_asked_for_is_not_changed(
-    texts,
-):
-    with pytest.warns(
-        UserWarning, match=r"is too short for 4,000 tokens, so .* has (\d+)\."
-    ) as said:
-        prepared = prepare(str(texts))
-    size = len(prepared.tokenizer)
-    assert f"has {size}." in str(said[0].message) and 20 < size < 200
-    with pytest.raises(TokenizerError, match=rf"value <= {size}, .* --vocab-size {size}\.$"):
-        prepare(str(texts), vocab_size=4000)
-
-
-def test_a_name_of_the_course_is_the_courses_and_a_namesake_is_told(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "load_corpus", load_corpus)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "stories").mkdir()
-    for number in range(4):
-        (tmp_path / "stories" / f"{number}.txt").write_text(f"The barn {number} was old. It was.")
-    for _ in range(2):  # also where it is prepared already
-        with pytest.warns(
-            UserWarning, match=r"stories is a corpus of the course.* is \./stories\."
-        ):
-            assert len(prepare("stories").train.documents) - 1 == 2700
-    own = prepare("./stories", vocab_size=24)
-    assert len(own.train.documents) - 1 == 3
-
-
-def test_without_a_home_the_variable_of_the_cache_is_named(monkeypatch):
-    def no_home():
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("ALBERT_EDU_CACHE", raising=False)
-    monkeypatch.setattr(Path, "home", no_home)
-    with pytest.raises(CorpusError, match=r"no home folder here.*ALBERT_EDU_CACHE"):
-        prepare("stories")

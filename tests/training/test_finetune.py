@@ -31,7 +31,7 @@ from albert_edu.training.finetune import (
     task_scores,
 )
 from albert_edu.training.metrics import f1, label_scores, squad_scores
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from albert_edu.training.step import NonFiniteLoss
 from tests.support import main, same_bits
 
@@ -61,7 +61,7 @@ def model(encoder) -> AlbertForClassification:
 @pytest.mark.slow
 def test_it_learns_the_topic_of_a_sentence(model, topics):
     before = task_scores(model, topics[1])["accuracy"]
-    finetune(model, topics[0], PretrainSettings(120, 2e-3, warmup_steps=12))
+    finetune(model, topics[0], TrainSettings(120, 2e-3, warmup_steps=12))
     after = task_scores(model, topics[1])
     assert before < 0.3 < 0.6 < after["accuracy"] and set(after) == {"accuracy"}
 
@@ -69,11 +69,11 @@ def test_it_learns_the_topic_of_a_sentence(model, topics):
 def test_the_same_seed_gives_the_same_bits_and_the_callers_random_state_stays(model, topics):
     twin, other = copy.deepcopy(model), copy.deepcopy(model)
     before = torch.random.get_rng_state()
-    finetune(model, topics[0], PretrainSettings(steps=3))
+    finetune(model, topics[0], TrainSettings(steps=3))
     assert torch.equal(before, torch.random.get_rng_state())
     torch.rand(7)
-    finetune(twin, topics[0], PretrainSettings(steps=3))
-    finetune(other, topics[0], PretrainSettings(steps=3, seed=1))
+    finetune(twin, topics[0], TrainSettings(steps=3))
+    finetune(other, topics[0], TrainSettings(steps=3, seed=1))
     assert same_bits(model, twin)
     assert not torch.equal(model.head.weight, other.head.weight)
 
@@ -93,23 +93,23 @@ def test_no_step_sees_a_gradient_longer_than_1(model, topics):
         norms.append(torch.nn.utils.get_total_norm(gradients).item())
 
     handle = register_optimizer_step_pre_hook(look)
-    finetune(model, topics[0], PretrainSettings(3))
+    finetune(model, topics[0], TrainSettings(3))
     handle.remove()
     assert norms == pytest.approx([1] * 3, abs=1e-3)
 
 
 def test_a_loss_that_explodes_is_told(model, topics):
     with pytest.raises(NonFiniteLoss, match=r"step 1\b.*gradient of .*a learning rate too high"):
-        finetune(model, topics[0], PretrainSettings(4, learning_rate=1e30))
+        finetune(model, topics[0], TrainSettings(4, learning_rate=1e30))
 
 
 def test_workers_of_torchrun_and_what_only_pretraining_does_are_refused(model, topics, monkeypatch):
     for wrong in ({"precision": "bfloat16"}, {"accumulate": 2}, {"compile": True}):
         with pytest.raises(ValueError, match=f"{min(wrong)} must be one of"):
-            finetune(model, topics[0], PretrainSettings(1, **wrong))
+            finetune(model, topics[0], TrainSettings(1, **wrong))
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(RuntimeError, match="start it without torchrun"):
-        finetune(model, topics[0], PretrainSettings(steps=1))
+        finetune(model, topics[0], TrainSettings(steps=1))
 
 
 def test_a_model_that_learnt_only_questions_with_answers_answers_all_of_a_test():
@@ -211,7 +211,7 @@ def test_a_span_model_learns_to_point(story_text, encoder):
     ]
     spans = encode_spans(examples, story_text.tokenizer, 32)
     model = AlbertForSpan(encoder)
-    finetune(model, spans, PretrainSettings(60, 2e-3), 16)
+    finetune(model, spans, TrainSettings(60, 2e-3), 16)
     assert task_scores(model, spans)["exact_match"] > 0.9
 
 
