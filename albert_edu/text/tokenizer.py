@@ -208,6 +208,13 @@ def _not_learnt(vocab_size: int, reason: str) -> TokenizerError:
     """Return the error for a vocabulary that SentencePiece could not learn, for its reason."""
     message = f"SentencePiece could not learn {vocab_size} pieces of this text"
     too_many = re.search(r"value <= (\d+)", reason)
+    too_few = re.search(r"smaller than required_chars\. \d+ vs (\d+)", reason)
+    if too_few:
+        least = int(too_few[1])  # special tokens among them
+        return TokenizerError(
+            f"{message}, a number smaller than its {least:,} characters: give more, on the command "
+            f"line at least --vocab-size {least}."
+        )
     if not too_many:
         cause = re.sub(r"^\w+: \S+\(\d+\) \[.*?\] *", "", reason).strip()  # not its line of C++
         is_empty = "sentences_.empty()" in reason

@@ -33,6 +33,14 @@ def test_a_short_text_gets_a_vocabulary_that_fits_it_and_a_size_that_was_asked_f
         prepare(str(texts), vocab_size=4000)
 
 
+def test_a_text_of_many_characters_is_told_how_many_tokens_it_needs(texts):
+    for number in range(10):
+        letters = "".join(chr(0x4E00 + 600 * number + i) for i in range(600))
+        (texts / f"{number}.txt").write_text(f"{letters}。{letters}。", "utf-8")
+    with pytest.raises(TokenizerError, match=r"5,4\d\d characters: .* --vocab-size 5\d\d\d"):
+        prepare(str(texts))
+
+
 def test_a_name_of_the_course_is_the_courses_and_a_namesake_is_told(texts, monkeypatch):
     monkeypatch.chdir(texts.rename(texts.with_name("stories")).parent)
     for _ in range(2):  # also where it is prepared already
@@ -40,7 +48,7 @@ def test_a_name_of_the_course_is_the_courses_and_a_namesake_is_told(texts, monke
             UserWarning, match=r"stories is a corpus of the course.* is \./stories\."
         ):
             assert len(prepare("stories").train.documents) - 1 == 2700
-    own = prepare("./stories", vocab_size=24)
+    own = prepare("./stories", vocab_size=34)
     assert len(own.train.documents) - 1 == 9
 
 
