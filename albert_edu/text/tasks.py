@@ -4,7 +4,7 @@ The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B
 id 1 from B on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -139,7 +139,7 @@ def window_starts(length: int, room: int) -> range:
 
 
 def as_data(
-    pairs: list[tuple[TokenIds, TokenIds | None]],
+    pairs: Sequence[tuple[TokenIds, TokenIds | None]],
     labels: list,
     tokenizer: Tokenizer,
     sequence_length: int,

@@ -21,7 +21,7 @@ def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the tex
     letters among them, and warns above 0.5%; either names the commonest symbols.
     """
     count = 0
-    unknown = Counter()
+    unknown: Counter[str] = Counter()
     for text in texts:
         ids = tokenizer.encode(text)
         count += len(ids)
