@@ -1,4 +1,4 @@
-"""Execute the notebooks, normalise and measure what is stored, and hand out working copies."""
+"""Execute the notebooks, normalise and measure what is stored."""
 
 import re
 import sys
@@ -31,28 +31,6 @@ def find(names: list[str]) -> list[Path]:
     return [path for path in paths if not names or path.name.startswith(tuple(names))]
 
 
-def start(number: str, assignment: bool = False) -> Path:
-    """Copy a notebook into work/, or its assignment into work/me/, and return where the copy is.
-
-    Git ignores both folders. Raises ValueError for a number that no notebook has, and where a copy
-    exists already: none is ever overwritten.
-    """
-    course, source = course_folder(), find([number])[0]
-    target = course / "work" / ("me" if assignment else "") / source.name
-    if assignment:
-        source = course / "notebooks" / "assignments" / "release" / source.name
-        if not source.exists():
-            raise InputError(f"{source.stem} has no assignment; notebooks 01 to 12 have one each.")
-    if target.exists():
-        raise InputError(f"{target} exists; rename or delete it first, it may hold your answers.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    text = source.read_text(encoding="utf-8")
-    # In an assignment, links to the course's pages begin with ../../, in a notebook with a name.
-    old, new = (r"\.\./\.\./", "../../") if assignment else (r"(?=[\w/]+\.(ipynb|md))", "../")
-    target.write_text(re.sub(rf"\]\({old}", f"]({new}notebooks/", text), encoding="utf-8")
-    return target
-
-
 def execute_all(names: list[str], write: bool) -> int:
     """Run the notebooks in order with a fresh kernel each. Return 1 if one fails, else 0.
 
@@ -83,7 +61,7 @@ def _execute(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
     calls this must have no other kernel in its life. Raises nbclient's CellExecutionError for a
     cell that fails.
     """
-    import resource  # not on Windows, where `start` must work all the same
+    import resource  # not on Windows, where `find` must work all the same
 
     import nbclient
 
