@@ -61,7 +61,7 @@ class Alarm:
     def __init__(self, computing: float, asleep: float, outer: Callable | int | None = None):
         begun = spent()
         self.allowed = Spent(computing, asleep if begun.exact else max(asleep, NET), begun.exact)
-        self.begun, self.more, self.rings = begun, 0, 0
+        self.begun, self.more, self.rings = begun, 0.0, 0
         self.outer = outer if isinstance(outer, Alarm) else None  # that of the cell, for example
 
     def __call__(self, *_) -> None:
