@@ -106,7 +106,7 @@ def run_finetune(options) -> None:
     torch.manual_seed(options.seed)
     train = read_rows(options.data[0])
     test = read_rows(options.data[1], like=train)
-    model, tokenizer = interchange.load_pretrained(options.model, interchange.HEADS)
+    model, tokenizer = interchange.load_pretrained(options.model, required=["tokenizer"])
     S = min(options.sequence_length, model.config.max_positions)
     task, learn, unseen = make_ready(model, tokenizer, train, test, S)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to test, of {S} tokens")
@@ -127,8 +127,10 @@ def run_finetune(options) -> None:
 
 def run_fill(options) -> None:
     """Print the guesses for each [MASK], one line per mask."""
-    # HEADS[0] guesses tokens, so a folder must have it: all guesses of a new one would be noise.
-    model, tokenizer = interchange.load_pretrained(options.model, interchange.HEADS[1:])
+    model, tokenizer = interchange.load_pretrained(
+        options.model,
+        required=["tokenizer", "masked_token_head"],  # all guesses of a new head would be noise
+    )
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
