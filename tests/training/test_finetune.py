@@ -27,7 +27,7 @@ from albert_edu.training.finetune import (
     batch_rows,
     finetune,
     majority,
-    make_ready,
+    set_up_task,
     task_scores,
 )
 from albert_edu.training.metrics import f1, label_scores, squad_scores
@@ -114,10 +114,10 @@ def test_workers_of_torchrun_and_what_only_pretraining_does_are_refused(model, t
 
 def test_a_model_that_learnt_only_questions_with_answers_answers_all_of_a_test():
     asked = SpanExample("opened the oven", "anna opened the oven.", ("anna",), 0)
-    train, test = (TaskRows([one], []) for one in (asked, asked._replace(answers=())))
+    train, test = (TaskRows([one], [], "span") for one in (asked, asked._replace(answers=())))
     model, tokenizer = load_pretrained("laptop")
     for learnt, unanswerable in ((train, False), (test, True)):
-        assert make_ready(model, tokenizer, learnt, test, 32)[2].unanswerable == unanswerable
+        assert set_up_task(model, tokenizer, learnt, test, 32)[2].unanswerable == unanswerable
 
 
 def test_the_scores_are_those_of_scikit_learn():
