@@ -51,29 +51,6 @@ def classes_and_labels(path, like=None) -> tuple[list[str], list]:
     return rows.class_names, [example.label for example in rows.examples]
 
 
-@pytest.mark.parametrize(
-    ("labels", "names", "numbers"),
-    [
-        (["good", "bad", "so-so"], ["bad", "good", "so-so"], [1, 0, 2]),
-        ([10, 9, -1], ["-1", "9", "10"], [2, 1, 0]),
-        ([1.0, 0.0], ["0", "1"], [1, 0]),
-        ([True, False], ["false", "true"], [1, 0]),
-        (["TRUE", False], ["false", "true"], [1, 0]),
-        (["1.0", 0, "1"], ["0", "1"], [1, 0, 1]),
-        (["01", "1"], ["01", "1"], [0, 1]),
-        (["2020-01-02", "2020-01-01"], ["2020-01-01", "2020-01-02"], [1, 0]),
-        (["1.0", "n/a"], ["1.0", "n/a"], [0, 1]),
-        (["equivalent", "not_equivalent"], ["not_equivalent", "equivalent"], [1, 0]),
-        (["Spam", "no spam"], ["no spam", "Spam"], [1, 0]),
-        (["no", "yes"], ["no", "yes"], [0, 1]),
-        (["nothing", "thing"], ["nothing", "thing"], [0, 1]),
-        (["v1.0", "v1"], ["v1", "v1.0"], [1, 0]),
-    ],
-)
-def test_labels_are_any_names(tmp_path, labels, names, numbers):
-    assert classes_and_labels(labelled(tmp_path, *labels)) == (names, numbers)
-
-
 def test_the_rows_of_a_test_have_the_classes_that_were_learnt(tmp_path):
     train = read_rows(labelled(tmp_path, "b", "c", "a"))
     assert classes_and_labels(labelled(tmp_path, "c", "b"), train) == (["a", "b", "c"], [2, 1])
@@ -314,3 +291,17 @@ def test_half_a_character_is_no_text(tmp_path):
     data = {"data": [{"paragraphs": [{"context": "\ud800", "qas": asked}]}]}
     with pytest.raises(CorpusError, match=r"row 1: .* surrogates not allowed"):
         read_rows(written(tmp_path, "dev.json", json.dumps(data)))
+
+
+@pytest.mark.parametrize("blank", ["\u0301", "\u200b \ufeff", "\xad"])
+def test_a_question_about_nothing_that_a_reader_sees_is_left_out_before_training(tmp_path, blank):
+    none = {"answers": {"text": [], "answer_start": []}}
+    for column in ("context", "question"):
+        with pytest.warns(UserWarning, match=r"1 of 2 rows have no text .*: row 2, question q7$"):
+            rows = read_rows(lines(tmp_path, SPAN, SPAN | none | {column: blank}))
+        assert len(rows.examples) == 1
+
+
+def test_zero_bytes_are_told_with_their_row(tmp_path):
+    with pytest.raises(CorpusError, match="1 of 2 rows cannot be used: row 2: the text has zero b"):
+        read_rows(lines(tmp_path, {"text": "a", "label": 1}, {"text": "b\0c", "label": 2}))
