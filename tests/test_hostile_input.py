@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 import albert_course.cli
 import albert_edu
 from albert_course.assignments import SOURCES
-from albert_course.assignments.submissions import Unreadable, mend
+from albert_course.assignments.mend import Unreadable, mend
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
