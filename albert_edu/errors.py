@@ -48,7 +48,7 @@ def errors_about(what: object, kind: type[CourseError], advice: str = MOVE_AWAY)
                 f"{what} is not text in UTF-8 (byte 0x{error.object[error.start]:02x} is not). "
                 f"'iconv -f LATIN1 -t UTF-8' converts it, with -f UTF-16 if it is that."
             ) from error
-        cause = error if isinstance(error, ValueError) else repr(error)
+        cause = str(error).rstrip(".") if isinstance(error, ValueError) else repr(error)
         raise kind(f"{what} cannot be used ({cause}). {advice}") from error
 
 
@@ -77,10 +77,28 @@ def read_text(path: Path, kind: type[CourseError] = FileError) -> str:
 
 def read_json(path: Path, kind: type[CourseError]) -> dict:
     """Return the fields of a JSON file; see ``read_file``."""
-    content = read_file(path, lambda file: json.loads(file.read_text(encoding="utf-8-sig")), kind)
+    text = read_text(path, kind)
+    with errors_about(path, kind):
+        content = parse_json(text)
     if not isinstance(content, dict):
         raise kind(f"{path} holds {repr(content)[:50]} and not an object of fields.")
     return content
+
+
+def parse_json(text: str, place: str = "it", **options) -> object:
+    """Return the value of a JSON text; ``options`` are those of ``json.loads``.
+
+    Raises InputError for an empty text, for the marks of a merge, and for what is no JSON.
+    """
+    if not text.strip():
+        raise InputError(f"{place} is empty.")
+    mark = re.search(r"^<{7} .*", text, re.MULTILINE)
+    if mark:
+        raise InputError(f"{place} has the mark of a merge: {mark[0]!r:.80}.")
+    try:
+        return json.loads(text, **options)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place} is no JSON: {error}.") from error
 
 
 def explain(error: Exception) -> str:

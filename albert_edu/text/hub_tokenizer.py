@@ -69,7 +69,7 @@ class HubTokenizer:
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
-        return [self.tokenizer.id_to_token(int(i)) for i in ids]
+        return [self.tokenizer.id_to_token(int(i)) or "" for i in ids]
 
 
 Tokenizer = AlbertTokenizer | HubTokenizer

@@ -9,10 +9,14 @@ them). A script is a topic together with the verb it uses at each stage. Used fr
 import math
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from albert_edu.config import check_numbers
+
+if TYPE_CHECKING:
+    import datasets
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 STAGES = WORDS["stages"]  # of a story, in order: the verbs of each

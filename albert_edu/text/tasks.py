@@ -79,7 +79,7 @@ def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length:
             continue
         room = sequence_length - 3
         is_choice = isinstance(example.second, tuple)
-        for text in example.second if is_choice else [example.second]:
+        for text in _texts(example)[1:]:
             second = tokenizer.encode(text)
             kept = min(len(second), max(room // 2, room - len(first)))
             second = second[len(second) - kept :] if is_choice else second[:kept]

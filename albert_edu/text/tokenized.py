@@ -57,8 +57,9 @@ class TokenizedCorpus:
         Raises CorpusError for a vocabulary of more than 65,536 tokens.
         """
         content = io.BytesIO()
-        offsets = _encode_into(content, documents, tokenizer)
-        return cls(np.frombuffer(content.getvalue(), np.uint16), **offsets)
+        sentences, of_documents, topics = _encode_into(content, documents, tokenizer)
+        tokens = np.frombuffer(content.getvalue(), np.uint16)
+        return cls(tokens, sentences, of_documents, topics)
 
     @classmethod
     def write(
@@ -70,8 +71,8 @@ class TokenizedCorpus:
         """
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / TOKENS).open("wb") as file:
-            offsets = _encode_into(file, documents, tokenizer)
-        np.savez(folder / OFFSETS, **offsets)
+            sentences, of_documents, topics = _encode_into(file, documents, tokenizer)
+        np.savez(folder / OFFSETS, sentences=sentences, documents=of_documents, topics=topics)
         return cls.load(folder)
 
     @classmethod
@@ -107,7 +108,10 @@ class TokenizedCorpus:
         The tokens are counted in parts, because NumPy makes a copy with eight bytes for each.
         """
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
-        return sum(np.bincount(part, minlength=1 << 16) for part in parts)[:vocab_size]
+        total = np.zeros(1 << 16, np.int64)
+        for part in parts:
+            total += np.bincount(part, minlength=1 << 16)
+        return total[:vocab_size]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -128,8 +132,8 @@ class TokenizedCorpus:
 
 def _encode_into(
     file: io.BufferedIOBase, documents: Iterable[Mapping], tokenizer: AlbertTokenizer
-) -> dict[str, np.ndarray]:
-    """Write the tokens of all documents into a file; return the offsets and topics."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Write the tokens of all documents into a file; return the offsets, and the topics."""
     if len(tokenizer) > 1 << 16:
         raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
     lengths = array("q", [0])  # tokens of each sentence, behind a zero
@@ -137,15 +141,12 @@ def _encode_into(
     topics = []
     for document in progress_bar("tokenising", documents):
         encoded = list(filter(None, map(tokenizer.encode, document["sentences"])))
-        file.write(np.array([*chain.from_iterable(encoded)], np.uint16))
+        file.write(np.array([*chain.from_iterable(encoded)], np.uint16).tobytes())
         lengths.extend(map(len, encoded))
         counts.append(len(encoded))
         topics.append(document.get("topic"))
-    return {
-        "sentences": np.cumsum(lengths, dtype=np.int64),
-        "documents": np.cumsum(counts, dtype=np.int64),
-        "topics": _numbered(topics),
-    }
+    sentences = np.cumsum(lengths, dtype=np.int64)
+    return sentences, np.cumsum(counts, dtype=np.int64), _numbered(topics)
 
 
 def _numbered(topics: list) -> np.ndarray:

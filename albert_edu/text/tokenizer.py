@@ -33,14 +33,24 @@ PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~')  # the authors' list, w
 
 
 class TokenizerError(CourseError, ValueError):
-    """The tokenizer cannot be trained, be read or cut a text; the message says what to change."""
+    """The tokenizer cannot be trained, be read or cut a text; the message says what to change.
+
+    ``largest`` is the most pieces that a text supports, where more were asked for.
+    """
+
+    largest: int | None = None
 
 
 def check_text(text: object) -> str:
     """Return the text. Raises ValueError for what is none, such as the None of an empty cell."""
     if not isinstance(text, str):
         raise InputError(f"a text must be a str, got {text!r:.80}.")
-    text.encode()  # half of a pair of surrogates is none, and this names its place
+    if "\0" in text:
+        raise InputError("the text has zero bytes, as UTF-16 and programs have.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # half of a pair of surrogates; this names its place
+        raise InputError(f"the text cannot be encoded: {error}.") from error
     return text
 
 
@@ -118,8 +128,7 @@ class AlbertTokenizer:
                 control_symbols=CONTROL_SYMBOLS,
             )
         except (RuntimeError, OSError) as error:
-            message = f"SentencePiece could not learn {vocab_size} pieces of this text: {error}"
-            raise TokenizerError(message) from error
+            raise _not_learnt(vocab_size, str(error)) from error
         return cls(model.getvalue())
 
     @classmethod
@@ -193,6 +202,30 @@ class AlbertTokenizer:
         shown = [piece for piece in self.pieces(ids) if piece not in ("<pad>", "[CLS]", "[SEP]")]
         text = "".join(shown).replace("[MASK]", f"{WORD_START}[MASK]").replace(WORD_START, " ")
         return " ".join(text.split())
+
+
+def _not_learnt(vocab_size: int, reason: str) -> TokenizerError:
+    """Return the error for a vocabulary that SentencePiece could not learn, for its reason."""
+    message = f"SentencePiece could not learn {vocab_size} pieces of this text"
+    too_many = re.search(r"value <= (\d+)", reason)
+    too_few = re.search(r"smaller than required_chars\. \d+ vs (\d+)", reason)
+    if too_few:
+        least = int(too_few[1])  # special tokens among them
+        return TokenizerError(
+            f"{message}, a number smaller than its {least:,} characters: give more, on the command "
+            f"line at least --vocab-size {least}."
+        )
+    if not too_many:
+        cause = re.sub(r"^\w+: \S+\(\d+\) \[.*?\] *", "", reason).strip()  # not its line of C++
+        is_empty = "sentences_.empty()" in reason
+        return TokenizerError(f"{message}: {'it is empty.' if is_empty else cause or reason}")
+    largest = int(too_many[1])
+    error = TokenizerError(
+        f"{message}, which is too short for so many: give a value <= {largest}, "
+        f"on the command line --vocab-size {largest}."
+    )
+    error.largest = largest
+    return error
 
 
 def _letters(text: str) -> tuple[str, list[tuple[int, int]]]:
