@@ -19,6 +19,7 @@ from albert_edu.model import formats
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.task_heads import AlbertForSpan, TaskModel
+from albert_edu.model.weights import identity_projection, our_weights, tensor_names
 from albert_edu.text.hub_tokenizer import Tokenizer, load_tokenizer
 
 Part = Literal["masked_token_head", "sentence_order_head", "pooler", "tokenizer"]
@@ -60,9 +61,9 @@ def save_pretrained(
     state = model.state_dict()
     tensors = {
         theirs: state[ours].detach().cpu().contiguous()
-        for ours, theirs in formats.tensor_names(model).items()
+        for ours, theirs in tensor_names(model).items()
     }
-    tensors |= formats.identity_projection(config)
+    tensors |= identity_projection(config)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
@@ -113,7 +114,7 @@ def load_pretrained(
     config = formats.from_transformers(read_json(folder / "config.json", InterchangeError))
     with torch.device("meta"):  # sizes that no file fills must not fill the memory
         blueprint = AlbertForPretraining(config)
-    weights = formats.our_weights(folder, _read_tensors(folder), blueprint, required)
+    weights = our_weights(folder, _read_tensors(folder), blueprint, required)
     model = AlbertForPretraining(config)
     model.load_state_dict(weights, strict=False)
     tokenizer = load_tokenizer(folder, config.vocab_size)

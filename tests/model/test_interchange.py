@@ -12,18 +12,14 @@ from safetensors.torch import load_file, save_file
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.formats import (
-    InterchangeError,
-    from_transformers,
-    tensor_names,
-    to_transformers,
-)
+from albert_edu.model.formats import InterchangeError, from_transformers, to_transformers
 from albert_edu.model.interchange import (
     load_pretrained,
     model_folder,
     save_pretrained,
 )
 from albert_edu.model.sharing import layer_plan
+from albert_edu.model.weights import tensor_names
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenizer import AlbertTokenizer
 from tests.support import randomised, same_bits
