@@ -27,8 +27,6 @@ from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings, suited_to
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
-# What fill can do without; of a new head that guesses tokens, all guesses would be noise.
-NOT_FOR_FILLING = ("sentence_order_head.", "albert.pooler.")
 DATA = "rows in .jsonl, .csv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
 
 
@@ -140,7 +138,7 @@ def run_finetune(options: argparse.Namespace) -> int:
     torch.manual_seed(options.seed)
     train = read_rows(options.data[0])
     test = read_rows(options.data[1], like=train)
-    model, tokenizer = _load(options.model, may_lack=interchange.HEADS)
+    model, tokenizer = _load(options.model, "tokenizer")
     S = min(options.sequence_length, model.config.max_positions)
     task, learn, unseen = set_up_task(model, tokenizer, train, test, S)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to test, of {S} tokens")
@@ -181,7 +179,8 @@ def _print_scores(task: TaskModel, learn: Task, unseen: Task, class_names: list[
 
 def run_fill(options: argparse.Namespace) -> None:
     """Print the guesses for each [MASK], one line per mask."""
-    model, tokenizer = _load(options.model, may_lack=NOT_FOR_FILLING)
+    # A new head would guess noise.
+    model, tokenizer = _load(options.model, "tokenizer", "masked_token_head")
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
@@ -191,9 +190,9 @@ def run_inspect(options: argparse.Namespace) -> None:
     print(inspect(*interchange.load_pretrained(options.model)))
 
 
-def _load(name: str, may_lack: tuple[str, ...]) -> tuple[AlbertForPretraining, Tokenizer]:
-    """Return a model and its tokenizer, which it must have."""
-    model, tokenizer = interchange.load_pretrained(name, may_lack)
+def _load(name: str, *required: interchange.Part) -> tuple[AlbertForPretraining, Tokenizer]:
+    """Return a model and its tokenizer, of which these parts must be there."""
+    model, tokenizer = interchange.load_pretrained(name, required)
     if tokenizer is None:
         raise InputError(f"{name} has no tokenizer.")
     return model, tokenizer

@@ -16,7 +16,8 @@ class FactorizedEmbedding(nn.Module):
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
-        E, H = config.embedding_size, config.hidden_size
+        E = config.embedding_size
+        H = config.hidden_size
         self.word = nn.Embedding(config.vocab_size, E)
         self.position = nn.Embedding(config.max_positions, E)
         self.segment = nn.Embedding(config.num_segments, E)
@@ -30,4 +31,5 @@ class FactorizedEmbedding(nn.Module):
         S = token_ids.shape[1]
         x = self.word(token_ids) + self.segment(segment_ids)  # B S E
         x = x + self.position.weight[:S]  # B S E
-        return self.project(self.dropout(self.norm(x)))  # B S H
+        x = self.dropout(self.norm(x))  # B S E
+        return self.project(x)  # B S H
