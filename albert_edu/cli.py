@@ -10,6 +10,7 @@ from torch import nn
 from albert_edu.analysis.inspect import fill, inspect
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
+from albert_edu.errors import InputError
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.task_heads import TaskModel
@@ -137,7 +138,7 @@ def run_finetune(options: argparse.Namespace) -> int:
     torch.manual_seed(options.seed)
     train = read_rows(options.data[0])
     test = read_rows(options.data[1], like=train)
-    model, tokenizer = _load(options.model)
+    model, tokenizer = _load(options.model, "tokenizer")
     S = min(options.sequence_length, model.config.max_positions)
     task, learn, unseen = set_up_task(model, tokenizer, train, test, S)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to test, of {S} tokens")
@@ -178,7 +179,8 @@ def _print_scores(task: TaskModel, learn: Task, unseen: Task, class_names: list[
 
 def run_fill(options: argparse.Namespace) -> None:
     """Print the guesses for each [MASK], one line per mask."""
-    model, tokenizer = _load(options.model, "masked_token_head")  # a new head would guess noise
+    # A new head would guess noise.
+    model, tokenizer = _load(options.model, "tokenizer", "masked_token_head")
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
@@ -188,10 +190,11 @@ def run_inspect(options: argparse.Namespace) -> None:
     print(inspect(*interchange.load_pretrained(options.model)))
 
 
-def _load(name: str, *parts: interchange.Part) -> tuple[AlbertForPretraining, Tokenizer]:
-    """Return a model and its tokenizer; it must have this one and the named parts."""
-    model, tokenizer = interchange.load_pretrained(name, required=["tokenizer", *parts])
-    assert tokenizer is not None  # an error says so before
+def _load(name: str, *required: interchange.Part) -> tuple[AlbertForPretraining, Tokenizer]:
+    """Return a model and its tokenizer, of which these parts must be there."""
+    model, tokenizer = interchange.load_pretrained(name, required)
+    if tokenizer is None:
+        raise InputError(f"{name} has no tokenizer.")
     return model, tokenizer
 
 

@@ -19,10 +19,6 @@ FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.
 LONG_YET = {
     "tests/assignments/test_grade.py",
     "tests/model/test_interchange.py",
-    "tests/test_hostile_input.py",
-    "tests/text/test_segments.py",
-    "tests/text/test_task_rows.py",
-    "tests/training/test_finetune.py",
     "tests/training/test_pretrain.py",
 }
 # A package or a room of the library may import from itself and from those of a lower storey.

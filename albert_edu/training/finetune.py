@@ -9,7 +9,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from albert_edu.batch import TaskData
-from albert_edu.config import check_choices, check_numbers
+from albert_edu.config import check_one_of, check_whole
 from albert_edu.errors import InputError, RunError
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
@@ -41,7 +41,7 @@ def set_up_task(
     The head is drawn from torch's random state. Raises ValueError for a length that the model has
     not.
     """
-    check_numbers({"sequence_length": S}, 8, pretrained.config.max_positions, "sequence_length")
+    check_whole("sequence_length", S, 8, pretrained.config.max_positions)
     if train.form == "span":
         asked = encode_spans(_span_examples(train), tokenizer, S)
         unseen = encode_spans(_span_examples(test), tokenizer, S)
@@ -78,8 +78,10 @@ def finetune(
     a progress bar. Raises NonFiniteLoss, ValueError for another precision, for ``accumulate`` and
     for ``compile``, and RuntimeError under torchrun with several workers.
     """
-    check_numbers({"batch_size": batch_size}, 1, 1_000_000, "batch_size")
-    check_choices(settings, precision=("float32",), accumulate=(1,), compile=(False,))
+    check_whole("batch_size", batch_size, 1, 1_000_000)
+    check_one_of("precision", settings.precision, ["float32"])
+    check_one_of("accumulate", settings.accumulate, [1])
+    check_one_of("compile", settings.compile, [False])
     if torchrun_number("WORLD_SIZE", 1) > 1:
         raise RunError(
             "fine-tuning is the work of one process: start it without torchrun, or unset "
