@@ -18,7 +18,7 @@ from albert_edu.text.task_rows import read_rows
 from albert_edu.training import checkpoint, workers
 from albert_edu.training.finetune import finetune, majority, make_ready, task_scores
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import TrainSettings, suited_to
+from albert_edu.training.settings import TrainSettings, device_settings
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
 DATA = "rows in .jsonl, .csv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
@@ -74,7 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
 def run_pretrain(options) -> None:
     """Pre-train a model, or go on with it."""
     device = workers.pick_device(options.device)
-    settings = _settings(options, evaluate_every=100, **suited_to(device))
+    settings = _settings(options, evaluate_every=100, **device_settings(device))
     checkpoint.check_free(options.out)
     text = prepare(options.corpus, options.vocab_size)
     sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
