@@ -24,7 +24,7 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training import checkpoint, workers
 from albert_edu.training.finetune import Task, finetune, majority, set_up_task, task_scores
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import TrainSettings, suited_to
+from albert_edu.training.settings import TrainSettings, device_settings
 
 MODEL = "a shipped model (laptop, laptop-unshared), a model folder, or a name on the Hub"
 DATA = "rows in .jsonl, .csv, .parquet or SQuAD's .json, or NAME:SUBSET:SPLIT of the Hub"
@@ -90,7 +90,7 @@ def run_pretrain(options: argparse.Namespace) -> None:
         checkpoint_every=options.checkpoint_every,
         evaluate_every=100,
         seed=options.seed,
-        **suited_to(device),
+        **device_settings(device),
     )
     is_main = workers.is_main_worker()
     checkpoint.check_free(options.out)

@@ -23,7 +23,7 @@ from albert_edu.progress import progress_bar
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import TrainSettings, suited_to
+from albert_edu.training.settings import TrainSettings, device_settings
 from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import here_and_now, write_json
@@ -150,7 +150,7 @@ class Run:
             checkpoint_every=500,
             log_every=max(1, stage.steps // 10),
             seed=self.seed,
-            **suited_to(pick_device(device)),
+            **device_settings(pick_device(device)),
         )
 
 

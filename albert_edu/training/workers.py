@@ -20,7 +20,7 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     Each worker of torchrun has a GPU of its own. Raises ValueError for a device on which torch
     cannot compute in float64, in which losses are added up: Apple's MPS is one.
     """
-    if name in (None, "auto"):
+    if name is None or name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if str(name) == "cuda":
         name = f"cuda:{torchrun_number('LOCAL_RANK', 0) if process_count() > 1 else 0}"
@@ -80,6 +80,12 @@ class Workers(NamedTuple):
         if self.world_size > 1:
             dist.all_reduce(tensor)
 
+    def sum_on_main(self, tensor: Tensor) -> None:
+        """Replace a tensor by its sum over workers on the main worker, by zeros on the others."""
+        self.all_reduce(tensor)
+        if self.rank != 0:  # so that nothing counts twice when it is summed again
+            tensor.zero_()
+
     def barrier(self) -> None:
         """Wait until all workers are here."""
         if self.world_size > 1:
@@ -122,6 +128,11 @@ def device_name(device: torch.device | str) -> str:
     kind = torch.device(device).type
     if kind == "cuda":
         return torch.cuda.get_device_name(device)
+    return f"{kind.upper()}, {os.cpu_count()} cores, {_cpu_make()}"
+
+
+def _cpu_make() -> str:
+    """Return what Linux calls the CPU, or elsewhere its architecture."""
     cpuinfo = Path("/proc/cpuinfo")
-    makes = re.findall(r"model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "")
-    return f"{kind.upper()}, {os.cpu_count()} cores, {(makes or [platform.machine()])[0]}"
+    named = re.search(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
+    return named[1] if named else platform.machine()

@@ -4,7 +4,12 @@ import pytest
 import torch
 
 from albert_edu.training.lamb import Lamb
-from albert_edu.training.settings import TrainSettings, learning_rate, make_optimizer, suited_to
+from albert_edu.training.settings import (
+    TrainSettings,
+    device_settings,
+    learning_rate,
+    make_optimizer,
+)
 from tests.support import tiny
 
 
@@ -30,14 +35,14 @@ def test_a_run_may_go_on_with_another_watch_or_compiled_and_with_nothing_else_ch
 
 def test_a_card_is_given_what_it_can_compute_in(monkeypatch):
     plain = {"precision": "float32", "compile": False}
-    assert suited_to(torch.device("cpu")) == plain
+    assert device_settings(torch.device("cpu")) == plain
     for yes, precision in ((True, "bfloat16"), (False, "float32")):
         monkeypatch.setattr(
             torch.cuda,
             "is_bf16_supported",
             lambda including_emulation, yes=yes: yes and not including_emulation,
         )
-        assert suited_to(torch.device("cuda")) == {"precision": precision, "compile": True}
+        assert device_settings(torch.device("cuda")) == {"precision": precision, "compile": True}
 
 
 def test_both_optimizers_decay_matrices_and_neither_decays_biases_and_norms():
