@@ -103,7 +103,7 @@ def finetune(
             loss.backward()
             clip_gradient(model, settings, step)
             optimizer.step()
-            if settings.is_due(step + 1, settings.log_every):  # because a GPU waits when it is asked
+            if settings.is_due(step + 1, settings.log_every):  # a GPU waits when it is asked
                 bar.set_postfix({"loss": loss.item()}, refresh=False)
             bar.update()
     model.eval()
