@@ -6,7 +6,7 @@ Without dropout, W workers follow the path of one.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -35,20 +35,23 @@ def pretrain(
     device: str | torch.device | None = None,
     held_out: PretrainingStream | None = None,
     describe: str | None = "pretrain",
+    observe: Callable[[AlbertForPretraining], dict] | None = None,
+    build_optimizer: Callable[..., torch.optim.Optimizer] | None = None,
 ) -> History:
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir``.
 
     Shows a progress bar titled ``describe`` unless that is None. Under torchrun every worker takes
-    its share of each batch, and the main worker writes. Raises NonFiniteLoss (the last good
-    checkpoint stays) and CheckpointError (it belongs to another run, or another process, or the
-    disk is full).
+    its share of each batch, and the main worker writes. ``observe`` is called with the model every
+    ``evaluate_every`` steps, and what it returns goes into the records. ``build_optimizer`` takes
+    the place of ``make_optimizer``. Raises NonFiniteLoss (the last good checkpoint stays) and
+    CheckpointError (it belongs to another run, or another process, or the disk is full).
     """
     check_vocabulary(model, stream)
     model.vocabulary = stream.tokenizer.fingerprint
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
-    optimizer = make_optimizer(model, settings)
+    optimizer = (build_optimizer or make_optimizer)(model, settings)
     held_out_text = {"held_out": held_out and held_out.corpus.fingerprint}
     run = {"settings": settings.trajectory(), "stream": stream.settings, "held_out": held_out_text}
     folder = Path(checkpoint_dir) if checkpoint_dir else None
@@ -94,6 +97,8 @@ def pretrain(
                 if held_out and settings.due(done, settings.evaluate_every):
                     found = evaluate(model, held_out).items()
                     record |= {"step": done} | {f"held_out_{name}": value for name, value in found}
+                if observe and settings.due(done, settings.evaluate_every):
+                    record |= {"step": done} | observe(model)
                 if record:
                     history.records.append(record)
                 if settings.due(done, settings.checkpoint_every):
