@@ -1,5 +1,5 @@
 # make reproduce      parameter counts, a trained pair, Figure 1 (PROFILE=quick by default)
-# make lab            JupyterLab in the same environment
+# make lab            JupyterLab in the same environment, over copies of the notebooks in work/
 # make test           every test and every notebook
 # make test-fast      the tests without notebooks, JupyterLab and what takes more than about two seconds
 # make test-lowest    the same with the oldest versions that pyproject.toml allows, in an environment of their own

@@ -19,9 +19,10 @@ FAST = ["-m", "not slow", "--ignore=tests/test_jupyterlab.py", "--ignore=tests/f
 PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 NBVAL += ["--nbval-cell-timeout", "300", "--nbval-kernel-startup-timeout", "120"]
-LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."]]
-FIRST = "/lab/tree/notebooks/00_start_here.ipynb"
+LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
+FIRST = "work/00_start_here.ipynb"  # a copy, so that git sees no change
 ROOT_MAY = ["--allow-root"] if hasattr(os, "getuid") and os.getuid() == 0 else []
+LAB = ["jupyterlab", *ROOT_MAY, f"--LabApp.default_url=/lab/tree/{FIRST}"]
 
 SPHINX = ["sphinx", "-q", "-c", "site", "-d"]
 SLIDES = [*SPHINX, "build/doctrees-slides", "-E", "-b", "revealjs"]
@@ -34,7 +35,7 @@ BROWSERS += [r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe"]
 # What each command installs, and the Python modules that it runs.
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "reproduce": ("lab,paper", [["albert_paper", "reproduce"]]),
-    "lab": ("lab,paper", [["jupyter", "lab", *ROOT_MAY, f"--LabApp.default_url={FIRST}"]]),
+    "lab": ("lab,paper", [["albert_course", "start", "00"], LAB]),
     "test": ("test", [*LINT, [*PYTEST, *NBVAL, "tests", "notebooks"]]),
     "test-fast": ("test", [*LINT, [*PYTEST, *FAST]]),
     "test-lowest": ("test", [[*PYTEST, *FAST]]),
@@ -136,13 +137,14 @@ def write_constraints(python: Path) -> None:
     frozen = subprocess.check_output(
         [python, "-m", "pip", "freeze", "--exclude-editable"], text=True
     )
-    lines = [line for line in frozen.splitlines() if "==" in line and "torch==" not in line]
-    ours = [
-        line
-        for line in lines
-        if not line.startswith(("nvidia", "triton", "cuda", "setuptools", "uv=="))
-    ]
-    Path("constraints.txt").write_text("\n".join([CONSTRAINTS, *ours, ""]), "utf-8")
+    skipped = ("torch==", "nvidia", "triton", "cuda", "setuptools==", "uv==")
+    versions = []
+    for line in frozen.splitlines():
+        name, found, version = line.partition("==")
+        if found and not line.startswith(skipped):
+            versions.append((name.lower().replace("_", "-"), version))  # as indexes spell it
+    lines = [f"{name}=={version}" for name, version in sorted(versions)]
+    Path("constraints.txt").write_text("\n".join([CONSTRAINTS, *lines, ""]), "utf-8")
 
 
 CONSTRAINTS = """\

@@ -17,6 +17,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from albert_course.folder import course_folder
+from albert_edu.errors import InputError
 from albert_edu.text.tasks import SpanExample
 
 
@@ -31,7 +32,7 @@ def begin(seed: int = 0, device: str = "cpu") -> None:
     if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # for processes that a notebook starts, too
     elif not torch.cuda.is_available():
-        raise ValueError(
+        raise InputError(
             "there is no GPU here, or begin() has hidden it: restart the kernel to try again. In "
             "Colab, choose one under Runtime, Change runtime type. Without one, write begin()."
         )
@@ -69,7 +70,7 @@ def record(name: str) -> dict:
     place = course_folder() / "figures" / "results" / f"{name}.json"
     if not place.exists():
         there = " ".join(sorted(path.stem for path in place.parent.glob("*.json")))
-        raise ValueError(f"there is no record {name!r} in {place.parent}. There are: {there}")
+        raise InputError(f"there is no record {name!r} in {place.parent}. There are: {there}")
     return json.loads(place.read_text(encoding="utf-8"))
 
 

@@ -21,7 +21,9 @@ def build_parser() -> argparse.ArgumentParser:
     option("names", nargs="*", help="for example 00 03; all of them when left out")
     option("--write", action="store_true", help="store the outputs, and the README's minutes")
 
-    option = verb("start", run_start, "copy a notebook into work/, which git ignores").add_argument
+    option = verb(
+        "start", run_start, "copy the notebooks into work/, for you to change"
+    ).add_argument
     option("number", help="for example 03")
     option("--assignment", action="store_true", help="its assignment instead, into work/me/")
 
@@ -40,11 +42,12 @@ def run_notebooks(options) -> int:
 
 
 def run_start(options) -> None:
-    """Copy a notebook or its assignment to where git leaves it alone."""
-    from albert_course.notebooks import start
+    """Copy the notebooks, or an assignment, to where git leaves them alone."""
+    from albert_course.copies import start
 
-    copy = start(options.number, options.assignment)
-    print(f"yours to change: {copy}\nopen it with: jupyter lab '{copy}'")
+    copy, changed = start(options.number, options.assignment)
+    print(f"{'yours, as you left it' if changed else 'yours to change'}: {copy}")
+    print(f"open it with: jupyter lab '{copy}'")
 
 
 def run_publish(options) -> None:

@@ -6,27 +6,87 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from albert_course.folder import course_folder
+from albert_edu.errors import CourseError
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 
-class Trouble(Exception):
+class Trouble(CourseError):
     """What is wrong, and what to do about it."""
 
 
 def check_packages() -> str:
-    """Every dependency of the package is there in a version of its range."""
+    """Each package that the library needs is there, in a version of its range."""
+    wanted = requirements("")
+    unmet = [told for told in map(what_is_here, wanted) if told]
+    if unmet:
+        raise Trouble(f"{'; '.join(unmet)}. Run: {install()}")
+    return f"{len(wanted)} of {len(wanted)}"
+
+
+def check_notebooks() -> str:
+    """Each package that the notebooks need beside the library is there, in a version of its range.
+
+    Where something else than JupyterLab runs the notebooks, such as Colab or an editor, the parts
+    of Jupyter are its own, in whichever version.
+    """
+    if not in_course_folder():
+        return "not looked for, because no notebooks are here"
+    wanted = requirements("paper")
+    unmet = [told for told in map(what_is_here, wanted) if told]
+    front_end = requirements("lab")
+    if find_spec("jupyterlab"):
+        unmet += [told for told in map(what_is_here, front_end) if told]
+    else:
+        front_end = [one for one in front_end if one.name not in ("jupyterlab", "ipywidgets")]
+        unmet += [f"{one} is needed, none is here" for one in front_end if not version_of(one.name)]
+    if unmet:
+        raise Trouble(f"{'; '.join(unmet)}. Run make lab, or: {install('[lab,paper]')}")
+    return f"{len(wanted) + len(front_end)} of {len(wanted) + len(front_end)} packages"
+
+
+def requirements(extra: str) -> "list[Requirement]":
+    """Return what an extra of the course asks for, or, for an empty one, what the library asks."""
     from packaging.requirements import Requirement
 
-    asked = [one for one in importlib.metadata.requires("albert-edu") if "; extra" not in one]
-    wrong = []
-    for wanted in map(Requirement, asked):
-        found = next(importlib.metadata.distributions(name=wanted.name), None)
-        if not (found and wanted.specifier.contains(found.version, prereleases=True)):
-            wrong.append(f"{wanted} is needed, {found.version if found else 'none'} is here")
-    if wrong:
-        raise Trouble(f"{'; '.join(wrong)}. Run 'make', or install the package again.")
-    return f"{len(asked)} of {len(asked)}"
+    asked = [Requirement(line) for line in importlib.metadata.requires("albert-edu") or []]
+    library = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
+    if not extra:
+        return library
+    others = [one for one in asked if one not in library]
+    return [one for one in others if one.marker and one.marker.evaluate({"extra": extra})]
+
+
+def what_is_here(wanted: "Requirement") -> str:
+    """Say what is wrong with the installed version of a package; nothing where it is in range."""
+    found = version_of(wanted.name)
+    if found and wanted.specifier.contains(found, prereleases=True):
+        return ""
+    return f"{wanted.name}{wanted.specifier} is needed, {found or 'none'} is here"
+
+
+def version_of(name: str) -> str:
+    """Return the installed version of a package, empty where there is none."""
+    found = next(iter(importlib.metadata.distributions(name=name)), None)
+    return found.version if found else ""
+
+
+def install(extras: str = "") -> str:
+    """Return the command that installs the course, in its folder, with these extras."""
+    return f"{sys.executable} -m pip install -e '.{extras}'"
+
+
+def in_course_folder() -> bool:
+    """Return whether the notebooks are here."""
+    try:
+        course_folder()
+    except ValueError:
+        return False
+    return True
 
 
 def check_device() -> str:
@@ -41,20 +101,23 @@ def check_device() -> str:
 def check_course() -> str:
     """Which copy of the course this is; returns the folders of the package and of the notebooks."""
     package = Path(__file__).resolve().parent
-    try:
-        folder = course_folder()
-    except ValueError:
+    if not in_course_folder():
         return f"{package}; no notebooks/ here, which start, notebooks and assignments need"
+    folder = course_folder()
     if folder != package.parent:
         raise Trouble(
             f"Notebooks are in {folder}, but Python takes the course from {package}. In the first "
-            f"folder, run: {sys.executable} -m pip install -e ."
+            f"folder, run: {install()}"
         )
     return str(package)
 
 
 def check_kernel() -> str:
     """The kernel python3 runs the Python that has the course; returns JupyterLab's version, too."""
+    if not find_spec("jupyter_client"):
+        raise Trouble(
+            f"No Jupyter, which notebooks need. Run make lab, or: {install('[lab,paper]')}"
+        )
     from jupyter_client.kernelspec import KernelSpecManager
 
     cure = f"Run: {sys.executable} -m ipykernel install --sys-prefix."
@@ -86,6 +149,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "Python": platform.python_version,
     "course": check_course,
     "packages": check_packages,
+    "notebooks": check_notebooks,
     "device": check_device,
     "kernel": check_kernel,
     "vocabulary": check_vocabulary,

@@ -1,4 +1,4 @@
-"""Execute the notebooks, normalise and measure what is stored, and hand out working copies."""
+"""Execute the notebooks, normalise and measure what is stored."""
 
 import re
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 
 from albert_course.folder import course_folder
+from albert_edu.errors import InputError
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 MINUTES = re.compile(r"about (\d+) minutes to read and about (\d+) to do")
@@ -26,30 +27,8 @@ def find(names: list[str]) -> list[Path]:
     there = " ".join(path.stem for path in paths)
     unknown = [name for name in names if len(name) < 2 or f" {name}" not in f" {there}"]
     if unknown:
-        raise ValueError(f"no notebook starts with {' or '.join(unknown)}. There are: {there}")
+        raise InputError(f"no notebook starts with {' or '.join(unknown)}. There are: {there}")
     return [path for path in paths if not names or path.name.startswith(tuple(names))]
-
-
-def start(number: str, assignment: bool = False) -> Path:
-    """Copy a notebook into work/, or its assignment into work/me/, and return where the copy is.
-
-    Git ignores both folders. Raises ValueError for a number that no notebook has, and where a copy
-    exists already: none is ever overwritten.
-    """
-    course, source = course_folder(), find([number])[0]
-    target = course / "work" / ("me" if assignment else "") / source.name
-    if assignment:
-        source = course / "notebooks" / "assignments" / "release" / source.name
-        if not source.exists():
-            raise ValueError(f"{source.stem} has no assignment; notebooks 01 to 12 have one each.")
-    if target.exists():
-        raise ValueError(f"{target} exists; rename or delete it first, it may hold your answers.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    text = source.read_text(encoding="utf-8")
-    # In an assignment, links to the course's pages begin with ../../, in a notebook with a name.
-    old, new = (r"\.\./\.\./", "../../") if assignment else (r"(?=[\w/]+\.(ipynb|md))", "../")
-    target.write_text(re.sub(rf"\]\({old}", f"]({new}notebooks/", text), encoding="utf-8")
-    return target
 
 
 def execute_all(names: list[str], write: bool) -> int:
@@ -82,13 +61,18 @@ def _execute(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
     calls this must have no other kernel in its life. Raises nbclient's CellExecutionError for a
     cell that fails.
     """
-    import resource  # not on Windows, where `start` must work all the same
+    import resource  # not on Windows, where `find` must work all the same
 
     import nbclient
 
-    options = {"timeout": 300, "kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"]}
     notebook = nbformat.read(path, as_version=4)
-    nbclient.execute(notebook, cwd=str(path.parent), **options)  # in place
+    nbclient.execute(  # in place
+        notebook,
+        cwd=str(path.parent),
+        timeout=300,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],
+    )
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     megabyte = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return notebook, spent.ru_utime + spent.ru_stime, spent.ru_maxrss / megabyte

@@ -3,6 +3,7 @@
 import re
 
 from albert_course.folder import course_folder
+from albert_edu.errors import InputError
 
 FIRST = "notebooks/00_start_here.ipynb"
 
@@ -15,14 +16,15 @@ def publish(repository: str) -> list[str]:
     address. Raises ValueError, before anything is written, for another name or a missing place.
     """
     if not re.fullmatch(r"[A-Za-z0-9-]+/[\w.-]+", repository):
-        raise ValueError(
+        raise InputError(
             f"expected OWNER/REPO, as in the address github.com/OWNER/REPO, and got {repository!r}"
         )
     course = course_folder()
     edits = {course / name: edit for name, edit in places(repository).items()}
     name = repository.split("/")[1]
-    # Editable, so that the records of the clone are found from any folder.
-    line = f"!git clone --depth 1 https://github.com/{repository} && pip install -q -e ./{name}"
+    # Editable, so that the records of the clone are found from any folder; Jupyter is Colab's own.
+    clone = f"git clone --depth 1 https://github.com/{repository}"
+    line = f"!{clone} && pip install -q -e './{name}[paper]'"
     bring = rf": run the next line in a new cell, then restart the kernel\\n{line}"
     cell = r"(this kernel has no albert_course)(?:(?!\\\").)*", bring  # inside the notebook's JSON
     notebooks = sorted(course.glob("notebooks/**/*.ipynb"))
@@ -31,14 +33,23 @@ def publish(repository: str) -> list[str]:
     texts = {}
     for path, (place, words) in edits.items():
         old = path.read_text(encoding="utf-8")
-        new, count = re.subn(place, lambda match, words=words: match[1] + words, old)
+        new, count = edited(old, place, words)
         if path.suffix != ".ipynb" and not count:
-            raise ValueError(f"{path.name} has no place for the address any more: {place}")
+            raise InputError(f"{path.name} has no place for the address any more: {place}")
         if new != old:
             texts[path] = new
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8", newline="\n")
     return [path.relative_to(course).as_posix() for path in texts]
+
+
+def edited(text: str, place: str, words: str) -> tuple[str, int]:
+    """Put words behind the first group of each match; return the text and how many there are."""
+
+    def first_group_and_words(found: re.Match) -> str:
+        return found[1] + words
+
+    return re.subn(place, first_group_and_words, text)
 
 
 def places(repository: str) -> dict[str, tuple[str, str]]:

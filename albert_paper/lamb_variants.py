@@ -7,8 +7,9 @@ correction. Each variant changes one of these two things (section ``cause`` of t
 import torch
 from torch import Tensor, nn
 
+from albert_edu.errors import InputError
 from albert_edu.training.lamb import Lamb, parameter_groups, trust_ratio
-from albert_edu.training.settings import PretrainSettings, make_optimizer
+from albert_edu.training.settings import TrainSettings, make_optimizer
 
 SLOWER = 0.1  # the rate of biases and norms, as a share of that of matrices
 
@@ -48,11 +49,14 @@ class CorrectedLamb(Lamb):
 VARIANTS = {"lamb, slow vectors": SlowVectorsLamb, "lamb, bias correction": CorrectedLamb}
 
 
-def build_optimizer(
-    name: str, model: nn.Module, settings: PretrainSettings
-) -> torch.optim.Optimizer:
-    """Return a variant by its name, or the optimizer of the settings."""
-    if name not in VARIANTS:
+def build_optimizer(name: str, model: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
+    """Return a variant by its name, or the optimizer of the settings by theirs.
+
+    Raises InputError for a name that is none of them.
+    """
+    if name in ("lamb", "adamw"):
         return make_optimizer(model, settings)
+    if name not in VARIANTS:
+        raise InputError(f"there is no optimizer {name!r}; there are {', '.join(VARIANTS)}.")
     groups = parameter_groups(model, settings.weight_decay)
     return VARIANTS[name](groups, lr=settings.learning_rate)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from albert_edu.errors import FileError, read_json
+from albert_edu.errors import FileError, InputError, read_json
 from albert_edu.training.workers import pick_device
 from albert_paper import measures
 from albert_paper.provenance import git, provenance, write_json
@@ -97,7 +97,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     """
     plans = PLAN | NEW_PLAN
     if name not in plans:
-        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
+        raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
     plan, folder, path = plans[name], runs / "sweeps", figures / "results" / f"{name}.json"
     # A card is taken where the plan asks for one, unless a device is named.
     device = pick_device("cuda" if plan.get("card") and device == "auto" else device)

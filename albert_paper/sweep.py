@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from albert_edu.errors import RunError
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.progress import progress_bar
 from albert_edu.training.workers import pick_device
@@ -53,7 +54,7 @@ def do_run(
     """Train and measure one run, unless its result exists, with checkpoints in ``folder``.
 
     It takes one thread, so that the number of cores changes no result. What is measured is rounded
-    to four digits. The trained model is saved in ``keep``. RuntimeError names the run that fails,
+    to four digits. The trained model is saved in ``keep``. RunError names the run that fails,
     and why.
     """
     result, device = result_file(folder, run, measure), pick_device(device)
@@ -66,7 +67,7 @@ def do_run(
         trained = run.train(checkpoints, device, describe)
     except Exception as error:
         failed = f"training {run.row}, seed {run.seed} ({checkpoints}) failed"
-        raise RuntimeError(f"{failed}: {type(error).__name__}: {error}") from error
+        raise RunError(f"{failed}: {type(error).__name__}: {error}") from error
     model, text = trained.model, trained.text
     if keep:
         save_pretrained(model, text.tokenizer, keep)

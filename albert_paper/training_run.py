@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,10 +16,10 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings, suited_to
+from albert_edu.training.settings import TrainSettings, suited_to
 from albert_edu.training.workers import pick_device
 from albert_paper import measures
-from albert_paper.lamb_variants import VARIANTS, build_optimizer
+from albert_paper.lamb_variants import build_optimizer
 from albert_paper.stacking import start_from
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
@@ -120,16 +120,25 @@ class Run:
 
     def stages(self) -> list[Stage]:
         """Return its stages: the shallower depths first, and last the one with its own dropout."""
-        depth = AlbertConfig.named(self.preset, **dict(self.config)).num_layers
-        usual = (self.learning_rate, self.sequence_length)
-        stages = []
-        for layers, steps, *own in (*self.grown, (depth, self.steps)):
-            rate, length = (*own, *usual[len(own) :])  # what it leaves out is that of the run
-            stages.append(Stage(layers, steps, rate, length))
-        if then := dict(self.then):
-            own = then.get("dropout"), then.get("corpus", "")
-            stages.append(Stage(depth, then["steps"], *usual, *own))
+        depth = self.model_config(1000).num_layers  # of any vocabulary
+        stages = [self.stage(*stage) for stage in (*self.grown, (depth, self.steps))]
+        if self.then:
+            last: dict[str, Any] = dict(self.then)
+            stage = self.stage(depth, last["steps"])
+            own = {"dropout": last.get("dropout"), "corpus": last.get("corpus", "")}
+            stages.append(stage._replace(**own))
         return stages
+
+    def stage(
+        self, depth: int, steps: int, rate: float | None = None, length: int | None = None
+    ) -> Stage:
+        """Return a stage; a rate or a length that is left out is that of the run."""
+        return Stage(
+            depth,
+            steps,
+            self.learning_rate if rate is None else rate,
+            self.sequence_length if length is None else length,
+        )
 
     def train(
         self, folder: Path | None = None, device: torch.device | None = None, describe: str = ""
@@ -140,7 +149,8 @@ class Run:
         tokens at whatever length.
         """
         text = self.text()
-        model, records = None, []
+        model: AlbertForPretraining | None = None
+        records: list[dict] = []
         done = 0
         build = partial(build_optimizer, self.optimizer)
         torch.manual_seed(self.seed)
@@ -151,9 +161,10 @@ class Run:
                 config = config.replace(hidden_dropout=dropout, attention_dropout=dropout)
             model = start_from(model, config) if model else AlbertForPretraining(config)
             rows = self.batch_size * self.sequence_length // stage.sequence_length
-            shape = {"batch_size": rows, "sequence_length": stage.sequence_length}
             read = self.text(stage.corpus) if stage.corpus else text
-            stream = self.stream(read, skip=done, **shape)
+            stream = self.stream(
+                read, batch_size=rows, sequence_length=stage.sequence_length, skip=done
+            )
             history = pretrain(
                 model,
                 stream,
@@ -166,6 +177,7 @@ class Run:
             )
             records += [record | {"step": done + record["step"]} for record in history.records]
             done += stage.steps
+        assert model is not None, "a run has a stage"
         return Trained(model.eval(), text, records)
 
     def observer(self, text: PreparedText) -> Callable[[AlbertForPretraining], dict]:
@@ -186,14 +198,14 @@ class Run:
 
         return observe
 
-    def settings(self, stage: Stage, device: torch.device | None = None) -> PretrainSettings:
+    def settings(self, stage: Stage, device: torch.device | None = None) -> TrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""
         tenth = max(1, stage.steps // 10)
-        return PretrainSettings(
+        return TrainSettings(
             stage.steps,
             stage.learning_rate,
             warmup_steps=int(self.warmup * stage.steps),
-            optimizer="lamb" if self.optimizer in VARIANTS else self.optimizer,
+            optimizer="adamw" if self.optimizer == "adamw" else "lamb",
             checkpoint_every=500,
             log_every=tenth,
             evaluate_every=self.watch_every or tenth,

@@ -15,7 +15,7 @@ import torch
 
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from albert_paper.training_run import Run
 
 WIDENED = 4  # times at most
@@ -67,7 +67,9 @@ def tuned_rows(plan: dict, run_of: Callable[..., Run], do: Do) -> dict[str, dict
 
 def tuned_stages(plan: dict, run_of: Callable[..., Run], do: Do) -> dict[str, dict]:
     """Return for each depth its learning rate on top of the depths before it, at their rates."""
-    tune, found, rates = plan["tune"], {}, {}
+    tune = plan["tune"]
+    found: dict[str, dict] = {}
+    rates: dict[int, float] = {}
     sizes = next(iter(plan["rows"].values()))
     for depth in tune["stages"]:
         stage = f"L={depth}"
@@ -106,13 +108,15 @@ def best_rates(
             for seed in seeds
         ]
         results = do([run for _, _, run in pilots])
-        tried = {group: {rate: [] for rate in grid} for group, grid in grids.items()}
+        tried: dict[str, dict[float, list[dict]]] = {
+            group: {rate: [] for rate in grid} for group, grid in grids.items()
+        }
         for (group, rate, _), result in zip(pilots, results, strict=True):
             tried[group][rate].append(result)
         scores = {
             group: {rate: score(found) for rate, found in of.items()} for group, of in tried.items()
         }
-        best = {group: min(of, key=of.get) for group, of in scores.items()}
+        best = {group: min(of, key=of.__getitem__) for group, of in scores.items()}
         edge = [group for group, grid in grids.items() if best[group] in (grid[0], grid[-1])]
         if not edge or widened == WIDENED:
             break
@@ -170,7 +174,7 @@ def step_seconds(run: Run) -> float:
         clock.append(time.process_time())
         return {}
 
-    settings = PretrainSettings(
+    settings = TrainSettings(
         TIMED_STEPS + warm, run.learning_rate, log_every=warm, evaluate_every=warm
     )
     pretrain(model, run.stream(text), settings, device="cpu", describe=None, observe=look)

@@ -13,11 +13,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from albert_course import doctor, folder, notebooks
+from albert_course import doctor, folder
 from albert_course.assignments import commands
 from albert_edu.cli import build_parser
 from albert_edu.model.interchange import model_folder
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from tests.support import main
 
 QUICK = "--steps 6 --checkpoint-every 2 --batch-size 4 --sequence-length 32"
@@ -63,7 +63,7 @@ def test_a_reader_such_as_head_that_has_read_enough_ends_a_command_without_a_wor
 
 def test_flags_have_the_defaults_of_the_settings_but_for_how_often():
     given = vars(build_parser().parse_args(["pretrain", "--out", "x"]))
-    usual = vars(PretrainSettings(1))
+    usual = vars(TrainSettings(1))
     same = (given.keys() & usual.keys()) - {"steps", "checkpoint_every", "warmup_steps"}
     assert {"learning_rate", "seed"} < same
     assert all(given[name] == usual[name] for name in same)
@@ -128,26 +128,6 @@ def test_a_missing_extra_and_a_read_only_clone_are_said_in_a_sentence(
     monkeypatch.setattr(commands, "run_build", fails)
     assert main(["assignments", "build"]) == 2
     assert re.search(message, capsys.readouterr().err)
-
-
-def test_start_copies_a_notebook_once_and_never_overwrites_it(tmp_path, monkeypatch):
-    (tmp_path / "notebooks" / "assignments" / "release").mkdir(parents=True)
-    text = "f[0](x) [next](01_b.ipynb) ![](../figures/a.svg)"
-    (tmp_path / "notebooks" / "00_start_here.ipynb").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    copied = (tmp_path / notebooks.start("00")).read_text()
-    assert copied == "f[0](x) [next](../notebooks/01_b.ipynb) ![](../figures/a.svg)"
-    for wrong, message in (
-        (["00"], "may hold your"),
-        (["77"], "There are: 00_start"),
-        (["00", True], "here has no assignment"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            notebooks.start(*wrong)
-    release = tmp_path / "notebooks" / "assignments" / "release" / "00_start_here.ipynb"
-    release.write_text("[a](../../00_a.ipynb)")
-    copy = tmp_path / notebooks.start("00", assignment=True)
-    assert (copy.parent.name, copy.read_text()) == ("me", "[a](../../notebooks/00_a.ipynb)")
 
 
 @pytest.mark.slow

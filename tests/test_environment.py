@@ -1,5 +1,6 @@
-"""environment.yml and the README say the same as pyproject.toml and the Makefile."""
+"""environment.yml, the README and the workflows say the same as pyproject.toml and the Makefile."""
 
+import functools
 import importlib.metadata
 import os
 import re
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"pytorch": "torch"}
 
 
+@functools.cache
 def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -108,6 +110,15 @@ def test_ci_runs_the_readme_s_test_command_and_before_it_installs_chromium_and_n
     assert all("hromium" in line or line == "fi" for line in commands[:-1])
     # A newcomer can do the same.
     assert "apt-get install chromium" in (ROOT / "README.md").read_text()
+
+
+def test_the_workflow_runs_the_notebooks_with_what_a_reader_installs_and_nbval():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+    commands = [step.get("run", "") for step in workflow["jobs"]["reader"]["steps"]]
+    installing = [line for line in commands if "install" in line]
+    assert tasks.COMMANDS["reproduce"][0] == "lab,paper" and "make reproduce" in commands[2]
+    assert installing == [".venv/bin/python -m pip install nbval"]
+    assert "--nbval " in commands[-1] and commands[-1].endswith("notebooks/*.ipynb")
 
 
 def test_the_offline_guard_lets_this_machine_through_and_nothing_else():

@@ -32,12 +32,12 @@ from albert_edu.text.sentences import split_sentences
 from albert_edu.text.stories import stories
 from albert_edu.training.metrics import label_scores
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from albert_paper.page import write_report
 from tests.support import main
 
 SHAPE = dict(embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, max_positions=32)
-RUN = PretrainSettings(steps=4, checkpoint_every=2)
+RUN = TrainSettings(steps=4, checkpoint_every=2)
 NAME = "04_shared_layers.ipynb"
 LIBRARY = Path(albert_edu.__file__).parent
 
@@ -64,7 +64,7 @@ SETTINGS = {
         "activation": ("relu", None),
         "vocab_size": (0, 2.0, "4", True, 10**9),
     },
-    partial(unchecked("training/settings").PretrainSettings, steps=10): {
+    partial(unchecked("training/settings").TrainSettings, steps=10): {
         "steps": (2.5, -1, "10", nan),
         "learning_rate": (nan, inf, -1, "1e-3"),
         "warmup_steps": (-1, 11),

@@ -66,7 +66,7 @@ def test_a_notebook_without_the_course_says_the_line_that_brings_it(course):
         exec(published, {})
     assert str(error.value).splitlines()[1] == (
         "!git clone --depth 1 https://github.com/an-owner/their-course"
-        " && pip install -q -e ./their-course"
+        " && pip install -q -e './their-course[paper]'"
     )
 
 

@@ -26,7 +26,7 @@ from albert_course.assignments import SEED_VARIABLE, SOURCES
 from albert_course.assignments.autograde import CONFIG, autograde, failure, nbgrader_api
 from albert_course.assignments.scores import write_scores
 from albert_course.assignments.submissions import Unreadable, find_submissions, mend
-from albert_edu.errors import FileError, blame, read_json
+from albert_edu.errors import FileError, InputError, RunError, errors_about, read_json
 
 
 class Outcome(NamedTuple):
@@ -97,10 +97,12 @@ def open_course(course: Path) -> NbGraderAPI:
             raise FileError(f"{course} holds {min(found)}, and no grades: give another --out.")
         seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbelow(1_000_000) + 1)
         settings.write_text(CONFIG.format(seed=seed))
-    with blame(settings, FileError, "Mend it: it should call configure with this class's seed."):
+    with errors_about(
+        settings, FileError, "Mend it: it should call configure with this class's seed."
+    ):
         api = nbgrader_api(course)
         if "Submission" not in api.config.keys():
-            raise ValueError("without configure, nothing would stand around a submission")
+            raise InputError("without configure, nothing would stand around a submission")
         return api
 
 
@@ -113,10 +115,13 @@ def read_state(course: Path) -> dict[str, dict[str, dict]]:
     place, book = course / "state.json", course.resolve() / "gradebook.db"
     if not (place.exists() and book.exists()):
         return {}
-    with blame(book, FileError, "Put a copy back."), Gradebook(f"sqlite:///{book}") as gradebook:
+    with (
+        errors_about(book, FileError, "Put a copy back."),
+        Gradebook(f"sqlite:///{book}") as gradebook,
+    ):
         graded = {(a.name, s.student_id) for a in gradebook.assignments for s in a.submissions}
     state = read_json(place, FileError)
-    with blame(place, FileError):
+    with errors_about(place, FileError):
         for assignment, students in state.items():
             for student, one in students.items():
                 page = _page(course, student, assignment)
@@ -131,7 +136,7 @@ def add_assignment(api: NbGraderAPI, course: Path, path: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(path, target)
     if why := failure(api.generate_assignment(path.stem)):
-        raise RuntimeError(f"nbgrader refuses {path.name}: {why} Another --out begins anew.")
+        raise RunError(f"nbgrader refuses {path.name}: {why} Another --out begins anew.")
 
 
 def grade_one(

@@ -6,30 +6,30 @@ import unicodedata
 from pathlib import Path
 
 from albert_course.assignments.build import find_sources
-from albert_edu.errors import blame
+from albert_edu.errors import CourseError, InputError, errors_about
 
 LARGEST = 20 << 20  # bytes of a notebook
 PATTERNS = set("*?[]{}")  # nbgrader reads them in a student's name as a pattern
 
 
-class Unreadable(ValueError):
+class Unreadable(CourseError, ValueError):
     """Why a submission cannot be given to nbgrader."""
 
 
 def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tuple[list, list]:
     """Return the students' folders, and the source notebooks to grade them by."""
     if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}")
+        raise InputError(f"there is no folder {folder}")
     students = sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
     handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
     paths = find_sources(sources)
     there = [path for path in paths if path.name in handed_in]
     names = ", ".join(path.name for path in there or paths)
     if not there:
-        raise ValueError(f"{folder} should hold STUDENT/NOTEBOOK, where NOTEBOOK is one of {names}")
+        raise InputError(f"{folder} should hold STUDENT/NOTEBOOK, where NOTEBOOK is one of {names}")
     for start in wanted:
         if not any(path.name.startswith(start) for path in there):
-            raise ValueError(f"--assignment {start}: {folder} has none, it has {names}")
+            raise InputError(f"--assignment {start}: {folder} has none, it has {names}")
     return students, [path for path in there if path.name.startswith(wanted)]
 
 
@@ -41,7 +41,7 @@ def mend(submitted: Path, source: Path) -> tuple[str, str]:
     as the imports, at the top, and a test by nbgrader behind its answer. Raises Unreadable.
     """
     _check_file(submitted, source)
-    with blame(source.name, Unreadable, "There is no notebook that can be read."):
+    with errors_about(source.name, Unreadable, "There is no notebook that can be read."):
         notebook = json.loads(submitted.read_text(encoding="utf-8-sig"))
         cells, wanted = notebook["cells"], _marked(source)
         found, copies = {}, set()

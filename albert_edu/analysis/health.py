@@ -12,9 +12,8 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.model.albert import AlbertForPretraining, check_vocabulary, evaluation_mode
 from albert_edu.text.batches import IGNORE, PretrainingBatch, PretrainingStream
-from albert_edu.training.evaluate import check_vocabulary
 
 Half = Literal["attention", "ffn"]
 LEAST_COST = 0.3  # nats that a living half is worth
@@ -106,9 +105,9 @@ def silenced(
     """
     encoder = model.albert.encoder
     if half == "ffn":
-        parts = [block.activation for block in encoder.ffn]
+        parts = [block.get_submodule("activation") for block in encoder.ffn]
     else:
-        parts = [block.value for block in encoder.attention]
+        parts = [block.get_submodule("value") for block in encoder.attention]
     calls = itertools.count()  # a forward pass calls this half once per application, in order
 
     def silence(module: nn.Module, inputs: tuple, output: Tensor) -> Tensor:
@@ -151,16 +150,19 @@ def loss_without(
 def units_that_open(model: AlbertForPretraining, text: list[PretrainingBatch]) -> list[float]:
     """Return for each application which share of the F units opens at one token or more."""
     encoder = model.albert.encoder
-    opened = torch.zeros(len(encoder.plan), model.config.ffn_size, dtype=torch.bool)
+    opened: list[Tensor | None] = [None] * len(encoder.plan)  # F, True where a unit has opened
     calls = itertools.count()
     tokens = torch.ones(0)  # which of a batch's places hold a token: B S
 
     def look(module: nn.Module, inputs: tuple) -> None:
         """Note which units receive a positive number at some token."""
         here = next(calls) % len(encoder.plan)
-        opened[here] |= (inputs[0][tokens] > 0).any(dim=0).cpu()
+        now = (inputs[0][tokens] > 0).any(dim=0)
+        before = opened[here]
+        opened[here] = now if before is None else before | now
 
-    hooks = [block.activation.register_forward_pre_hook(look) for block in encoder.ffn]
+    parts = [block.get_submodule("activation") for block in encoder.ffn]
+    hooks = [part.register_forward_pre_hook(look) for part in parts]
     try:
         with evaluation_mode(model):
             for batch in text:
@@ -169,7 +171,7 @@ def units_that_open(model: AlbertForPretraining, text: list[PretrainingBatch]) -
     finally:
         for hook in hooks:
             hook.remove()
-    return opened.float().mean(dim=1).tolist()
+    return [units.float().mean().item() for units in opened if units is not None]
 
 
 def _order_scores(

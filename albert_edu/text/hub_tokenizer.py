@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tokenizers
 
-from albert_edu.errors import FileError, blame, read_file, read_json
+from albert_edu.errors import FileError, errors_about, read_file, read_json
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_text, normalise
 
 SETTINGS = "tokenizer_config.json"
@@ -62,9 +62,14 @@ class HubTokenizer:
         """Return the token ids of a text, without special ones; "[MASK]" becomes that token."""
         return self.tokenizer.encode(check_text(text), add_special_tokens=False).ids
 
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return token ids, and the characters [start, end) that each token stands for."""
+        encoding = self.tokenizer.encode(check_text(text), add_special_tokens=False)
+        return encoding.ids, encoding.offsets
+
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
-        return [self.tokenizer.id_to_token(int(i)) for i in ids]
+        return [self.tokenizer.id_to_token(int(i)) or "" for i in ids]
 
 
 Tokenizer = AlbertTokenizer | HubTokenizer
@@ -91,7 +96,7 @@ def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     else:
         raise TokenizerError(f"{folder} has no tokenizer.json, but a vocab.txt. {WHOLE}")
     _check_normaliser(file, settings, normalised)
-    with blame(paths[0], FileError):
+    with errors_about(paths[0], FileError):
         named = {*added, *_named_tokens(settings)}
     if missing := named.difference(tokenizer.pieces(range(len(tokenizer)))):
         missing = ", ".join(sorted(missing))

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from albert_edu.model import albert
-from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput
+from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput, check_vocabulary
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenized import TokenizedCorpus
@@ -98,22 +98,6 @@ def means(name: str, sums: Float[Tensor, "3"]) -> dict[str, float]:
     """Return loss and accuracy under their names, and 0 for both where there is no label."""
     loss, right, count = sums.tolist()
     return {f"{name}_loss": loss / max(count, 1), f"{name}_accuracy": right / max(count, 1)}
-
-
-def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
-    """Raise ValueError where a stream's token ids mean other tokens to the model, or none at all.
-
-    Two vocabularies of one size differ silently: each release of SentencePiece learns another one
-    from the same text, and a foreign one raises the loss by two nats without any other sign.
-    """
-    ours, tokens = stream.tokenizer.fingerprint, len(stream.tokenizer)
-    if tokens > (rows := model.config.vocab_size):
-        raise ValueError(f"the tokenizer has {tokens} tokens, the model's vocab_size is {rows}.")
-    if model.vocabulary not in (None, ours):
-        raise ValueError(
-            f"the model's tokenizer is {model.vocabulary}, the text's is {ours}: the same ids mean "
-            f"other tokens. Prepare the text with the model's: prepare(name, tokenizer=tokenizer)."
-        )
 
 
 def evaluate(

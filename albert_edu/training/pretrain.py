@@ -14,13 +14,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.albert import AlbertForPretraining, check_vocabulary
 from albert_edu.progress import progress_bar
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate, scores
+from albert_edu.training.evaluate import baselines, evaluate, scores
 from albert_edu.training.history import History
-from albert_edu.training.settings import PretrainSettings, compiled, learning_rate, make_optimizer
+from albert_edu.training.settings import TrainSettings, compiled, learning_rate, make_optimizer
 from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
 from albert_edu.training.workers import Workers, pick_device
 
@@ -30,7 +30,7 @@ ZERO = [[0.0] * 3] * 2  # an empty ``tally``
 def pretrain(
     model: AlbertForPretraining,
     stream: PretrainingStream,
-    settings: PretrainSettings,
+    settings: TrainSettings,
     checkpoint_dir: str | Path | None = None,
     device: str | torch.device | None = None,
     held_out: PretrainingStream | None = None,

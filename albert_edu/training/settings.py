@@ -11,8 +11,8 @@ from albert_edu.training.lamb import Lamb, parameter_groups
 
 
 @dataclass(frozen=True)
-class PretrainSettings:
-    """How to pre-train; section 4.1 has the paper's values. A bad one is a ValueError."""
+class TrainSettings:
+    """How to train a model; section 4.1 has the paper's values. A bad one is a ValueError."""
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up
@@ -72,13 +72,13 @@ def compiled(model: nn.Module) -> nn.Module:
     return torch.compile(model)
 
 
-def learning_rate(step: int, settings: PretrainSettings) -> float:
+def learning_rate(step: int, settings: TrainSettings) -> float:
     """Return the learning rate of a step, which counts from 0.
 
     It rises linearly over the warm-up and then falls linearly towards 0, which it
     would reach one step after the last.
 
-    >>> settings = PretrainSettings(steps=10, learning_rate=1.0, warmup_steps=2)
+    >>> settings = TrainSettings(steps=10, learning_rate=1.0, warmup_steps=2)
     >>> [round(learning_rate(step, settings), 3) for step in (0, 1, 2, 9)]
     [0.5, 1.0, 1.0, 0.125]
     """
@@ -87,7 +87,7 @@ def learning_rate(step: int, settings: PretrainSettings) -> float:
     return settings.learning_rate * min(rise, fall, 1.0)
 
 
-def make_optimizer(model: nn.Module, settings: PretrainSettings) -> torch.optim.Optimizer:
+def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
     """Return LAMB or AdamW over the model's parameters; biases and norms do not decay."""
     groups = parameter_groups(model, settings.weight_decay)
     if settings.optimizer == "lamb":

@@ -6,14 +6,15 @@ from contextlib import nullcontext
 import torch
 from torch import nn
 
+from albert_edu.errors import CourseError
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
 from albert_edu.training.evaluate import tally
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from albert_edu.training.workers import Workers
 
 
-class NonFiniteLoss(RuntimeError):
+class NonFiniteLoss(CourseError, RuntimeError):
     """Training met NaN or infinity; the message names the step and the first tensor.
 
     A GPU is only looked at when a record or a checkpoint is due, because looking makes it wait.
@@ -23,7 +24,7 @@ class NonFiniteLoss(RuntimeError):
 def forward_backward(
     model: nn.Module,
     batch: PretrainingBatch,
-    settings: PretrainSettings,
+    settings: TrainSettings,
     step: int,
     workers: Workers,
 ) -> torch.Tensor:
@@ -55,7 +56,7 @@ def forward_backward(
 
 
 def clip_gradient(
-    model: nn.Module, settings: PretrainSettings, step: int, idle: Iterable[nn.Module] = ()
+    model: nn.Module, settings: TrainSettings, step: int, idle: Iterable[nn.Module] = ()
 ) -> torch.Tensor:
     """Shorten the gradient of all parameters together to clip_norm; return its norm before that.
 

@@ -70,7 +70,8 @@ def test_what_is_expected_and_came_does_not_fail_with_a_mistake():
 
 
 def test_an_endless_loop_that_catches_exceptions_is_stopped_and_nothing_more_is_asked(monkeypatch):
-    monkeypatch.setattr(limits, "SECONDS", 0.2)
+    monkeypatch.setattr(limits, "COMPUTING", 0.2)
+    monkeypatch.setattr(limits, "TICK", 0.1)
 
     def endless(numbers, shift):
         while True:

@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch import nn
 
+from albert_edu.errors import InputError
 from albert_edu.training.lamb import Lamb, parameter_groups
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from albert_paper.lamb_variants import CorrectedLamb, SlowVectorsLamb, build_optimizer
 
-SETTINGS = PretrainSettings(steps=3, learning_rate=0.01, optimizer="lamb")
+SETTINGS = TrainSettings(steps=3, learning_rate=0.01, optimizer="lamb")
 
 
 def moved(name: str, steps: int = 1) -> dict[str, torch.Tensor]:
@@ -55,5 +56,10 @@ def test_the_corrected_count_of_steps_is_saved_with_the_optimizer():
     [("lamb", Lamb), ("lamb, slow vectors", SlowVectorsLamb), ("adamw", torch.optim.AdamW)],
 )
 def test_a_name_gives_its_optimizer(name, kind):
-    settings = PretrainSettings(steps=1, optimizer="adamw" if name == "adamw" else "lamb")
+    settings = TrainSettings(steps=1, optimizer="adamw" if name == "adamw" else "lamb")
     assert type(build_optimizer(name, nn.Linear(2, 2), settings)) is kind
+
+
+def test_a_name_that_is_none_is_told():
+    with pytest.raises(InputError, match="no optimizer 'lamb, slow'; there are lamb, slow vectors"):
+        build_optimizer("lamb, slow", nn.Linear(2, 2), SETTINGS)

@@ -13,7 +13,7 @@ from albert_edu.text.prepare import prepare
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.evaluate import baselines, evaluate, scores, tally
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from tests.support import same_bits, tiny, weights
 
 
@@ -140,14 +140,14 @@ def test_evaluation_that_is_interrupted_leaves_the_model_in_training_mode(story_
 
 
 @pytest.mark.parametrize(
-    "use", [evaluate, lambda model, stream: pretrain(model, stream, PretrainSettings(steps=1))]
+    "use", [evaluate, lambda model, stream: pretrain(model, stream, TrainSettings(steps=1))]
 )
 def test_a_model_refuses_ids_of_another_vocabulary_of_the_same_size(use, story_text):
     known = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 2, 32)
     foreign = prepare("stories:topic_nouns=3,order_strength=0.5")
     assert len(foreign.tokenizer) == len(story_text.tokenizer)
     model = tiny()
-    pretrain(model, known, PretrainSettings(steps=1), describe=None)
+    pretrain(model, known, TrainSettings(steps=1), describe=None)
     use(model, known)
     with pytest.raises(ValueError, match="the same ids mean other tokens"):
         use(model, PretrainingStream(foreign.train, foreign.tokenizer, "sop", 2, 32))

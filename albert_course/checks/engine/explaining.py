@@ -135,7 +135,7 @@ def reason_of(got, expected, reference: Callable, none_is_right: bool) -> str:
 
 def _why(error: BaseException, reference: Callable) -> str:
     known = {
-        TookTooLong: "a loop without end, or too many steps?",
+        TookTooLong: getattr(error, "reason", ""),
         NotImplementedError: NOT_BEGUN,
         MemoryError: "a tensor far larger than it need be?",
         Unusable: str(error),

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from albert_edu.errors import CourseError
+
 LINES = 15  # of a report, at most
 NOT_BEGUN = "this exercise is still to do"  # the reason when an answer raises NotImplementedError
 
 
-class CheckFailed(AssertionError):
+class CheckFailed(CourseError, AssertionError):
     """Raised by ``Report.raise_if_failed``; its message is the report."""
 
 

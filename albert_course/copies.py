@@ -1,0 +1,73 @@
+"""The reader's copies of notebooks, in work/, which git ignores: what is changed stays."""
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+
+from albert_course.folder import course_folder
+from albert_course.notebooks import find
+from albert_edu.errors import InputError
+
+LINK = re.compile(r"(?<=\]\()[^)#:\s]+")  # the path of a link within the repository
+WRITTEN = ".written.json"  # of each copy, the SHA-256 of what we wrote
+
+
+def start(number: str, assignment: bool = False) -> tuple[Path, bool]:
+    """Copy the lessons into work/, or one assignment into work/me/.
+
+    Returns where the copy of the notebook with this number is, and whether its reader changed it
+    already. All lessons are copied at once, so that links lead from one copy to the next. A copy
+    that is still as it was written follows the course; a changed one is never touched. Raises
+    ValueError for a number that no notebook has, or no assignment.
+    """
+    work, lesson = course_folder() / "work", find([number])[0]
+    copies = {source: work / source.name for source in find([])}
+    wanted = copies
+    if assignment:
+        release = course_folder() / "notebooks" / "assignments" / "release" / lesson.name
+        if not release.exists():
+            raise InputError(f"{lesson.stem} has no assignment; notebooks 01 to 12 have one each.")
+        wanted = {release: work / "me" / lesson.name}
+        copies = {source: copy for source, copy in copies.items() if copy.exists()}
+    written, kept = read_written(work), set()
+    for source, copy in wanted.items():
+        name = copy.relative_to(work).as_posix()
+        if copy.exists() and digest_of(copy) != written.get(name):
+            kept.add(copy)
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(with_links(source, copy, copies), encoding="utf-8", newline="\n")
+        written[name] = digest_of(copy)
+    (work / WRITTEN).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    path = work / "me" / lesson.name if assignment else work / lesson.name
+    return path, path in kept
+
+
+def with_links(source: Path, copy: Path, copies: dict[Path, Path]) -> str:
+    """Return a notebook's text with links that lead to the same files from another folder.
+
+    ``copies`` says which of these files have a copy, which the links lead to instead.
+    """
+
+    def moved(found: re.Match) -> str:
+        target = Path(os.path.normpath(source.parent / found[0]))
+        if not target.exists():  # code that looks like a link
+            return found[0]
+        return Path(os.path.relpath(copies.get(target, target), copy.parent)).as_posix()
+
+    return LINK.sub(moved, source.read_text(encoding="utf-8"))
+
+
+def read_written(work: Path) -> dict[str, str]:
+    """Return the digests of the copies as they were written; none where they cannot be read."""
+    try:
+        return json.loads((work / WRITTEN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
