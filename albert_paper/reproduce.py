@@ -27,8 +27,9 @@ from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import provenance, write_json
 from albert_paper.published import CONFIGS, TABLES, read_toml
-from albert_paper.sweep import Run, do_run, recorded_run, results
+from albert_paper.sweep import do_run, recorded_run, results
 from albert_paper.templates import render
+from albert_paper.training_run import Run
 
 PLAN = read_toml("reproduce.toml")
 MEMBERS = PLAN["members"]  # name -> sharing

@@ -36,7 +36,7 @@ class TrainSettings:
     compile: bool = False  # torch.compile the model: pays on a GPU, seldom on a CPU
     checkpoint_every: int = 0  # steps; 0 here and below means only at the end
     log_every: int = 10
-    evaluate_every: int = 0  # when there is a held-out stream
+    evaluate_every: int = 0  # when there is a held-out stream, or something to observe
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -307,3 +307,31 @@ def test_weights_ruined_by_the_last_step_are_no_result(stream, tmp_path, monkeyp
     with pytest.raises(NonFiniteLoss, match=r"albert\.pooler\.bias"):
         pretrain(model, stream, TrainSettings(1), tmp_path, "cpu")
     assert not list(tmp_path.glob("step-*"))  # nor kept as a good checkpoint
+
+
+def test_what_is_observed_goes_into_the_records_and_changes_no_bit(stream):
+    seen = []
+
+    def observe(model) -> dict:
+        seen.append(model.training)
+        return {"norm": model.sentence_order_head.weight.norm().item()}
+
+    plain, watched = tiny(), tiny()
+    settings = TrainSettings(steps=5, log_every=5, evaluate_every=2)
+    pretrain(plain, stream, settings, describe=None)
+    history = pretrain(watched, stream, settings, describe=None, observe=observe)
+    assert history.column("norm")[0] == [2, 4, 5] and seen == [True] * 3
+    assert same_bits(plain, watched)
+
+
+def test_another_optimizer_can_take_the_place_of_the_one_in_the_settings(stream):
+    built = []
+
+    def build(model, settings) -> torch.optim.Optimizer:
+        built.append(torch.optim.SGD(model.parameters(), lr=1.0))
+        return built[-1]
+
+    pretrain(tiny(), stream, TrainSettings(steps=2), describe=None, build_optimizer=build)
+    assert len(built) == 1 and built[0].param_groups[0]["lr"] == pytest.approx(5e-4), (
+        "its last rate"
+    )
