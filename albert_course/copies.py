@@ -8,6 +8,7 @@ from pathlib import Path
 
 from albert_course.folder import course_folder
 from albert_course.notebooks import find
+from albert_edu.errors import InputError
 
 LINK = re.compile(r"(?<=\]\()[^)#:\s]+")  # the path of a link within the repository
 WRITTEN = ".written.json"  # of each copy, the SHA-256 of what we wrote
@@ -27,7 +28,7 @@ def start(number: str, assignment: bool = False) -> tuple[Path, bool]:
     if assignment:
         release = course_folder() / "notebooks" / "assignments" / "release" / lesson.name
         if not release.exists():
-            raise ValueError(f"{lesson.stem} has no assignment; notebooks 01 to 12 have one each.")
+            raise InputError(f"{lesson.stem} has no assignment; notebooks 01 to 12 have one each.")
         wanted = {release: work / "me" / lesson.name}
         copies = {source: copy for source, copy in copies.items() if copy.exists()}
     written, kept = read_written(work), set()

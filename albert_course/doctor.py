@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from albert_course.folder import course_folder
+from albert_edu.errors import CourseError
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 
-class Trouble(Exception):
+class Trouble(CourseError):
     """What is wrong, and what to do about it."""
 
 

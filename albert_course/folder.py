@@ -5,6 +5,8 @@ An installed package does not carry them.
 
 from pathlib import Path
 
+from albert_edu.errors import InputError
+
 MARK = Path("notebooks") / "00_start_here.ipynb"
 
 
@@ -17,7 +19,7 @@ def course_folder() -> Path:
     for folder in (here, *here.parents, Path(__file__).resolve().parents[1]):
         if (folder / MARK).exists():
             return folder
-    raise ValueError(
+    raise InputError(
         "this needs the course's folder, which has notebooks/ and figures/, and there is none "
         f"here ({here}). Clone the course's repository, go to its folder, and try again."
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 
 from albert_course.folder import course_folder
+from albert_edu.errors import InputError
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 MINUTES = re.compile(r"about (\d+) minutes to read and about (\d+) to do")
@@ -26,7 +27,7 @@ def find(names: list[str]) -> list[Path]:
     there = " ".join(path.stem for path in paths)
     unknown = [name for name in names if len(name) < 2 or f" {name}" not in f" {there}"]
     if unknown:
-        raise ValueError(f"no notebook starts with {' or '.join(unknown)}. There are: {there}")
+        raise InputError(f"no notebook starts with {' or '.join(unknown)}. There are: {there}")
     return [path for path in paths if not names or path.name.startswith(tuple(names))]
 
 

@@ -3,6 +3,7 @@
 import re
 
 from albert_course.folder import course_folder
+from albert_edu.errors import InputError
 
 FIRST = "notebooks/00_start_here.ipynb"
 
@@ -15,7 +16,7 @@ def publish(repository: str) -> list[str]:
     address. Raises ValueError, before anything is written, for another name or a missing place.
     """
     if not re.fullmatch(r"[A-Za-z0-9-]+/[\w.-]+", repository):
-        raise ValueError(
+        raise InputError(
             f"expected OWNER/REPO, as in the address github.com/OWNER/REPO, and got {repository!r}"
         )
     course = course_folder()
@@ -34,7 +35,7 @@ def publish(repository: str) -> list[str]:
         old = path.read_text(encoding="utf-8")
         new, count = edited(old, place, words)
         if path.suffix != ".ipynb" and not count:
-            raise ValueError(f"{path.name} has no place for the address any more: {place}")
+            raise InputError(f"{path.name} has no place for the address any more: {place}")
         if new != old:
             texts[path] = new
     for path, text in texts.items():

@@ -1,10 +1,77 @@
-"""The library behind the ALBERT course.
+"""The library behind the ALBERT course: from a text to batches, logits, checkpoints and figures.
 
-Text to batch, batch to logits, logits to checkpoint, checkpoint to figures.
+What a user of the library needs is imported from here, by one line:
+
+>>> from albert_edu import AlbertConfig, count_parameters
+>>> count_parameters(AlbertConfig.named("albert-base-v2")).total
+11683584
+
+A name is loaded when it is first asked for, so that ``import albert_edu`` itself costs nothing. The
+longer paths, such as ``albert_edu.model.albert.Albert``, are the same objects.
 """
 
-from albert_edu.config import AlbertConfig
-from albert_edu.model.albert import Albert, AlbertForPretraining
-from albert_edu.text.tokenizer import AlbertTokenizer
+import importlib
+from typing import TYPE_CHECKING
 
-__all__ = ["Albert", "AlbertConfig", "AlbertForPretraining", "AlbertTokenizer"]
+if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands below
+    from albert_edu.analysis.counting import count_parameters
+    from albert_edu.analysis.health import health
+    from albert_edu.analysis.similarity import layer_similarity
+    from albert_edu.config import AlbertConfig
+    from albert_edu.model.albert import Albert, AlbertForPretraining
+    from albert_edu.model.interchange import load_pretrained, save_pretrained
+    from albert_edu.text.batches import PretrainingStream
+    from albert_edu.text.prepare import prepare
+    from albert_edu.text.tokenizer import AlbertTokenizer
+    from albert_edu.training.evaluate import evaluate
+    from albert_edu.training.finetune import finetune
+    from albert_edu.training.pretrain import pretrain
+    from albert_edu.training.settings import TrainSettings
+
+__all__ = [
+    "Albert",
+    "AlbertConfig",
+    "AlbertForPretraining",
+    "AlbertTokenizer",
+    "PretrainingStream",
+    "TrainSettings",
+    "count_parameters",
+    "evaluate",
+    "finetune",
+    "health",
+    "layer_similarity",
+    "load_pretrained",
+    "prepare",
+    "pretrain",
+    "save_pretrained",
+]
+
+_DEFINED_IN = {
+    "Albert": "albert_edu.model.albert",
+    "AlbertConfig": "albert_edu.config",
+    "AlbertForPretraining": "albert_edu.model.albert",
+    "AlbertTokenizer": "albert_edu.text.tokenizer",
+    "PretrainingStream": "albert_edu.text.batches",
+    "TrainSettings": "albert_edu.training.settings",
+    "count_parameters": "albert_edu.analysis.counting",
+    "evaluate": "albert_edu.training.evaluate",
+    "finetune": "albert_edu.training.finetune",
+    "health": "albert_edu.analysis.health",
+    "layer_similarity": "albert_edu.analysis.similarity",
+    "load_pretrained": "albert_edu.model.interchange",
+    "prepare": "albert_edu.text.prepare",
+    "pretrain": "albert_edu.training.pretrain",
+    "save_pretrained": "albert_edu.model.interchange",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name of the interface when it is first asked for."""
+    if name not in _DEFINED_IN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_DEFINED_IN[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the names that are loaded, and those of the interface, which may not be yet."""
+    return sorted({*globals(), *__all__})

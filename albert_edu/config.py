@@ -5,42 +5,65 @@ no projection) and ``share="none"``. Notebook 03 varies E, notebook 04 varies th
 """
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Literal
+from typing import Any, Literal, get_args
+
+from albert_edu.errors import InputError
 
 Sharing = Literal["all", "attention", "ffn", "none"]
 Activation = Literal["gelu_tanh", "gelu_erf"]
 
 
-def check_numbers(settings: object, low: int | float, high: int | float, *names: str) -> None:
-    """Raise ValueError unless each named field is a number from ``low`` to ``high``.
+def check_whole(name: str, value: Any, low: int, high: int) -> None:
+    """Raise InputError unless a value is a whole number from ``low`` to ``high``.
 
-    ``settings`` has fields, or is a dict such as the ``locals()`` of a function, whose arguments
-    are then checked. Only whole numbers are allowed if ``low`` is an int. NaN, True, None and
-    text are no numbers. The error names the field, its value and the allowed range.
+    True, None and text are no numbers. The error has the name, the value and the allowed range.
     """
-    kind, word = (Integral, "whole number") if isinstance(low, int) else (Real, "number")
-    limits = f"{low:,} to {high:,}" if kind is Integral else f"{low:g} to {high:g}"
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not low <= value <= high:
+        raise InputError(f"{name} must be a whole number from {low:,} to {high:,}, got {value!r}.")
+
+
+def check_between(name: str, value: Any, low: float, high: float) -> None:
+    """Raise InputError unless a value is a number from ``low`` to ``high``, whole or not.
+
+    NaN, True, None and text are no numbers.
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:
+        raise InputError(f"{name} must be a number from {low:g} to {high:g}, got {value!r}.")
+
+
+def check_one_of(name: str, value: object, allowed: Collection[object]) -> None:
+    """Raise InputError unless a value is one of those that are allowed; the error has them all."""
+    if value not in tuple(allowed):
+        raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}.")
+
+
+def check_numbers(settings: object, low: int | float, high: int | float, *names: str) -> None:
+    """Check several fields or entries by ``check_whole`` or, if ``low`` is a float, its sibling."""
     for name in names:
         value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
-        if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
-            raise ValueError(f"{name} must be a {word} from {limits}, got {value!r}.")
+        if isinstance(low, int):
+            check_whole(name, value, low, int(high))
+        else:
+            check_between(name, value, low, high)
 
 
 def check_choices(settings: object, **allowed: tuple) -> None:
-    """Raise ValueError unless each field, or argument, holds one of the values allowed for it."""
+    """Check several fields or entries by ``check_one_of``."""
     for name, values in allowed.items():
         value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
-        if value not in values:
-            raise ValueError(f"{name} must be one of {', '.join(map(str, values))}, got {value!r}.")
+        check_one_of(name, value, values)
 
 
 @dataclass(frozen=True)
 class AlbertConfig:
     """The shape of a model. Letters are those of the formulas, the code and the figures.
 
-    Raises ValueError, naming the field and the values that work, when the numbers do not fit
+    Raises InputError, naming the field and the values that work, when the numbers do not fit
     together.
     """
 
@@ -49,7 +72,7 @@ class AlbertConfig:
     hidden_size: int = 768  # H, width of the layers
     num_layers: int = 12  # L, applications of a layer, however few layers there are to apply
     num_heads: int = 12  # A, attention heads, each D = H/A wide
-    ffn_size: int | None = None  # F, inner width of the feed-forward block; None means 4H
+    ffn_size: int = 0  # F, inner width of the feed-forward block; 0 stands for 4H
     max_positions: int = 512  # longest sequence S
     num_segments: int = 2  # sentence A and sentence B
     share: Sharing = "all"  # what the layers have in common (Table 4)
@@ -61,65 +84,94 @@ class AlbertConfig:
     init_std: int | float = 0.02  # of the truncated normal that matrices and tables start from
     pad_id: int = 0
 
-    def __post_init__(self):
-        if self.ffn_size is None and isinstance(self.hidden_size, int):
+    def __post_init__(self) -> None:
+        check_whole("vocab_size", self.vocab_size, 1, 10_000_000)
+        check_whole("max_positions", self.max_positions, 1, 10_000_000)
+        check_whole("embedding_size", self.embedding_size, 1, 1_000_000)
+        check_whole("hidden_size", self.hidden_size, 1, 1_000_000)
+        if self.ffn_size == 0:
             object.__setattr__(self, "ffn_size", 4 * self.hidden_size)
+        check_whole("ffn_size", self.ffn_size, 1, 4_000_000)
+        check_whole("num_layers", self.num_layers, 1, 10_000)
+        check_whole("num_heads", self.num_heads, 1, 10_000)
+        check_whole("num_segments", self.num_segments, 1, 10_000)
+        check_one_of("share", self.share, get_args(Sharing))
         if self.share == "none":  # groups would change nothing, and a saved folder could not tell
             object.__setattr__(self, "num_groups", 1)
-        check_numbers(self, 1, 10_000_000, "vocab_size", "max_positions")
-        check_numbers(self, 1, 1_000_000, "embedding_size", "hidden_size", "ffn_size")
-        check_numbers(self, 1, 10_000, "num_layers", "num_heads", "num_segments")
-        check_numbers(self, 1, self.num_layers, "num_groups")
-        check_numbers(self, 0.0, 0.99, "hidden_dropout", "attention_dropout")
-        check_numbers(self, 0.0, 1.0, "layer_norm_eps")
-        check_numbers(self, 1e-9, 10.0, "init_std")
-        check_numbers(self, 0, self.vocab_size - 1, "pad_id")
-        check_choices(self, share=Sharing.__args__, activation=Activation.__args__)
-        H, A = self.hidden_size, self.num_heads
-        if H % A:
-            raise ValueError(f"hidden_size must be a multiple of num_heads, got {H} for {A} heads.")
+        check_whole("num_groups", self.num_groups, 1, self.num_layers)
+        check_between("hidden_dropout", self.hidden_dropout, 0.0, 0.99)
+        check_between("attention_dropout", self.attention_dropout, 0.0, 0.99)
+        check_one_of("activation", self.activation, get_args(Activation))
+        check_between("layer_norm_eps", self.layer_norm_eps, 0.0, 1.0)
+        check_between("init_std", self.init_std, 1e-9, 10.0)
+        check_whole("pad_id", self.pad_id, 0, self.vocab_size - 1)
+        if self.hidden_size % self.num_heads != 0:
+            raise InputError(
+                f"hidden_size must be a multiple of num_heads, got {self.hidden_size} for "
+                f"{self.num_heads} heads."
+            )
 
     @property
-    def factorised(self) -> bool:
+    def has_projection(self) -> bool:
         """Whether there is a projection from E to H. The authors' code has none when E == H."""
         return self.embedding_size != self.hidden_size
 
     @classmethod
-    def named(cls, name: str, **changes) -> "AlbertConfig":
+    def named(cls, name: str, **changes: Any) -> "AlbertConfig":
         """Return the published or course size of that name, with fields changed by ``replace``.
 
         >>> config = AlbertConfig.named("albert-base-v2", num_layers=3)
         >>> config.hidden_size, config.num_layers
         (768, 3)
         """
-        check_choices({"preset": name}, preset=tuple(PRESETS))
+        check_one_of("preset", name, PRESETS)
         return cls(**PRESETS[name]).replace(**changes)
 
-    def replace(self, **changes) -> "AlbertConfig":
+    def replace(self, **changes: Any) -> "AlbertConfig":
         """Return a copy with fields changed.
 
         A new H takes F along where F was 4H, and E where E was H, so that a BERT stays a BERT.
         """
         if "hidden_size" in changes:
             if self.ffn_size == 4 * self.hidden_size:
-                changes.setdefault("ffn_size", None)
+                changes.setdefault("ffn_size", 0)
             if self.embedding_size == self.hidden_size:
                 changes.setdefault("embedding_size", changes["hidden_size"])
         return dataclasses.replace(self, **changes)
 
 
-def _albert(hidden: int, layers: int, heads: int, dropout: float) -> dict:
-    sizes = dict(hidden_size=hidden, num_layers=layers, num_heads=heads)
-    return dict(sizes, hidden_dropout=dropout, attention_dropout=dropout)
+def _albert(hidden: int, layers: int, heads: int, dropout: float) -> dict[str, Any]:
+    """The fields of an ALBERT of the paper, whose embedding is 128 wide."""
+    return {
+        "hidden_size": hidden,
+        "num_layers": layers,
+        "num_heads": heads,
+        "hidden_dropout": dropout,
+        "attention_dropout": dropout,
+    }
 
 
-def _bert(hidden: int, layers: int, heads: int) -> dict:
-    return dict(_albert(hidden, layers, heads, 0.1), embedding_size=hidden, share="none")
+def _bert(hidden: int, layers: int, heads: int) -> dict[str, Any]:
+    """The fields of a BERT: an embedding as wide as the layers, and nothing shared."""
+    fields = _albert(hidden, layers, heads, dropout=0.1)
+    fields["embedding_size"] = hidden
+    fields["share"] = "none"
+    return fields
 
 
-def _course(hidden: int, embedding: int, layers: int) -> dict:
-    std, sizes = round(0.02 * (768 / hidden) ** 0.5, 3), _albert(hidden, layers, hidden // 32, 0.0)
-    return sizes | dict(vocab_size=4000, embedding_size=embedding, max_positions=128, init_std=std)
+def _course(hidden: int, embedding: int, layers: int, share: Sharing = "all") -> dict[str, Any]:
+    """The fields of a model that trains on two cores, with heads that are 32 wide.
+
+    A narrow layer sums fewer terms, so its weights start larger (0.02 at H = 768 becomes 0.049 at
+    128); with 0.02 the loss stays at the unigram baseline for longer than a lesson lasts.
+    """
+    fields = _albert(hidden, layers, heads=hidden // 32, dropout=0.0)
+    fields["vocab_size"] = 4000
+    fields["embedding_size"] = embedding
+    fields["max_positions"] = 128
+    fields["init_std"] = round(0.02 * (768 / hidden) ** 0.5, 3)
+    fields["share"] = share
+    return fields
 
 
 # The paper's Table 1, with the heads (16 for xlarge, although section 3.1 says H/64) and dropout of
@@ -137,13 +189,11 @@ PRESETS = {
     "bert-base": _bert(768, 12, 12),
     "bert-large": _bert(1024, 24, 16),
     "bert-xlarge": _bert(2048, 24, 16),
-    # Course sizes train for a few minutes on two cores. A narrow layer sums fewer terms, so its
-    # weights start larger (0.02 at H = 768 becomes 0.049 at 128); with 0.02 the loss stays at the
-    # unigram baseline for longer than a lesson lasts.
+    # Of the course: a few minutes of training each.
     "albert-tiny": _course(64, 32, 2),
     "albert-mini": _course(128, 64, 4),
     "albert-small": _course(128, 64, 12),
-    "bert-tiny": _course(64, 64, 2) | {"share": "none"},
-    "bert-mini": _course(128, 128, 4) | {"share": "none"},
-    "bert-small": _course(128, 128, 12) | {"share": "none"},
+    "bert-tiny": _course(64, 64, 2, share="none"),
+    "bert-mini": _course(128, 128, 4, share="none"),
+    "bert-small": _course(128, 128, 12, share="none"),
 }

@@ -1,5 +1,6 @@
 """Bad input becomes one sentence that names its cause: for what is in a file, and on the screen."""
 
+import errno
 import json
 import os
 import re
@@ -9,18 +10,35 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
-EXPECTED = (ValueError, RuntimeError)  # all errors of the course that reach a command line are such
-PACKAGES = [Path(__file__).parents[1] / f"albert_{part}" for part in ("edu", "course", "paper")]
+Content = TypeVar("Content")  # what a reader makes of a file
+MOVE_AWAY = "Move it away."
 
 
-class FileError(ValueError):
+class CourseError(Exception):
+    """What all errors of the course are: a sentence for whoever gave the input or started the run.
+
+    Each of them is also the kind of Python's own that it is close to, so that ``except ValueError``
+    catches a bad setting.
+    """
+
+
+class InputError(CourseError, ValueError):
+    """An argument, a setting or a folder cannot be used; the message says what can."""
+
+
+class RunError(CourseError, RuntimeError):
+    """A run cannot begin or go on although its input is right; the message says why."""
+
+
+class FileError(CourseError, ValueError):
     """A file that somebody named cannot be used; the message says why."""
 
 
 @contextmanager
-def blame(what: object, kind: type[Exception], advice="Move it away.") -> Iterator[None]:
-    """Turn whatever goes wrong with ``what``, a file or a part of it, into a ``kind``."""
+def errors_about(what: object, kind: type[CourseError], advice: str = MOVE_AWAY) -> Iterator[None]:
+    """Turn whatever goes wrong with ``what``, a file or a part of it, into an error of ``kind``."""
     try:
         yield
     except (kind, ImportError):  # a package that is missing is no fault of the file
@@ -31,57 +49,96 @@ def blame(what: object, kind: type[Exception], advice="Move it away.") -> Iterat
                 f"{what} is not text in UTF-8 (byte 0x{error.object[error.start]:02x} is not). "
                 f"'iconv -f LATIN1 -t UTF-8' converts it, with -f UTF-16 if it is that."
             ) from error
-        cause = error if isinstance(error, ValueError) else repr(error)
+        cause = str(error).rstrip(".") if isinstance(error, ValueError) else repr(error)
         raise kind(f"{what} cannot be used ({cause}). {advice}") from error
 
 
-def read_file(path: Path, reader: Callable, kind: type[Exception], *advice: str):
+def read_file(
+    path: Path, reader: Callable[[Path], Content], kind: type[CourseError], advice: str = ""
+) -> Content:
     """Return ``reader(path)`` for a regular file.
 
     Raises ``kind``, with the ``advice``, for a file that is missing or that the reader cannot read,
     and for a pipe or a device.
     """
     if not path.exists():
-        found = sorted(file.name for file in path.parent.glob("*")) or ["nothing"]
-        lacks = f"{path.parent} has no {path.name} (found: {', '.join(found[:20])})."
-        raise kind(" ".join([lacks, *advice]))
+        there = sorted(file.name for file in path.parent.glob("*"))
+        listed = ", ".join(there[:20]) or "nothing"
+        raise kind(f"{path.parent} has no {path.name} (found: {listed}). {advice}".rstrip())
     if not path.is_file():
         raise kind(f"{path} is not a regular file.")
-    with blame(path, kind, *advice):
+    with errors_about(path, kind, advice or MOVE_AWAY):
         return reader(path)
 
 
-def read_text(path: Path, kind: type[Exception] = FileError) -> str:
+def read_text(path: Path, kind: type[CourseError] = FileError) -> str:
     """Return the text of a file in UTF-8, with or without a byte-order mark; see ``read_file``."""
     return read_file(path, lambda file: file.read_text(encoding="utf-8-sig"), kind)
 
 
-def read_json(path: Path, kind: type[Exception]) -> dict:
+def read_json(path: Path, kind: type[CourseError]) -> dict:
     """Return the fields of a JSON file; see ``read_file``."""
-    content = read_file(path, lambda file: json.loads(file.read_text(encoding="utf-8-sig")), kind)
+    text = read_text(path, kind)
+    with errors_about(path, kind):
+        content = parse_json(text)
     if not isinstance(content, dict):
         raise kind(f"{path} holds {repr(content)[:50]} and not an object of fields.")
     return content
 
 
+def parse_json(text: str, place: str = "it", **options) -> object:
+    """Return the value of a JSON text; ``options`` are those of ``json.loads``.
+
+    Raises InputError for an empty text, for the marks of a merge, and for what is no JSON.
+    """
+    if not text.strip():
+        raise InputError(f"{place} is empty.")
+    mark = re.search(r"^<{7} .*", text, re.MULTILINE)
+    if mark:
+        raise InputError(f"{place} has the mark of a merge: {mark[0]!r:.80}.")
+    try:
+        return json.loads(text, **options)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place} is no JSON: {error}.") from error
+
+
 def explain(error: Exception) -> str:
     """Return an error as one sentence; the trace of one that nobody expects goes into a file.
 
-    Expected are those that a line of the course raises, those of the system, and a package that is
-    missing. Under torchrun, the end of another worker is told as what it is.
+    Expected are a CourseError, the errors of the system, and a package that is missing. Too little
+    memory, and under torchrun the end of another worker, are told as what they are.
     """
-    raised_at = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
-    ours = isinstance(error, EXPECTED) and any(package in raised_at.parents for package in PACKAGES)
-    if isinstance(error, OSError | MemoryError) or (ours and not isinstance(error, RecursionError)):
-        return f"{type(error).__name__}: {str(error) or 'there is not enough memory.'}"
+    if lacks_memory(error):
+        return (
+            "There is not enough memory. A smaller --batch-size or --sequence-length needs less, "
+            "as does pretrain with --accumulate or --gradient-checkpointing, and a smaller model."
+        )
+    if isinstance(error, CourseError | OSError):
+        return f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError):
-        run = f"{sys.executable} -m pip install -e '.[test]'"
-        return f"{error.name} is not installed. In the course's folder, run: {run}"
-    # How torch's two backends and its store tell that another worker is gone.
-    lost = isinstance(error, RuntimeError) and re.search("gloo|nccl|connection", str(error), re.I)
+        command = f"{sys.executable} -m pip install -e '.[test]'"
+        return f"{error.name} is not installed. In the course's folder, run: {command}"
     with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
         traceback.print_exception(error, file=file)
     what = f"This is a bug in the course ({error!r})"
-    if lost and os.environ.get("WORLD_SIZE", "1") != "1":
+    if another_worker_ended(error):
         what = "Another worker has ended. The same command goes on from the newest checkpoint"
     return f"{what}; the trace is in {file.name}."
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Whether this is how Python, the system or torch, on a CPU or a card, run out of memory."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    words = "out of memory|can't allocate|cannot allocate|ALLOC_FAILED|bad_alloc|bad allocation"
+    is_torchs = isinstance(error, RuntimeError) and not isinstance(error, CourseError)
+    return is_torchs and re.search(words, str(error), re.IGNORECASE) is not None
+
+
+def another_worker_ended(error: Exception) -> bool:
+    """Whether this is how torch's two backends and its store tell that another worker is gone."""
+    if os.environ.get("WORLD_SIZE", "1") == "1" or not isinstance(error, RuntimeError):
+        return False
+    return re.search("gloo|nccl|connection", str(error), re.IGNORECASE) is not None

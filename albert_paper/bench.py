@@ -23,7 +23,7 @@ from albert_edu.errors import FileError, read_json
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.text.batches import PretrainingBatch
-from albert_edu.training.settings import PretrainSettings, compiled, make_optimizer
+from albert_edu.training.settings import TrainSettings, compiled, make_optimizer
 from albert_edu.training.workers import pick_device
 from albert_paper.provenance import here_and_now, write_json
 
@@ -79,7 +79,7 @@ def step_of(library: str, name: str, sequences: int, device: torch.device) -> Ca
         model, inputs = theirs(model, batch)
     model = model.train().to(device)
     forward = compiled(model) if card else model
-    optimizer = make_optimizer(model, PretrainSettings(steps=1))
+    optimizer = make_optimizer(model, TrainSettings(steps=1))
 
     def step() -> None:
         with torch.autocast(device.type, torch.bfloat16, enabled=card):

@@ -14,7 +14,7 @@ from statistics import median
 from albert_edu.analysis.inspect import rows_of_text
 from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
-from albert_edu.model.interchange import HEADS, load_pretrained
+from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.corpora import sotu_documents
 
 ROWS = 8  # of up to 512 tokens: about a minute on two cores for a pair of large models
@@ -33,7 +33,7 @@ def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
     """
     curves = []
     for model in models:
-        loaded, tokenizer = load_pretrained(model, HEADS)
+        loaded, tokenizer = load_pretrained(model, required=["tokenizer"])
         batch = rows_of_text(tokenizer, text, min(512, loaded.config.max_positions))
         curves.append(layer_similarity(loaded, batch.rows(slice(ROWS))).as_lists())
     names = [Path(str(model)).name for model in models]

@@ -20,7 +20,7 @@ from albert_edu.text.prepare import PreparedText
 from albert_edu.text.tasks import Example, encode_pairs
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.evaluate import baselines, evaluate
-from albert_edu.training.finetune import PretrainSettings, finetune, task_scores
+from albert_edu.training.finetune import TrainSettings, finetune, task_scores
 
 EXAMPLES = 4000  # of the downstream task; a quarter of them test
 LABELS = (50, 200)  # to learn it from
@@ -67,7 +67,7 @@ def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     for labels in LABELS:
         torch.manual_seed(run.seed)
         task, few = AlbertForClassification(deepcopy(model.albert), 2), train.rows(slice(labels))
-        finetune(task.to(device), few, PretrainSettings(**FINETUNED, seed=run.seed))
+        finetune(task.to(device), few, TrainSettings(**FINETUNED, seed=run.seed))
         record[f"labels_{labels}"] = {"accuracy": task_scores(task, test)["accuracy"]}
     return record
 

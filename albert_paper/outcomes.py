@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from albert_edu.errors import InputError
+
 PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
 LEVEL, MOST_STUCK = 0.05, 0.25
 
@@ -26,7 +28,7 @@ def compare(text: str, runs: Sequence[dict], least: float) -> dict:
     sides = [side(part, values) for part in (low, high)]
     every = (sides[0] - sides[1] if within else sides[1] - sides[0]).dropna()
     if len(every) < 2:
-        raise ValueError(f"fewer than two seeds have both sides of {text!r}.")
+        raise InputError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
     bad = stuck(runs).loc[every.index, rows]
     kept = every[~bad.any(axis=1)]

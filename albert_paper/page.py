@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import save
-from albert_edu.errors import FileError, read_json
+from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.claim_pictures import label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
 from albert_paper.outcomes import PARTS, compare, judge
@@ -26,7 +26,7 @@ def write_report(root: Path) -> Path:
     """
     figures = root / "figures"
     if not (figures / "results").is_dir():
-        raise ValueError(f"{figures / 'results'} is missing: go to the course's folder first")
+        raise InputError(f"{figures / 'results'} is missing: go to the course's folder first")
     runs = read_runs(figures / "results")
     claims = judge(finished_claims(runs))
     kept = ("says", "quote", "source", "criterion", "control", "least", "word", "p_holm", "parts")

@@ -7,7 +7,7 @@ the criterion, the control and the smallest difference that matters. Notebook 09
 from itertools import product
 from pathlib import Path
 
-from albert_edu.errors import FileError, read_json
+from albert_edu.errors import FileError, InputError, read_json
 from albert_edu.training.workers import pick_device
 from albert_paper import measures
 from albert_paper.provenance import git, provenance, write_json
@@ -57,7 +57,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     ValueError when there is no such experiment, and when it takes a card that is not there.
     """
     if name not in PLAN:
-        raise ValueError(f"there is no experiment {name!r}; there are {', '.join(PLAN)}.")
+        raise InputError(f"there is no experiment {name!r}; there are {', '.join(PLAN)}.")
     plan, folder, path = PLAN[name], runs / "sweeps", figures / "results" / f"{name}.json"
     # A card is taken where the plan asks for one, unless a device is named.
     device = pick_device("cuda" if plan.get("card") and device == "auto" else device)

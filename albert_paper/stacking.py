@@ -4,6 +4,7 @@ A deep stack that starts from a trained shallow one is progressive stacking.
 """
 
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import InputError
 from albert_edu.model.albert import AlbertForPretraining
 
 
@@ -20,7 +21,7 @@ def start_from(model: AlbertForPretraining, config: AlbertConfig) -> AlbertForPr
     for kind in ("attention", "ffn"):
         sources, blocks = (getattr(each.albert.encoder, kind) for each in (model, grown))
         if len(blocks) < len(sources):
-            raise ValueError(f"{len(blocks)} {kind} blocks cannot hold what {len(sources)} held.")
+            raise InputError(f"{len(blocks)} {kind} blocks cannot hold what {len(sources)} held.")
         for i, block in enumerate(blocks):
             block.load_state_dict(sources[i * len(sources) // len(blocks)].state_dict())
     return grown

@@ -16,13 +16,14 @@ from typing import NamedTuple
 import torch
 
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import RunError
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.progress import progress_bar
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings, suited_to
+from albert_edu.training.settings import TrainSettings, device_settings
 from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import here_and_now, write_json
@@ -139,9 +140,9 @@ class Run:
             done += stage.steps
         return model.eval(), text, curve, seconds
 
-    def settings(self, stage: Stage, device: torch.device | None = None) -> PretrainSettings:
+    def settings(self, stage: Stage, device: torch.device | None = None) -> TrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""
-        return PretrainSettings(
+        return TrainSettings(
             stage.steps,
             stage.learning_rate,
             warmup_steps=int(self.warmup * stage.steps),
@@ -149,7 +150,7 @@ class Run:
             checkpoint_every=500,
             log_every=max(1, stage.steps // 10),
             seed=self.seed,
-            **suited_to(pick_device(device)),
+            **device_settings(pick_device(device)),
         )
 
 
@@ -196,7 +197,7 @@ def do_run(
         model, text, curve, seconds = run.train(checkpoints, device, describe)
     except Exception as error:
         failed = f"training {run.row}, seed {run.seed} ({checkpoints}) failed"
-        raise RuntimeError(f"{failed}: {type(error).__name__}: {error}") from error
+        raise RunError(f"{failed}: {type(error).__name__}: {error}") from error
     if keep:
         save_pretrained(model, text.tokenizer, keep)
     found = measure(model, text, run) | {"training_curve": curve, "training_seconds": seconds}

@@ -17,7 +17,7 @@ from albert_course import doctor, folder
 from albert_course.assignments import commands
 from albert_edu.cli import build_parser
 from albert_edu.model.interchange import model_folder
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from tests.support import main
 
 QUICK = "--steps 6 --checkpoint-every 2 --batch-size 4 --sequence-length 32"
@@ -63,7 +63,7 @@ def test_a_reader_such_as_head_that_has_read_enough_ends_a_command_without_a_wor
 
 def test_flags_have_the_defaults_of_the_settings_but_for_how_often():
     given = vars(build_parser().parse_args(["pretrain", "--out", "x"]))
-    usual = vars(PretrainSettings(1))
+    usual = vars(TrainSettings(1))
     same = (given.keys() & usual.keys()) - {"steps", "checkpoint_every", "warmup_steps"}
     assert {"learning_rate", "seed"} < same
     assert all(given[name] == usual[name] for name in same)

@@ -2,9 +2,11 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
-from albert_edu.config import PRESETS, AlbertConfig
+from albert_edu.config import PRESETS, AlbertConfig, check_between, check_one_of, check_whole
+from albert_edu.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ def test_a_config_cannot_be_changed_behind_the_back_of_a_model():
 def test_a_bert_of_another_width_is_still_a_bert(name):
     wider = AlbertConfig.named(name).replace(hidden_size=384)
     assert wider == AlbertConfig.named(name, hidden_size=384)
-    assert (wider.embedding_size, wider.ffn_size, wider.factorised) == (384, 4 * 384, False)
+    assert (wider.embedding_size, wider.ffn_size, wider.has_projection) == (384, 4 * 384, False)
     assert AlbertConfig.named(name, hidden_size=384, embedding_size=96).embedding_size == 96
     assert AlbertConfig.named("albert-base-v2", hidden_size=384).embedding_size == 128
 
@@ -73,3 +75,39 @@ def test_a_bert_of_another_width_is_still_a_bert(name):
 def test_without_sharing_there_are_no_groups_to_tell_apart():
     assert AlbertConfig(share="none", num_groups=3) == AlbertConfig(share="none")
     assert AlbertConfig(num_groups=3).replace(share="none") == AlbertConfig(share="none")
+
+
+def test_a_feed_forward_width_of_0_stands_for_four_times_the_layers_width():
+    assert AlbertConfig(hidden_size=48, num_heads=4) == AlbertConfig(
+        hidden_size=48, num_heads=4, ffn_size=192
+    )
+
+
+@pytest.mark.parametrize("value", [0, 5, 1000, np.int64(7)])
+def test_a_whole_number_within_its_limits_passes(value):
+    check_whole("steps", value, 0, 1000)
+    check_between("steps", value, 0.0, 1000.0)
+
+
+@pytest.mark.parametrize("value", [-1, 1001, 10**400, 2.0, True, None, "5", float("nan")])
+def test_what_is_no_whole_number_within_the_limits_is_refused_with_its_name_and_the_limits(value):
+    with pytest.raises(InputError) as caught:
+        check_whole("steps", value, 0, 1000)
+    assert str(caught.value) == f"steps must be a whole number from 0 to 1,000, got {value!r}."
+
+
+@pytest.mark.parametrize(
+    "value", [-0.1, 1.5, 10**400, float("nan"), float("inf"), False, None, "1"]
+)
+def test_what_is_no_number_within_the_limits_is_refused_with_its_name_and_the_limits(value):
+    with pytest.raises(InputError) as caught:
+        check_between("rate", value, 0.0, 1.0)
+    assert str(caught.value) == f"rate must be a number from 0 to 1, got {value!r}."
+
+
+@pytest.mark.parametrize("value", ["sgd", None, ["lamb"], 0])
+def test_what_is_not_among_the_choices_is_refused_with_all_of_them(value):
+    check_one_of("optimizer", "lamb", ("lamb", "adamw"))
+    with pytest.raises(InputError) as caught:
+        check_one_of("optimizer", value, {"lamb": 1, "adamw": 2})
+    assert str(caught.value) == f"optimizer must be one of lamb, adamw, got {value!r}."

@@ -128,7 +128,7 @@ def test_the_command_that_installs_the_rest_needs_nothing_but_python():
     [
         ("from scipy import stats", ["lab"], {"scipy"}),
         ("def late():\n    import PIL.Image", [], {"PIL"}),
-        ("import pyarrow", ["test"], {"pyarrow"}),
+        ("import xxhash", ["test"], {"xxhash"}),
         ("import nowhere.at.all", ["test"], {"nowhere"}),
         ("import os, torch\nfrom jinja2 import Template", ["paper"], set()),
         ("import transformers, scipy", ["bench"], set()),

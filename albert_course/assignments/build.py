@@ -8,7 +8,7 @@ from nbgrader.preprocessors import SaveCells
 from traitlets.config import Config
 
 from albert_course.assignments import RELEASES, SOURCES
-from albert_edu.errors import FileError, blame
+from albert_edu.errors import FileError, InputError, errors_about
 
 
 def configuration() -> Config:
@@ -28,7 +28,7 @@ def release(path: Path) -> str:
     for step in GenerateAssignment(config=config).preprocessors:
         if step is not SaveCells:  # which fills a gradebook; ``grade`` does that
             exporter.register_preprocessor(step, enabled=True)
-    with blame(path.name, FileError, "Mend its markers, and its cells' metadata."):
+    with errors_about(path.name, FileError, "Mend its markers, and its cells' metadata."):
         return exporter.from_filename(str(path), {"unique_key": path.stem})[0]
 
 
@@ -45,5 +45,5 @@ def find_sources(sources: Path = SOURCES) -> list[Path]:
     """Return the source notebooks NN_name.ipynb in order; ValueError if there is none."""
     paths = sorted(sources.glob("[0-9][0-9]_*.ipynb"))
     if not paths:
-        raise ValueError(f"no source notebook (NN_name.ipynb) in {sources}")
+        raise InputError(f"no source notebook (NN_name.ipynb) in {sources}")
     return paths

@@ -77,7 +77,7 @@ def flops_per_token(
     check_numbers(locals(), 0, 1_000_000, "sequence_length")  # 0: without attention
     E, H, F, V = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size
     layers = config.num_layers * (8 * H * H + 4 * H * F + 4 * sequence_length * H)
-    projection = 2 * E * H if config.factorised else 0
+    projection = 2 * E * H if config.has_projection else 0
     return (3 if training else 1) * (layers + projection + masked_rate * (2 * H * E + 2 * E * V))
 
 

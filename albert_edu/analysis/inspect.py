@@ -7,11 +7,13 @@ import torch
 
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.similarity import layer_similarity
-from albert_edu.config import check_numbers
+from albert_edu.config import check_whole
+from albert_edu.errors import InputError
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.text.batches import IGNORE, PretrainingBatch
-from albert_edu.text.offsets import check_known
 from albert_edu.text.tasks import Tokenizer, as_data
+from albert_edu.text.tokenizer import check_text
+from albert_edu.text.unknown import check_known
 
 MASK = "[MASK]"
 SAMPLE = "four score and seven years ago our fathers brought forth on this continent a new nation"
@@ -25,10 +27,11 @@ def fill(
     Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows,
     and TokenizerError where the tokenizer does not know the text.
     """
-    check_numbers(locals(), 1, model.config.vocab_size, "top")
+    check_whole("top", top, 1, model.config.vocab_size)
+    check_text(text)
     parts = [tokenizer.encode(part) for part in text.split(MASK)]
     if len(parts) == 1:
-        raise ValueError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
+        raise InputError(f"there is no {MASK} in {text!r}: write it where to guess a token.")
     check_known(tokenizer, text.split(MASK))
     ids = [token_id for part in parts for token_id in (tokenizer.mask_id, *part)]
     row = [tokenizer.cls_id, *ids[1:], tokenizer.sep_id]
@@ -51,7 +54,7 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Pretr
     check_known(tokenizer, [text])
     tokens, room = tokenizer.encode(text), sequence_length - 2
     if not tokens:
-        raise ValueError("there is no token in the text.")
+        raise InputError("there is no token in the text.")
     rows = [(tokens[at : at + room], None) for at in range(0, len(tokens), room)]
     data = as_data(rows, [IGNORE] * len(rows), tokenizer, min(len(tokens), room) + 2)
     labels = data.labels[:, None]  # of one slot, which is not used

@@ -9,11 +9,13 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from albert_edu.batch import IGNORE, PretrainingBatch
 from albert_edu.config import AlbertConfig
+from albert_edu.errors import InputError
 from albert_edu.model.embeddings import FactorizedEmbedding
 from albert_edu.model.encoder import SharedEncoder
 from albert_edu.model.heads import MaskedTokenHead, SentenceOrderHead
-from albert_edu.text.batches import IGNORE, PretrainingBatch
+from albert_edu.text.batches import PretrainingStream
 
 
 class EncoderOutput(NamedTuple):
@@ -88,19 +90,39 @@ class Albert(nn.Module):
         attention_mask: Int[Tensor, "B S"] | None = None,
         return_hidden_states: bool = False,
     ) -> EncoderOutput:
-        if not token_ids.numel():
-            raise ValueError(f"there is no token in ids of shape {tuple(token_ids.shape)}.")
+        if segment_ids is None:
+            segment_ids = torch.zeros_like(token_ids)
         mask = None if attention_mask is None else attention_mask.bool()
-        segments = torch.zeros_like(token_ids) if segment_ids is None else segment_ids
-        try:
-            hidden = self.embeddings(token_ids, segments)
-        except IndexError as error:
-            known = f"below {self.config.vocab_size}, of segments below {self.config.num_segments}"
-            raise ValueError(f"ids must be [B,S], of tokens {known} ({error}).") from error
-        states = (hidden, *self.encoder.steps(hidden, mask)) if return_hidden_states else None
-        last_hidden = states[-1] if states else self.encoder(hidden, mask)
+        hidden = self.embed(token_ids, segment_ids)  # B S H
+        if return_hidden_states:
+            states = (hidden, *self.encoder.steps(hidden, mask))
+            last_hidden = states[-1]
+        else:
+            states = None
+            last_hidden = self.encoder(hidden, mask)
         pooled = torch.tanh(self.pooler(last_hidden[:, 0]))  # B H
         return EncoderOutput(last_hidden, pooled, states)
+
+    def embed(
+        self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"]
+    ) -> Float[Tensor, "B S H"]:
+        """Return what the first layer reads. Raises InputError for ids that have no vectors."""
+        config = self.config
+        S = token_ids.shape[-1]
+        if not token_ids.numel():
+            raise InputError(f"there is no token in ids of shape {tuple(token_ids.shape)}.")
+        if S > config.max_positions:
+            raise InputError(
+                f"a sequence of {S} tokens, but max_positions is {config.max_positions}: shorten "
+                f"the sequence, or build the model with max_positions={S}."
+            )
+        try:
+            return self.embeddings(token_ids, segment_ids)
+        except IndexError as error:
+            raise InputError(
+                f"ids must be [B,S], of tokens below {config.vocab_size}, of segments below "
+                f"{config.num_segments} ({error})."
+            ) from error
 
 
 class AlbertForPretraining(nn.Module):
@@ -120,44 +142,66 @@ class AlbertForPretraining(nn.Module):
         self.masked_token_head = MaskedTokenHead(config, self.albert.embeddings.word)
         self.sentence_order_head = SentenceOrderHead(config)
         # The table is the embeddings' own and has its values already, so it is not drawn again.
-        for module in (self.masked_token_head.dense, self.sentence_order_head):
-            initialise(module, config.init_std)
+        initialise(self.masked_token_head.dense, config.init_std)
+        initialise(self.sentence_order_head, config.init_std)
         nn.init.zeros_(self.masked_token_head.decoder.bias)
 
     def forward(self, batch: PretrainingBatch) -> PretrainingOutput:
-        hidden, pooled, _ = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
-        slots = batch.masked_positions.unsqueeze(-1).expand(-1, -1, hidden.shape[-1])
-        masked_logits = self.masked_token_head(hidden.gather(1, slots))  # B K V
-        order_logits = self.sentence_order_head(pooled)  # B 2
+        encoded = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
+        H = self.config.hidden_size
+        slots = batch.masked_positions.unsqueeze(-1).expand(-1, -1, H)  # B K H
+        masked_hidden = encoded.last_hidden.gather(1, slots)  # B K H
+        masked_token_logits = self.masked_token_head(masked_hidden)  # B K V
+        sentence_order_logits = self.sentence_order_head(encoded.pooled)  # B 2
         return PretrainingOutput(
-            masked_logits,
-            order_logits,
-            loss_sum(masked_logits, batch.masked_labels),
-            (batch.masked_labels != IGNORE).sum(),
-            loss_sum(order_logits, batch.order_labels),
-            (batch.order_labels != IGNORE).sum(),
+            masked_token_logits=masked_token_logits,
+            sentence_order_logits=sentence_order_logits,
+            masked_token_loss_sum=loss_sum(masked_token_logits, batch.masked_labels),
+            masked_tokens=batch.masked_count,
+            sentence_order_loss_sum=loss_sum(sentence_order_logits, batch.order_labels),
+            labelled_pairs=batch.pair_count,
         )
 
 
 def loss_sum(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
     """Return the cross-entropy in nats, summed over the labels that are not IGNORE."""
-    flat = logits.flatten(0, -2).float(), labels.flatten()
-    return F.cross_entropy(*flat, ignore_index=IGNORE, reduction="sum")
+    scores = logits.flatten(0, -2).float()  # N C
+    return F.cross_entropy(scores, labels.flatten(), ignore_index=IGNORE, reduction="sum")
 
 
 def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
     """Return ``loss_sum`` per label that is not IGNORE, or 0 without any."""
-    return loss_sum(logits, labels) / (labels != IGNORE).sum().clamp(min=1)
+    count = (labels != IGNORE).sum()
+    return loss_sum(logits, labels) / count.clamp(min=1)
+
+
+def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
+    """Raise InputError where a stream's token ids mean other tokens to the model, or none at all.
+
+    Two vocabularies of one size differ silently: each release of SentencePiece learns another one
+    from the same text, and a foreign one raises the loss by two nats without any other sign.
+    """
+    tokens = len(stream.tokenizer)
+    rows = model.config.vocab_size
+    if tokens > rows:
+        raise InputError(f"the tokenizer has {tokens} tokens, the model's vocab_size is {rows}.")
+    of_text = stream.tokenizer.fingerprint
+    if model.vocabulary not in (None, of_text):
+        raise InputError(
+            f"the model's tokenizer is {model.vocabulary}, the text's is {of_text}: the same ids "
+            f"mean other tokens. Prepare the text with the model's: prepare(name, "
+            f"tokenizer=tokenizer)."
+        )
 
 
 @contextmanager
 def evaluation_mode(model: nn.Module) -> Iterator[None]:
     """Switch dropout and gradients off for a block; restore the mode, also after an error."""
-    modes = [(module, module.training) for module in model.modules()]
+    was_training = {module: module.training for module in model.modules()}
     model.eval()
     try:
         with torch.no_grad():
             yield
     finally:
-        for module, training in modes:
+        for module, training in was_training.items():
             module.training = training

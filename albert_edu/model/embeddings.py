@@ -16,24 +16,20 @@ class FactorizedEmbedding(nn.Module):
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
-        E, H = config.embedding_size, config.hidden_size
+        E = config.embedding_size
+        H = config.hidden_size
         self.word = nn.Embedding(config.vocab_size, E)
         self.position = nn.Embedding(config.max_positions, E)
         self.segment = nn.Embedding(config.num_segments, E)
         self.norm = nn.LayerNorm(E, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(config.hidden_dropout)
-        self.project = nn.Linear(E, H) if config.factorised else nn.Identity()
+        self.project = nn.Linear(E, H) if config.has_projection else nn.Identity()
 
     def forward(
         self, token_ids: Int[Tensor, "B S"], segment_ids: Int[Tensor, "B S"]
     ) -> Float[Tensor, "B S H"]:
         S = token_ids.shape[1]
-        if S > self.position.num_embeddings:
-            raise ValueError(
-                f"a sequence of {S} tokens, but max_positions is "
-                f"{self.position.num_embeddings}: shorten the sequence, or build the "
-                f"model with max_positions={S}."
-            )
         x = self.word(token_ids) + self.segment(segment_ids)  # B S E
         x = x + self.position.weight[:S]  # B S E
-        return self.project(self.dropout(self.norm(x)))  # B S H
+        x = self.dropout(self.norm(x))  # B S E
+        return self.project(x)  # B S H

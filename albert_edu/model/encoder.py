@@ -1,6 +1,5 @@
 """A stack of layer applications that may all be the same layer (notebook 04)."""
 
-from collections import deque
 from collections.abc import Iterator
 
 from jaxtyping import Bool, Float
@@ -31,8 +30,10 @@ class SharedEncoder(nn.Module):
     def layer(
         self, x: Float[Tensor, "B S H"], slot: LayerSlot, attention_mask: Bool[Tensor, "B S"] | None
     ) -> Float[Tensor, "B S H"]:
-        """Apply the two blocks of a slot."""
-        return self.ffn[slot.ffn](self.attention[slot.attention](x, attention_mask))
+        """Apply the two blocks of a slot: attention, then the feed-forward block."""
+        attention = self.attention[slot.attention]
+        ffn = self.ffn[slot.ffn]
+        return ffn(attention(x, attention_mask))
 
     def steps(
         self,
@@ -44,7 +45,8 @@ class SharedEncoder(nn.Module):
 
         ``beyond`` applies the last layer that many times more (notebook 08).
         """
-        for slot in self.plan + self.plan[-1:] * beyond:
+        more = [self.plan[-1]] * beyond
+        for slot in (*self.plan, *more):
             if self.recompute:  # gradient checkpointing, notebook 10
                 x = checkpoint(self.layer, x, slot, attention_mask, use_reentrant=False)
             else:
@@ -54,5 +56,6 @@ class SharedEncoder(nn.Module):
     def forward(
         self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None
     ) -> Float[Tensor, "B S H"]:
-        # The queue keeps only the last state, so inference does not hold all L of them.
-        return deque(self.steps(x, attention_mask), maxlen=1).pop()
+        for state in self.steps(x, attention_mask):
+            x = state  # only the last one is kept, so inference does not hold all L of them
+        return x

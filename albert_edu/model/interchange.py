@@ -5,24 +5,32 @@ ones do. ``formats`` translates names and fields.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Literal, get_args
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from albert_edu.errors import blame, read_file, read_json
+from albert_edu.config import check_one_of
+from albert_edu.errors import InputError, errors_about, read_file, read_json
 from albert_edu.model import formats
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.task_heads import AlbertForSpan, TaskModel
-from albert_edu.text.hub_tokenizer import load_tokenizer
-from albert_edu.text.tasks import Tokenizer
+from albert_edu.model.weights import identity_projection, our_weights, tensor_names
+from albert_edu.names import must_be_here, warn_of_namesake
+from albert_edu.text.hub_tokenizer import Tokenizer, load_tokenizer
 
-HEADS = ("masked_token_head.", "sentence_order_head.", "albert.pooler.")
-SHIPPED = {"laptop": "laptop/albert", "laptop-unshared": "laptop/unshared"}
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+Part = Literal["masked_token_head", "sentence_order_head", "pooler", "tokenizer"]
+PRETRAINED = Path(__file__).parents[1] / "pretrained"
+SHIPPED_MODELS = {  # name -> folder
+    "laptop": PRETRAINED / "laptop" / "albert",
+    "laptop-unshared": PRETRAINED / "laptop" / "unshared",
+}
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
 CONVERT = (  # what transformers reads and we do not: pickles
     "Two lines of transformers write one: model = AutoModelForPreTraining.from_pretrained(FOLDER), "
     "or the class of its head, and model.save_pretrained(NEW). TensorFlow's files need version 4 "
@@ -44,24 +52,21 @@ def save_pretrained(
     unexpected, because its class has neither. Where transformers has no such model an
     InterchangeError says why.
     """
-    folder, config, kind = Path(folder), model.albert.config, "ForPreTraining"
+    folder = Path(folder)
+    config = model.albert.config
     settings = formats.to_transformers(config)
+    kind = class_of_head(model)
     if isinstance(model, TaskModel):
-        outputs = 0 if isinstance(model, AlbertForSpan) else model.head.out_features
-        heads = {0: "ForQuestionAnswering", 1: "ForMultipleChoice"}
-        kind = heads.get(outputs, "ForSequenceClassification")
-        settings["classifier_dropout_prob"] = settings["classifier_dropout"] = model.dropout.p
-        if outputs > 1:
-            if len(label_names) != outputs:
-                raise ValueError(f"{len(label_names)} label names for a head of {outputs} outputs.")
-            settings["id2label"] = dict(enumerate(label_names))
-            settings["label2id"] = {name: i for i, name in enumerate(label_names)}
+        settings |= _head_settings(model, label_names)
     settings["architectures"] = [settings["model_type"].title() + kind]
-    names, state = formats.tensor_names(model), model.state_dict()
-    tensors = {theirs: state[ours].detach().cpu().contiguous() for ours, theirs in names.items()}
+    state = model.state_dict()
+    tensors = {
+        theirs: state[ours].detach().cpu().contiguous()
+        for ours, theirs in tensor_names(model).items()
+    }
+    tensors |= identity_projection(config)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
-    tensors |= formats.identity_projection(config)
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     if tokenizer:  # says how long a text the model takes
         inputs = ["input_ids", "token_type_ids", "attention_mask"]
@@ -69,59 +74,98 @@ def save_pretrained(
     return kind
 
 
+def class_of_head(model: AlbertForPretraining | TaskModel) -> str:
+    """Return the end of the name of transformers' class for a model with such a head."""
+    if isinstance(model, AlbertForPretraining):
+        return "ForPreTraining"
+    if isinstance(model, AlbertForSpan):
+        return "ForQuestionAnswering"
+    if model.head.out_features == 1:
+        return "ForMultipleChoice"
+    return "ForSequenceClassification"
+
+
+def _head_settings(model: TaskModel, label_names: Sequence[str]) -> dict:
+    """Return what a task head adds to config.json: its dropout, and the names of its classes."""
+    dropout = model.dropout.p
+    settings: dict = {"classifier_dropout_prob": dropout, "classifier_dropout": dropout}
+    if class_of_head(model) == "ForSequenceClassification":
+        classes = model.head.out_features
+        if len(label_names) != classes:
+            raise InputError(f"{len(label_names)} label names for a head of {classes} outputs.")
+        settings["id2label"] = dict(enumerate(label_names))
+        settings["label2id"] = {name: i for i, name in enumerate(label_names)}
+    return settings
+
+
 def load_pretrained(
-    folder: str | Path, optional: tuple[str, ...] = (*HEADS, "tokenizer")
+    folder: str | Path, required: Collection[Part] = ()
 ) -> tuple[AlbertForPretraining, Tokenizer | None]:
     """Return model and tokenizer of a shipped model, a folder, or a Hub name (``model_folder``).
 
-    Reads what we and transformers write. Of what is ``optional``, heads that the folder lacks (the
-    Hub's ALBERTs have no sentence-order head) start untrained, and a tokenizer is None; a warning
-    names these heads, and another one the tensors that are not used. Raises InterchangeError where
-    the folder cannot be used, TokenizerError or FileError where its tokenizer cannot.
+    Reads what we and transformers write. Heads that the folder lacks (the Hub's ALBERTs have no
+    sentence-order head) start untrained, and a missing tokenizer is None, unless they are
+    ``required``; a warning names these heads, and another one the tensors that are not used. Raises
+    InterchangeError where the folder cannot be used, TokenizerError or FileError where its
+    tokenizer cannot.
     """
+    for part in required:
+        check_one_of("required", part, get_args(Part))
     folder = model_folder(folder)
     config = formats.from_transformers(read_json(folder / "config.json", InterchangeError))
     with torch.device("meta"):  # sizes that no file fills must not fill the memory
         blueprint = AlbertForPretraining(config)
-    weights = formats.our_weights(folder, _read_tensors(folder), blueprint, optional)
+    weights = our_weights(folder, _read_tensors(folder), blueprint, required)
     model = AlbertForPretraining(config)
     model.load_state_dict(weights, strict=False)
     tokenizer = load_tokenizer(folder, config.vocab_size)
-    if tokenizer is None and "tokenizer" not in optional:
+    if tokenizer is None and "tokenizer" in required:
         raise InterchangeError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
-    model.vocabulary = tokenizer and tokenizer.fingerprint
+    model.vocabulary = tokenizer.fingerprint if tokenizer else None
     return model, tokenizer
 
 
 def model_folder(name: str | Path) -> Path:
-    """Return the folder of a model, given a folder, the name of a shipped model, or a Hub name.
+    """Return the folder of a model, given the name of a shipped model, a folder, or a Hub name.
 
+    Where a folder is called as a shipped model, the shipped one is taken, and said.
     ``huggingface_hub`` fetches a Hub name such as "albert/albert-base-v2" into its cache, where it
     is found again without a network. Raises InterchangeError for a name that is none of the three.
     """
-    folder, name = Path(str(name)), str(name)
-    if folder.exists():
-        return folder
-    if name in SHIPPED:
-        return Path(__file__).parents[1] / "pretrained" / SHIPPED[name]
+    name = str(name)
+    if name in SHIPPED_MODELS:
+        warn_of_namesake(name, "a model")
+        return SHIPPED_MODELS[name]
+    if Path(name).exists():
+        return Path(name)
+    unknown = f"{name} is no folder, no shipped model ({', '.join(SHIPPED_MODELS)})"
+    hint = must_be_here(name, SHIPPED_MODELS)
+    if hint is not None:
+        raise InterchangeError(f"{unknown}.{hint}")
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=HUB_FILES))
     except Exception as error:  # a dozen kinds: its own, those of HTTP and of the network
-        tried = f"{name} is no folder, no shipped model ({', '.join(SHIPPED)})"
         why = " ".join(str(error).split())  # an error may have several lines
-        raise InterchangeError(f"{tried}, and none came from the Hub: {why}") from error
+        raise InterchangeError(f"{unknown}, and none came from the Hub: {why}") from error
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:
     """Return the tensors of a folder, which are in one file or in shards."""
-    shards = {WEIGHTS}
-    if (folder / INDEX).exists() and not (folder / WEIGHTS).exists():
-        with blame(folder / INDEX, InterchangeError):
-            named = read_json(folder / INDEX, InterchangeError)["weight_map"].values()
-            shards = {Path(str(shard)).name for shard in named}  # of this folder alone
-    tensors = {}
-    for shard in sorted(shards):
-        tensors |= read_file(folder / shard, load_file, InterchangeError, CONVERT)
+    tensors: dict[str, Tensor] = {}
+    for file in _weight_files(folder):
+        tensors |= read_file(file, load_file, InterchangeError, CONVERT)
     return tensors
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    """Return the one file of a folder's weights, or the shards that its index names."""
+    whole = folder / WEIGHTS
+    index = folder / INDEX
+    if whole.exists() or not index.exists():
+        return [whole]
+    with errors_about(index, InterchangeError):
+        named = read_json(index, InterchangeError)["weight_map"].values()
+        shards = {Path(str(shard)).name for shard in named}  # of this folder alone
+    return [folder / shard for shard in sorted(shards)]

@@ -23,7 +23,8 @@ def attention_by_hand(
     ``attention_mask`` is False on padding. This is the version written out; the model
     uses PyTorch's fused one. Built in notebook 02, and called attend there.
     """
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # B A S S
+    D = q.shape[-1]
+    scores = q @ k.transpose(-1, -2) / math.sqrt(D)  # B A S S
     if attention_mask is not None:
         scores = scores.masked_fill(~attention_mask[:, None, None, :], float("-inf"))
     weights = scores.softmax(dim=-1)
@@ -51,28 +52,34 @@ class SelfAttention(nn.Module):
     def split_heads(self, x: Float[Tensor, "B S H"]) -> Float[Tensor, "B A S D"]:
         """Cut the width H into A heads of width D."""
         B, S, H = x.shape
-        return x.view(B, S, self.num_heads, H // self.num_heads).transpose(1, 2)
+        D = H // self.num_heads
+        return x.view(B, S, self.num_heads, D).transpose(1, 2)
 
-    def project(self, x: Float[Tensor, "B S H"]) -> list[Float[Tensor, "B A S D"]]:
-        """Return queries, keys and values."""
-        return [self.split_heads(f(x)) for f in (self.query, self.key, self.value)]
+    def project(
+        self, x: Float[Tensor, "B S H"]
+    ) -> tuple[Float[Tensor, "B A S D"], Float[Tensor, "B A S D"], Float[Tensor, "B A S D"]]:
+        """Return queries, keys and values, cut into heads."""
+        q = self.split_heads(self.query(x))
+        k = self.split_heads(self.key(x))
+        v = self.split_heads(self.value(x))
+        return q, k, v
 
     def forward(
         self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None
     ) -> Float[Tensor, "B S H"]:
+        q, k, v = self.project(x)
         if attention_mask is not None:
             attention_mask = attention_mask[:, None, None, :]  # B 1 1 S
         dropout = self.attention_dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(
-            *self.project(x), attn_mask=attention_mask, dropout_p=dropout
-        )
+        mixed = F.scaled_dot_product_attention(q, k, v, attention_mask, dropout)
         return self.add_and_norm(x, mixed)
 
     def forward_with_weights(
         self, x: Float[Tensor, "B S H"], attention_mask: Bool[Tensor, "B S"] | None = None
     ) -> tuple[Float[Tensor, "B S H"], Float[Tensor, "B A S S"]]:
         """Return the output and the attention weights; slower, no attention dropout."""
-        mixed, weights = attention_by_hand(*self.project(x), attention_mask)
+        q, k, v = self.project(x)
+        mixed, weights = attention_by_hand(q, k, v, attention_mask)
         return self.add_and_norm(x, mixed), weights
 
     def add_and_norm(
@@ -80,7 +87,8 @@ class SelfAttention(nn.Module):
     ) -> Float[Tensor, "B S H"]:
         """Merge the heads, mix them by W_o, add x, and norm."""
         merged = mixed.transpose(1, 2).flatten(2)  # B S H
-        return self.norm(x + self.dropout(self.output(merged)))
+        change = self.dropout(self.output(merged))  # B S H
+        return self.norm(x + change)
 
 
 class FeedForward(nn.Module):
@@ -92,15 +100,17 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
-        self.up = nn.Linear(config.hidden_size, config.ffn_size)
+        H = config.hidden_size
+        self.up = nn.Linear(H, config.ffn_size)
         self.activation = gelu(config)
-        self.down = nn.Linear(config.ffn_size, config.hidden_size)
+        self.down = nn.Linear(config.ffn_size, H)
         self.dropout = nn.Dropout(config.hidden_dropout)
-        self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.norm = nn.LayerNorm(H, eps=config.layer_norm_eps)
 
     def forward(self, x: Float[Tensor, "B S H"]) -> Float[Tensor, "B S H"]:
         inner = self.activation(self.up(x))  # B S F
-        return self.norm(x + self.dropout(self.down(inner)))
+        change = self.dropout(self.down(inner))  # B S H
+        return self.norm(x + change)
 
 
 def gelu(config: AlbertConfig) -> nn.GELU:
@@ -108,4 +118,6 @@ def gelu(config: AlbertConfig) -> nn.GELU:
 
     They differ by at most about 5e-4.
     """
-    return nn.GELU(approximate="tanh" if config.activation == "gelu_tanh" else "none")
+    if config.activation == "gelu_tanh":
+        return nn.GELU(approximate="tanh")
+    return nn.GELU()

@@ -1,8 +1,8 @@
 """Which weights each layer application uses (section 3.1, Table 4; notebook 04)."""
 
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from albert_edu.config import Sharing, check_choices, check_numbers
+from albert_edu.config import Sharing, check_one_of, check_whole
 
 
 class LayerSlot(NamedTuple):
@@ -22,13 +22,15 @@ def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[La
 
     Application i belongs to group i * G // L. The arithmetic is of integers, because
     the floats of the authors' code, int(i / L * G), and of transformers,
-    int(i / (L / G)), are off by one for some depths. Raises ValueError for more groups
+    int(i / (L / G)), are off by one for some depths. Raises InputError for more groups
     than layers. Lan et al. 2019, sections 3.1 and 4.5; built in notebook 04.
     """
-    check_choices(locals(), share=Sharing.__args__)
-    check_numbers(locals(), 1, num_layers, "num_groups")
-    group = [i * num_groups // num_layers for i in range(num_layers)]
-    own = range(num_layers)
-    attention = group if share in ("all", "attention") else own
-    ffn = group if share in ("all", "ffn") else own
-    return tuple(map(LayerSlot, attention, ffn))
+    check_one_of("share", share, get_args(Sharing))
+    check_whole("num_groups", num_groups, 1, num_layers)
+    slots = []
+    for i in range(num_layers):
+        group = i * num_groups // num_layers
+        attention = group if share in ("all", "attention") else i
+        ffn = group if share in ("all", "ffn") else i
+        slots.append(LayerSlot(attention, ffn))
+    return tuple(slots)

@@ -6,12 +6,11 @@ form of the labels. Lan et al. 2019, appendix A.3; built in notebook 11.
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from albert_edu.batch import IGNORE, TaskData
 from albert_edu.model.albert import Albert, initialise, mean_loss
-from albert_edu.text.masking import IGNORE
-from albert_edu.text.tasks import TaskData
 
 LONGEST_ANSWER = 30  # tokens, as in the authors' code
 
@@ -31,9 +30,12 @@ class AlbertForClassification(nn.Module):
         initialise(self.head, albert.config.init_std)
 
     def forward(self, batch: TaskData) -> Float[Tensor, "B C"]:
-        parts = (batch.token_ids, batch.segment_ids, batch.attention_mask)
-        pooled = self.albert(*(part.flatten(0, -2) for part in parts)).pooled  # B H, or B*C H
-        return self.head(self.dropout(pooled)).view(len(batch), -1)
+        token_ids = batch.token_ids.flatten(0, -2)  # B S, or B*C S
+        segment_ids = batch.segment_ids.flatten(0, -2)
+        attention_mask = batch.attention_mask.flatten(0, -2)
+        pooled = self.albert(token_ids, segment_ids, attention_mask).pooled  # B H, or B*C H
+        scores = self.head(self.dropout(pooled))
+        return scores.view(len(batch), -1)  # B C
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
         return mean_loss(self(batch), batch.labels)
@@ -52,7 +54,8 @@ class AlbertForSpan(nn.Module):
 
     def __init__(self, albert: Albert, dropout: float = 0.1):
         super().__init__()
-        self.albert, self.dropout = albert, nn.Dropout(dropout)
+        self.albert = albert
+        self.dropout = nn.Dropout(dropout)
         H = albert.config.hidden_size
         self.head = nn.ModuleDict({"span": nn.Linear(H, 2), "none": nn.Linear(H, 1)})
         self.head.apply(lambda module: initialise(module, albert.config.init_std))
@@ -60,20 +63,21 @@ class AlbertForSpan(nn.Module):
     def forward(
         self, batch: TaskData
     ) -> tuple[Float[Tensor, "B S"], Float[Tensor, "B S"], Float[Tensor, "B"]]:
-        hidden, pooled, _ = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
-        segment = batch.segment_ids
-        is_last = segment.cumsum(-1) == segment.sum(-1, keepdim=True)  # [SEP], and padding after it
-        context = segment.bool() & ~is_last  # B S
-        scores = self.head["span"](self.dropout(hidden))  # B S 2
-        start, end = scores.masked_fill(~context[..., None], float("-inf")).unbind(-1)
-        return start, end, self.head["none"](self.dropout(pooled))[:, 0]
+        encoded = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
+        scores = self.head["span"](self.dropout(encoded.last_hidden))  # B S 2
+        outside = ~context_tokens(batch.segment_ids)  # B S
+        start, end = scores.masked_fill(outside[:, :, None], float("-inf")).unbind(-1)
+        none = self.head["none"](self.dropout(encoded.pooled))  # B 1
+        return start, end, none[:, 0]
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
         """Return the mean over both ends in nats, plus half of the loss of "no answer"."""
         start, end, none = self(batch)
-        span = mean_loss(start, batch.labels[:, 0]) + mean_loss(end, batch.labels[:, 1])
-        unanswerable = (batch.labels[:, 0] == IGNORE).float()
-        return span / 2 + F.binary_cross_entropy_with_logits(none.float(), unanswerable) / 2
+        first, last = batch.labels.unbind(-1)
+        span_loss = (mean_loss(start, first) + mean_loss(end, last)) / 2
+        unanswerable = (first == IGNORE).float()
+        none_loss = F.binary_cross_entropy_with_logits(none.float(), unanswerable)
+        return span_loss + none_loss / 2
 
     def predict(self, batch: TaskData) -> Float[Tensor, "B 4"]:
         """Return the best first and last position, first <= last, and two scores.
@@ -83,10 +87,24 @@ class AlbertForSpan(nn.Module):
         """
         start, end, none = self(batch)
         span = start.log_softmax(-1)[:, :, None] + end.log_softmax(-1)[:, None, :]  # B S S
-        allowed = torch.ones_like(span[0], dtype=torch.bool).triu().tril(LONGEST_ANSWER - 1)
-        score, place = span.masked_fill(~allowed, float("-inf")).flatten(1).max(-1)
-        first, last = place // span.shape[-1], place % span.shape[-1]
-        return torch.stack((first, last, score + F.logsigmoid(-none), none), -1)
+        S = span.shape[-1]
+        ordered = torch.ones(S, S, dtype=torch.bool, device=span.device).triu()
+        allowed = ordered.tril(LONGEST_ANSWER - 1)
+        score, place = span.masked_fill(~allowed, float("-inf")).flatten(1).max(-1)  # B
+        first = place // S
+        last = place % S
+        answered = F.logsigmoid(-none)  # ln of the probability that there is an answer
+        return torch.stack((first, last, score + answered, none), -1)
+
+
+def context_tokens(segment_ids: Int[Tensor, "B S"]) -> Bool[Tensor, "B S"]:
+    """Return where the second text stands, without its [SEP] and the padding after it.
+
+    The [SEP] is the last token of segment 1, and padding has segment 0.
+    """
+    seen = segment_ids.cumsum(-1)
+    all_of_them = segment_ids.sum(-1, keepdim=True)
+    return segment_ids.bool() & (seen != all_of_them)
 
 
 TaskModel = AlbertForClassification | AlbertForSpan

@@ -8,59 +8,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from albert_edu.config import check_choices, check_numbers
+from albert_edu.batch import IGNORE, PretrainingBatch
+from albert_edu.config import check_between, check_one_of, check_whole
+from albert_edu.errors import InputError
 from albert_edu.text import masking
-from albert_edu.text.masking import IGNORE
 from albert_edu.text.segments import SPECIALS, Objective, Pairs, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
 EVAL_SEED_OFFSET = 1_000_000  # held-out batches are drawn with the run's seed plus this number
-
-
-@dataclass(frozen=True)
-class PretrainingBatch:
-    """What a pre-training step sees. Labels are IGNORE where there is nothing to predict."""
-
-    token_ids: Int[Tensor, "B S"]
-    segment_ids: Int[Tensor, "B S"]
-    attention_mask: Int[Tensor, "B S"]  # 1 on tokens, 0 on padding
-    masked_positions: Int[Tensor, "B K"]
-    masked_labels: Int[Tensor, "B K"]
-    order_labels: Int[Tensor, "B"]  # 0 in order, 1 swapped (SOP) or from another document (NSP)
-
-    def _map(self, function) -> "PretrainingBatch":
-        return PretrainingBatch(*map(function, vars(self).values()))
-
-    def to(self, device) -> "PretrainingBatch":
-        """Return the batch on another device.
-
-        Only pinned memory is copied in the background, because other memory could change
-        before the copy is complete.
-        """
-        return self._map(lambda tensor: tensor.to(device, non_blocking=tensor.is_pinned()))
-
-    def pin_memory(self) -> "PretrainingBatch":
-        """Return the batch in memory that a GPU can fetch from by itself."""
-        return self._map(Tensor.pin_memory)
-
-    def rows(self, rows: slice) -> "PretrainingBatch":
-        """Return some of the sequences; rank r of W takes ``slice(r, None, W)``."""
-        return self._map(lambda tensor: tensor[rows])
-
-    def unmasked_ids(self) -> Int[Tensor, "B S"]:
-        """Return the token ids as they were before masking."""
-        shown = self.token_ids.gather(1, self.masked_positions)  # [CLS] in slots without a label
-        labels = self.masked_labels.where(self.masked_labels != IGNORE, shown)
-        return self.token_ids.scatter(1, self.masked_positions, labels)
-
-    def __len__(self) -> int:
-        return len(self.token_ids)
-
-    @property
-    def num_masked(self) -> int:
-        """How many tokens the model has to predict in this batch."""
-        return int((self.masked_labels != IGNORE).sum())
 
 
 @dataclass(eq=False)
@@ -86,38 +42,57 @@ class PretrainingStream:
     skip: int = 0
 
     def __post_init__(self):
-        check_choices(self, objective=Objective.__args__, negatives=("document", "topic"))
+        check_one_of("objective", self.objective, ("sop", "nsp", "none"))
+        check_one_of("negatives", self.negatives, ("document", "topic"))
         # Half of the pairs are in order and half are not, so there are at least two.
-        check_numbers(self, 1 if self.objective == "none" else 2, 1_000_000, "batch_size")
-        check_numbers(self, 1, 8192, "sequence_length")  # the paper's is 512
-        check_numbers(self, 0, 2**40, "seed", "skip")
-        check_numbers(self, 0.0, 1.0, "short_probability")
-        largest, size = int(self.corpus.tokens.max()), len(self.tokenizer)
+        smallest = 1 if self.objective == "none" else 2
+        check_whole("batch_size", self.batch_size, smallest, 1_000_000)
+        check_whole("sequence_length", self.sequence_length, 1, 8192)  # the paper's is 512
+        check_whole("seed", self.seed, 0, 2**40)
+        check_whole("skip", self.skip, 0, 2**40)
+        check_between("short_probability", self.short_probability, 0.0, 1.0)
+        largest = int(self.corpus.tokens.max())
+        size = len(self.tokenizer)
         if largest >= size:
-            raise ValueError(f"the corpus is another tokenizer's: it has id {largest} of {size}.")
-        pair_settings = (self.objective, self.sequence_length, self.negatives)
-        self.sampler = PairSampler(self.corpus, *pair_settings)
+            raise InputError(f"the corpus is another tokenizer's: it has id {largest} of {size}.")
+        self.sampler = PairSampler(
+            self.corpus, self.objective, self.sequence_length, self.negatives
+        )
 
     @property
     def settings(self) -> dict:
         """Everything a batch depends on, as plain values: what a checkpoint compares on resume."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return values | {name: values[name].fingerprint for name in ("corpus", "tokenizer")}
+        values["corpus"] = self.corpus.fingerprint
+        values["tokenizer"] = self.tokenizer.fingerprint
+        return values
 
     def batch(self, step: int) -> PretrainingBatch:
         """Return the batch of that step: B sequences of S tokens, K masked positions each."""
-        check_numbers(locals(), 0, 2**40, "step")
+        check_whole("step", step, 0, 2**40)
         rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
-        token_ids, *layout = assemble(self.corpus, pairs, self.sequence_length)
+        token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs, self.sequence_length)
         maskable = token_ids > SEP  # neither special nor unknown
-        masked = masking.choose_masked(rng, maskable, self.tokenizer.starts_word[token_ids])
-        max_targets = masking.max_predictions(self.sequence_length)
-        positions, labels = masking.mlm_targets(token_ids, masked, max_targets)
-        token_ids = masking.replace_masked(rng, token_ids, masked, len(self.tokenizer))
-        order = pairs.labels if self.objective != "none" else np.full(self.batch_size, IGNORE)
-        arrays = (token_ids, *layout, positions, labels, order)
-        return PretrainingBatch(*(torch.from_numpy(array.astype(np.int64)) for array in arrays))
+        starts_word = self.tokenizer.starts_word[token_ids]
+        masked = masking.choose_masked(rng, maskable, starts_word)
+        K = masking.max_predictions(self.sequence_length)
+        positions, labels = masking.mlm_targets(token_ids, masked, K)
+        shown = masking.replace_masked(rng, token_ids, masked, len(self.tokenizer))
+        no_order = np.full(self.batch_size, IGNORE)
+        return PretrainingBatch(
+            token_ids=as_tensor(shown),
+            segment_ids=as_tensor(segment_ids),
+            attention_mask=as_tensor(attention_mask),
+            masked_positions=as_tensor(positions),
+            masked_labels=as_tensor(labels),
+            order_labels=as_tensor(no_order if self.objective == "none" else pairs.labels),
+        )
+
+
+def as_tensor(array: np.ndarray) -> Int[Tensor, "..."]:
+    """Return an array of whole numbers, or of truth values, as a tensor of int64."""
+    return torch.from_numpy(array.astype(np.int64))
 
 
 def assemble(
@@ -128,15 +103,19 @@ def assemble(
     Segment A of row i is sentences ``start[i, 0]`` to ``end[i, 0]`` (exclusive) of the corpus,
     segment B is ``start[i, 1]`` to ``end[i, 1]``. Built in notebook 06.
     """
-    first, stop = corpus.sentences[pairs.start], corpus.sentences[pairs.end]  # B 2, in tokens
-    length_a, length_b = (stop - first).T[:, :, None]  # B 1
+    first_token = corpus.sentences[pairs.start]  # B 2, of A and of B
+    length = corpus.sentences[pairs.end] - first_token
+    length_a = length[:, :1]  # B 1
+    length_b = length[:, 1:]
     position = np.arange(sequence_length)[None]  # 1 S
     attention_mask = position < length_a + length_b + SPECIALS
     segment_ids = attention_mask & (position > length_a + 1)
     in_a = (position >= 1) & (position <= length_a)
-    in_text = in_a | (segment_ids & (position < length_a + length_b + 2))
-    source = np.where(in_a, first[:, :1] + position - 1, first[:, 1:] + position - length_a - 2)
-    tokens = corpus.tokens[np.where(in_text, source, 0)].astype(np.int64)
-    token_ids = np.where(in_text, tokens, np.where(attention_mask, SEP, PAD))
+    in_b = segment_ids & (position < length_a + length_b + 2)
+    from_a = first_token[:, :1] + position - 1  # places in the corpus, where in_a
+    from_b = first_token[:, 1:] + position - (length_a + 2)
+    place = np.where(in_a, from_a, np.where(in_b, from_b, 0))
+    token_ids = np.where(attention_mask, SEP, PAD)
+    token_ids = np.where(in_a | in_b, corpus.tokens[place].astype(np.int64), token_ids)
     token_ids[:, 0] = CLS
     return token_ids, segment_ids, attention_mask

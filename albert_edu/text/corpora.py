@@ -11,15 +11,20 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from albert_edu.config import check_numbers
-from albert_edu.errors import blame
+from albert_edu.config import check_between
+from albert_edu.errors import errors_about
+from albert_edu.names import warn_of_namesake
 from albert_edu.progress import progress_bar
 from albert_edu.text.files import file_documents, hub_rows, row_documents
 from albert_edu.text.sentences import CorpusError, split_sentences
 from albert_edu.text.stories import stories
+
+if TYPE_CHECKING:
+    import datasets
 
 
 def sotu_documents() -> Iterator[dict]:
@@ -50,27 +55,41 @@ def imdb_documents() -> Iterator[dict]:
 NAMED = {"sotu": sotu_documents, "imdb": imdb_documents, "stories": stories}
 
 
+def is_named(name: str) -> bool:
+    """Whether a name is that of a corpus of the course, which may have strengths."""
+    return name in NAMED or name.startswith("stories:")
+
+
 def load_corpus(name: str | Path, scratch: Path | None = None) -> "datasets.Dataset":
     """Load ``sotu``, ``imdb``, ``stories``, a file, a folder of files, or a set of the Hub.
 
     ``stories`` takes its strengths after a colon: ``stories:topic_nouns=3,order_strength=0.5``. A
-    file is text in UTF-8, or rows with a field ``text`` (.jsonl, .csv, .parquet). Rows lie in
-    files in ``scratch``, or in memory without it. Raises CorpusError for a name that means nothing
-    and for text that cannot be used.
+    file is text in UTF-8, or rows with a field ``text`` (.jsonl, .csv, .parquet). Where a folder is
+    called as a corpus of the course, the course's is taken, and said; ``./stories`` is the folder.
+    Rows lie in files in ``scratch``, or in memory without it. Raises CorpusError for a name that
+    means nothing and for text that cannot be used.
     """
     name = str(name)
-    kind, _, strengths = name.partition(":")
-    if name in NAMED or kind == "stories":
-        known = ", ".join(inspect.signature(stories).parameters)
-        with blame(name, CorpusError, f"After '{kind}:' comes name=number, of {known}."):
-            pairs = (part.split("=") for part in strengths.split(",") if part)
-            numbers = {k.strip(): int(v) if v.isdigit() else float(v) for k, v in pairs}
-            documents = NAMED[kind](**numbers)
+    if is_named(name):
+        warn_of_namesake(name, "a corpus")
+        documents = _named_documents(name)
     elif name and Path(name).exists():
         documents = file_documents(Path(name))
     else:
         documents = row_documents(hub_rows(name), name)
     return to_dataset(documents, scratch)
+
+
+def _named_documents(name: str) -> Iterable[dict]:
+    """The documents of a corpus of the course; ``stories:name=number`` sets its strengths."""
+    kind, _, given = name.partition(":")
+    known = ", ".join(inspect.signature(stories).parameters)
+    with errors_about(name, CorpusError, f"After '{kind}:' comes name=number, of {known}."):
+        strengths = {}
+        for part in filter(None, given.split(",")):
+            strength, value = part.split("=")
+            strengths[strength.strip()] = int(value) if value.isdigit() else float(value)
+        return NAMED[kind](**strengths)
 
 
 def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datasets.Dataset":
@@ -81,9 +100,10 @@ def to_dataset(documents: Iterable[dict], scratch: Path | None = None) -> "datas
     import datasets
     from datasets.arrow_writer import ArrowWriter
 
-    rows = map(_with_sentences, progress_bar("splitting", documents))
-    rows = (row for row in rows if row["sentences"])
-    if (first := next(rows, None)) is None:
+    documents = map(_with_sentences, progress_bar("splitting", documents))
+    rows = (document for document in documents if document["sentences"])
+    first = next(rows, None)
+    if first is None:
         raise CorpusError("the corpus is empty: no document has a sentence.")
     rows = chain([first], rows)
     if scratch is None:
@@ -112,12 +132,13 @@ def hold_out(
     Sentences of one document are never on both sides, because repeated phrases would make the
     held-out loss too good. Raises CorpusError for a corpus of one document.
     """
-    check_numbers(locals(), 0.0, 1.0, "fraction")
+    check_between("fraction", fraction, 0.0, 1.0)
     names = range(len(corpus)) if by is None else corpus[by][:]
-    values = np.unique(names, return_inverse=True)[1]
-    count = int(values.max()) + 1
+    different, group = np.unique(names, return_inverse=True)
+    count = len(different)
     if count < 2:
         raise CorpusError(f"one {by or 'document'} cannot be split in two; bring more text.")
     held_count = min(count - 1, max(1, round(fraction * count)))
-    held = np.isin(values, np.random.default_rng(seed).permutation(count)[:held_count])
+    held_groups = np.random.default_rng(seed).permutation(count)[:held_count]
+    held = np.isin(group, held_groups)
     return corpus.select(np.flatnonzero(~held)), corpus.select(np.flatnonzero(held))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tokenizers
 
-from albert_edu.errors import FileError, blame, read_file, read_json
+from albert_edu.errors import FileError, errors_about, read_file, read_json
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_text, normalise
 
 SETTINGS = "tokenizer_config.json"
@@ -23,7 +23,8 @@ WHOLE = (
     "Two lines of transformers write all of it into one tokenizer.json: tokenizer = "
     "AutoTokenizer.from_pretrained(FOLDER), tokenizer.save_pretrained(NEW)."
 )
-PROBE, ACUTE = "É年", "\u0301"  # what is left of it tells what a normaliser does
+PROBE = "É年"  # what is left of it tells what a normaliser does
+ACUTE = "\u0301"
 
 
 class HubTokenizer:
@@ -33,17 +34,26 @@ class HubTokenizer:
     """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, settings: dict | None = None):
-        self.tokenizer, self.settings = tokenizer, settings or {}
+        self.tokenizer = tokenizer
+        self.settings = settings or {}
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        known = self.tokenizer.get_vocab()
-        tokens = ["<pad>", "<unk>"] if "<pad>" in known else ["[PAD]", "[UNK]"]
-        tokens += ["[CLS]", "[SEP]", "[MASK]"]
-        self.special = dict(zip(SPECIAL, tokens, strict=True))
-        ids = [known.get(token) for token in tokens]
-        if None in ids:
-            raise TokenizerError(f"this tokenizer lacks one of {', '.join(tokens)}.")
-        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = ids
+        vocabulary = self.tokenizer.get_vocab()
+        is_alberts = "<pad>" in vocabulary
+        self.special = {
+            "pad_token": "<pad>" if is_alberts else "[PAD]",
+            "unk_token": "<unk>" if is_alberts else "[UNK]",
+            "cls_token": "[CLS]",
+            "sep_token": "[SEP]",
+            "mask_token": "[MASK]",
+        }
+        if not vocabulary.keys() >= set(self.special.values()):
+            raise TokenizerError(f"this tokenizer lacks one of {', '.join(self.special.values())}.")
+        self.pad_id = vocabulary[self.special["pad_token"]]
+        self.unk_id = vocabulary[self.special["unk_token"]]
+        self.cls_id = vocabulary[self.special["cls_token"]]
+        self.sep_id = vocabulary[self.special["sep_token"]]
+        self.mask_id = vocabulary[self.special["mask_token"]]
         # Sixteen hex digits that change with the tokenizer.
         self.fingerprint = hashlib.sha256(tokenizer.to_str().encode()).hexdigest()[:16]
 
@@ -62,9 +72,14 @@ class HubTokenizer:
         """Return the token ids of a text, without special ones; "[MASK]" becomes that token."""
         return self.tokenizer.encode(check_text(text), add_special_tokens=False).ids
 
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return token ids, and the characters [start, end) that each token stands for."""
+        encoding = self.tokenizer.encode(check_text(text), add_special_tokens=False)
+        return encoding.ids, encoding.offsets
+
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the tokens with those ids, as the vocabulary writes them."""
-        return [self.tokenizer.id_to_token(int(i)) for i in ids]
+        return [self.tokenizer.id_to_token(int(i)) or "" for i in ids]
 
 
 Tokenizer = AlbertTokenizer | HubTokenizer
@@ -80,10 +95,12 @@ def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     file = next((folder / name for name in names if (folder / name).exists()), None)
     if file is None:
         return None
-    paths = (folder / SETTINGS, folder / "added_tokens.json")
-    settings, added = (read_json(path, FileError) if path.exists() else {} for path in paths)
+    settings = _fields_of(folder / SETTINGS)
+    added = _fields_of(folder / "added_tokens.json")
+    tokenizer: Tokenizer
     if file.name == "spiece.model":
-        tokenizer, normalised = AlbertTokenizer.load(file), normalise(PROBE)
+        tokenizer = AlbertTokenizer.load(file)
+        normalised = normalise(PROBE)
     elif file.name == "tokenizer.json":
         read = read_file(file, lambda path: tokenizers.Tokenizer.from_file(str(path)), FileError)
         tokenizer = HubTokenizer(read, settings)
@@ -91,28 +108,47 @@ def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     else:
         raise TokenizerError(f"{folder} has no tokenizer.json, but a vocab.txt. {WHOLE}")
     _check_normaliser(file, settings, normalised)
-    with blame(paths[0], FileError):
+    with errors_about(folder / SETTINGS, FileError):
         named = {*added, *_named_tokens(settings)}
-    if missing := named.difference(tokenizer.pieces(range(len(tokenizer)))):
-        missing = ", ".join(sorted(missing))
-        raise TokenizerError(f"{folder} adds {missing}, which its vocabulary has not. {WHOLE}")
-    message = f"the tokenizer of {folder} has {len(tokenizer):,} tokens, its model {rows:,} rows."
-    if len(tokenizer) > rows:
-        raise TokenizerError(message)
-    if len(tokenizer) < rows:
-        warnings.warn(message, stacklevel=3)
+    missing = named.difference(tokenizer.pieces(range(len(tokenizer))))
+    if missing:
+        tokens = ", ".join(sorted(missing))
+        raise TokenizerError(f"{folder} adds {tokens}, which its vocabulary has not. {WHOLE}")
+    _check_size(tokenizer, folder, rows)
     return tokenizer
+
+
+def _fields_of(file: Path) -> dict:
+    """The fields of a JSON file, which may be missing."""
+    return read_json(file, FileError) if file.exists() else {}
+
+
+def _check_size(tokenizer: Tokenizer, folder: Path, rows: int) -> None:
+    """Refuse a tokenizer with more tokens than the model's table, and warn of one with fewer."""
+    tokens = len(tokenizer)
+    message = f"the tokenizer of {folder} has {tokens:,} tokens, its model {rows:,} rows."
+    if tokens > rows:
+        raise TokenizerError(message)
+    if tokens < rows:
+        warnings.warn(message, stacklevel=4)
 
 
 def _check_normaliser(file: Path, settings: dict, normalised: str) -> None:
     """Raise TokenizerError where the settings contradict what the file makes of the probe."""
     keeps_accents = ACUTE in unicodedata.normalize("NFD", normalised)
-    actual = {"do_lower_case": normalised.islower(), "tokenize_chinese_chars": " " in normalised}
-    actual |= {"keep_accents": keeps_accents, "strip_accents": not keeps_accents}
-    of_bert = str(settings.get("tokenizer_class")).startswith("BertTokenizer")
-    declared = {"do_lower_case": of_bert or None} | settings  # what transformers takes it for
+    actual = {
+        "do_lower_case": normalised.islower(),
+        "tokenize_chinese_chars": " " in normalised,
+        "keep_accents": keeps_accents,
+        "strip_accents": not keeps_accents,
+    }
+    declared = dict(settings)
+    is_bert = str(settings.get("tokenizer_class")).startswith("BertTokenizer")
+    if is_bert:  # what transformers takes it for, if it does not say
+        declared.setdefault("do_lower_case", True)
     for field, done in actual.items():
-        if (said := declared.get(field)) not in (None, done):
+        said = declared.get(field)
+        if said is not None and said != done:
             config = file.with_name(SETTINGS)
             raise TokenizerError(f"{config} has {field} {said}, {file.name} {done}. {WHOLE}")
 
@@ -120,6 +156,7 @@ def _check_normaliser(file: Path, settings: dict, normalised: str) -> None:
 def _named_tokens(settings: dict) -> list[str]:
     """The special and added tokens that a tokenizer_config.json names."""
     tokens = [settings.get(field) for field in SPECIAL]
-    for more in filter(None, map(settings.get, ADDED)):
+    for field in ADDED:
+        more = settings.get(field) or []
         tokens += more.values() if isinstance(more, dict) else more
     return [token["content"] if isinstance(token, dict) else token for token in tokens if token]

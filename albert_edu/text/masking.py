@@ -1,13 +1,13 @@
 """Which tokens are masked, and what replaces them: n-gram masking (section 4.1, notebook 05)."""
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 
+from albert_edu.batch import IGNORE
 from albert_edu.text.tokenizer import MASK
 
 MASK_RATE = 0.15
 MAX_NGRAM = 3
-IGNORE = -100  # label of an unused prediction target, and of a pair that has no order
 
 
 def ngram_probabilities(max_ngram: int = MAX_NGRAM) -> np.ndarray:
@@ -46,38 +46,66 @@ def choose_masked(
     words of one token 16% of the time and words of six tokens 7%. Recorded runs
     depend on these draws.
     """
-    B, S = maskable.shape
-    after_gap = maskable & ~np.pad(maskable, ((0, 0), (1, 0)))[:, :-1]
+    before = np.pad(maskable, ((0, 0), (1, 0)))[:, :-1]  # of the token to the left
     row, column = np.nonzero(maskable)
-    new_word = starts_word[row, column] | after_gap[row, column]
-    new_stretch = after_gap[row, column][new_word]
-    word = np.cumsum(new_word) - 1  # the word of each token
-    size = np.bincount(word)  # tokens per word
+    new_stretch = ~before[row, column]
+    new_word = starts_word[row, column] | new_stretch
+    word = np.cumsum(new_word) - 1  # of each token
     word_row = row[new_word]
+    word_size = np.bincount(word)  # in tokens
 
-    lengths, probabilities = np.arange(1, max_ngram + 1), ngram_probabilities(max_ngram)
-    run_lengths = rng.choice(lengths, size=len(size), p=probabilities)
-    tiled = np.searchsorted(np.cumsum(run_lengths), np.arange(len(size)), side="right")
-    new_run = np.diff(tiled, prepend=-1).astype(bool) | new_stretch
-    run = np.cumsum(new_run) - 1  # the run of each word
+    run = draw_runs(rng, new_stretch[new_word], max_ngram)  # of each word
+    priority = rng.random(len(word_row))[run]
+    budget = masking_budget(maskable, rate)
+    chosen = take_until_full(word_row, word_size, priority, budget)
 
-    # The rate counts the three special tokens of a pair, as the authors' code does.
-    row_lengths = maskable.sum(1) + (maskable.any(1) * 3)
-    row_budget = np.maximum(1, np.round(rate * row_lengths))
-    budget = np.minimum(row_budget, max_predictions(S, rate))[word_row]  # per word
-    # A word longer than the whole budget is never masked and uses none of the budget.
-    size = np.where(size <= budget, size, 0)
-
-    order = np.lexsort((np.arange(len(size)), rng.random(len(size))[run], word_row))
-    used = np.cumsum(size[order])
-    row_start = np.searchsorted(word_row[order], np.arange(B))
-    used_before_row = np.concatenate([[0], used])[row_start][word_row[order]]
-    chosen = np.zeros(len(size), dtype=bool)
-    chosen[order] = (used - used_before_row <= budget[order]) & (size[order] > 0)
-
-    masked = np.zeros((B, S), dtype=bool)
+    masked = np.zeros_like(maskable)
     masked[row, column] = chosen[word]
     return masked
+
+
+def draw_runs(
+    rng: np.random.Generator, new_stretch: Bool[np.ndarray, "words"], max_ngram: int
+) -> Int[np.ndarray, "words"]:
+    """Return the number of the run that each word belongs to; a new stretch begins a new run."""
+    lengths = rng.choice(
+        np.arange(1, max_ngram + 1), size=len(new_stretch), p=ngram_probabilities(max_ngram)
+    )
+    tile = np.searchsorted(np.cumsum(lengths), np.arange(len(new_stretch)), side="right")
+    new_run = np.diff(tile, prepend=-1).astype(bool) | new_stretch
+    return np.cumsum(new_run) - 1
+
+
+def masking_budget(maskable: Bool[np.ndarray, "B S"], rate: float) -> Float[np.ndarray, "B"]:
+    """Return how many tokens of each sequence may be masked: ``rate`` of it, one at least.
+
+    The rate counts the three special tokens of a pair, as the authors' code does.
+    """
+    length = maskable.sum(1) + 3 * maskable.any(1)
+    share = np.maximum(1, np.round(rate * length))
+    return np.minimum(share, max_predictions(maskable.shape[1], rate))
+
+
+def take_until_full(
+    row: Int[np.ndarray, "words"],
+    size: Int[np.ndarray, "words"],
+    priority: Float[np.ndarray, "words"],
+    budget: Float[np.ndarray, "B"],
+) -> Bool[np.ndarray, "words"]:
+    """Choose the words of each row in the order of their priority until one does not fit.
+
+    A word longer than the whole budget is never chosen and uses none of the budget.
+    """
+    fitting = np.flatnonzero(size <= budget[row])
+    order = np.lexsort((priority[fitting], row[fitting]))  # row by row, words of a run together
+    queue = fitting[order]
+    queue_row = row[queue]
+    used = np.cumsum(size[queue])  # by this word and all before it, in all rows
+    used_by_row = np.bincount(queue_row, weights=size[queue], minlength=len(budget))
+    used_before_row = np.cumsum(used_by_row) - used_by_row
+    chosen = np.zeros(len(size), dtype=bool)
+    chosen[queue] = used - used_before_row[queue_row] <= budget[queue_row]
+    return chosen
 
 
 def replace_masked(

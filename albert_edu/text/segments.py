@@ -44,24 +44,23 @@ class PairSampler:
         sequence_length: int,
         negatives: str = "document",
     ):
-        self.corpus, self.objective = corpus, objective
+        self.corpus = corpus
+        self.objective = objective
         self.budget = sequence_length - SPECIALS
-        self.document_end = corpus.documents[corpus.document_of + 1]
-        two_sentences = corpus.sentences[2:] - corpus.sentences[:-2]
-        same_document = corpus.document_of[1:] == corpus.document_of[:-1]
-        if objective == "none" and not same_document.any():
+        self.document_end = corpus.documents[corpus.document_of + 1]  # of each sentence
+        # Of each sentence but the last: whether the next one is of the same document.
+        goes_on = corpus.document_of[1:] == corpus.document_of[:-1]
+        if objective == "none" and not goes_on.any():
             self.document_end = np.full_like(self.document_end, len(corpus.lengths))
-            same_document = np.ones_like(same_document)
-        self.starts = np.flatnonzero(same_document & (two_sentences <= self.budget))
-        self.followers = np.flatnonzero(same_document) + 1  # sentences that have one before them
+            goes_on = np.ones_like(goes_on)
+        two_sentences = corpus.sentences[2:] - corpus.sentences[:-2]  # tokens of both
+        self.starts = np.flatnonzero(goes_on & (two_sentences <= self.budget))
         if not len(self.starts):
-            raise CorpusError(_why_no_pair(corpus, two_sentences[same_document], sequence_length))
+            raise CorpusError(_why_no_pair(corpus, two_sentences[goes_on], sequence_length))
+        self.followers = np.flatnonzero(goes_on) + 1  # sentences that have one before them
+        self.tries = _tries(corpus.document_of[self.followers])
         by_topic = negatives == "topic"
         self.group_of = corpus.topics[corpus.document_of] if by_topic else corpus.document_of
-        # Most draws for a large document fall into that document itself. So there are more of them,
-        # up to a hundred times as many; otherwise few of its pairs would find a random segment.
-        outside = 1 - np.bincount(corpus.document_of[self.followers]).max() / len(self.followers)
-        self.tries = int(NSP_TRIES / max(outside, 0.01))
         groups = self.group_of[self.starts]
         if objective == "nsp" and (groups == groups[0]).all():
             raise CorpusError(f"NSP needs another {negatives}; only one has sentences that fit.")
@@ -73,7 +72,8 @@ class PairSampler:
         The other sentences fit with neither neighbour into the sequence.
         """
         used = np.zeros(len(self.corpus.lengths), dtype=bool)
-        used[self.starts] = used[self.starts + 1] = True
+        used[self.starts] = True
+        used[self.starts + 1] = True
         return float(self.corpus.lengths[used].sum() / len(self.corpus.tokens))
 
     def draw(self, rng: np.random.Generator, n: int, short_probability: float = 0.1) -> Pairs:
@@ -83,16 +83,23 @@ class PairSampler:
         inside it (section 4.1). Exactly half of the labels are 1, and they are dealt out last, so
         that nothing drawn before can depend on them.
         """
-        pairs = self._candidates(rng, n, short_probability)
-        while pairs.shape[2] < n:  # some candidates of NSP found no random segment
-            pairs = np.append(pairs, self._candidates(rng, n, short_probability), axis=2)
-        has_order = self.objective != "none"
-        labels = rng.permutation(np.arange(n) % 2) if has_order else np.zeros(n, np.int64)
-        ranges = pairs[labels, :, np.arange(n)]
-        return Pairs(ranges[:, :, 0], ranges[:, :, 1], labels)
+        positive, negative = self._candidates(rng, n, short_probability)
+        while len(positive) < n:  # some candidates of NSP found no random segment
+            more_positive, more_negative = self._candidates(rng, n, short_probability)
+            positive = np.concatenate([positive, more_positive])
+            negative = np.concatenate([negative, more_negative])
+        if self.objective == "none":
+            labels = np.zeros(n, np.int64)
+        else:
+            labels = rng.permutation(np.arange(n) % 2)
+        is_negative = labels[:, None, None] == 1
+        ranges = np.where(is_negative, negative[:n], positive[:n])  # n, segment, start and end
+        return Pairs(start=ranges[:, :, 0], end=ranges[:, :, 1], labels=labels)
 
-    def _candidates(self, rng: np.random.Generator, n: int, short_probability: float) -> np.ndarray:
-        """Up to n pairs with label 0, and the same with label 1: ranges [label, segment, n, 2]."""
+    def _candidates(
+        self, rng: np.random.Generator, n: int, short_probability: float
+    ) -> tuple[Int[np.ndarray, "m 2 2"], Int[np.ndarray, "m 2 2"]]:
+        """Return up to n pairs with label 0, and the same with label 1: segment, start and end."""
         offset = self.corpus.sentences
         start = self.starts[rng.integers(len(self.starts), size=n)]
         shortest = offset[start + 2] - offset[start]  # a pair has two sentences in any case
@@ -100,11 +107,14 @@ class PairSampler:
         target = np.where(is_short, rng.integers(shortest, self.budget + 1), self.budget)
         end = self._fill(start, target)
         cut = rng.integers(start + 1, end)
-        a, b = np.stack([start, cut], 1), np.stack([cut, end], 1)
+        a = np.stack([start, cut], axis=1)
+        b = np.stack([cut, end], axis=1)
+        in_order = np.stack([a, b], axis=1)
         if self.objective != "nsp":
-            return np.array([[a, b], [b, a]])
+            return in_order, np.stack([b, a], axis=1)
         other = self._random_run(rng, a, target)
-        return np.array([[a, b], [a, other]])[:, :, other[:, 0] >= 0]
+        found = other[:, 0] >= 0
+        return in_order[found], np.stack([a, other], axis=1)[found]
 
     def _fill(self, start: np.ndarray, room: np.ndarray) -> np.ndarray:
         """End of the longest run of sentences from ``start`` within its document and the room."""
@@ -119,7 +129,8 @@ class PairSampler:
         likely. Candidates are accepted in the same proportion, because otherwise the number of
         sentences would tell true from random segments.
         """
-        start, cut = a.T
+        start = a[:, 0]
+        cut = a[:, 1]
         chosen = np.full_like(a, -1)
         room = room - (self.corpus.sentences[cut] - self.corpus.sentences[start])
         for _ in range(self.tries):
@@ -128,9 +139,21 @@ class PairSampler:
             possible_cuts = np.maximum(cut - start + end - candidate - 1, 1)
             accepted = rng.random(len(start)) < (cut - start) / possible_cuts
             elsewhere = self.group_of[candidate] != self.group_of[start]
-            fits = (end > candidate) & elsewhere & accepted & (chosen[:, 0] < 0)
-            chosen = np.where(fits[:, None], np.stack([candidate, end], 1), chosen)
+            still_open = chosen[:, 0] < 0
+            fits = (end > candidate) & elsewhere & accepted & still_open
+            run = np.stack([candidate, end], axis=1)
+            chosen = np.where(fits[:, None], run, chosen)
         return chosen
+
+
+def _tries(document_of_followers: Int[np.ndarray, "n"]) -> int:
+    """How often to draw a random segment for a pair of NSP before the pair is given up.
+
+    Most draws for a large document fall into that document itself. So there are more of them, up
+    to a hundred times as many; otherwise few of its pairs would find a random segment.
+    """
+    largest = np.bincount(document_of_followers).max() / len(document_of_followers)
+    return int(NSP_TRIES / max(1 - largest, 0.01))
 
 
 def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) -> str:

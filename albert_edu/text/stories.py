@@ -6,17 +6,25 @@ topic (NSP can be solved from them), and its verbs from the stages (SOP can only
 them). A script is a topic together with the verb it uses at each stage. Used from notebook 00 on.
 """
 
+import math
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from albert_edu.config import check_numbers
+from albert_edu.config import check_between, check_whole
+
+if TYPE_CHECKING:
+    import datasets
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-STAGES, TOPICS = WORDS["stages"], WORDS["topics"]
-NAMES, PLACES = WORDS["names"], WORDS["places"]
-PLAIN_NOUNS, PLAIN_VERBS = WORDS["plain_nouns"], WORDS["plain_verbs"]
+STAGES = WORDS["stages"]  # of a story, in order: the verbs of each
+TOPICS = WORDS["topics"]  # the nouns of each
+NAMES = WORDS["names"]
+PLACES = WORDS["places"]
+PLAIN_NOUNS = WORDS["plain_nouns"]  # of no topic
+PLAIN_VERBS = WORDS["plain_verbs"]  # of no stage
 
 
 def stories(
@@ -43,29 +51,41 @@ def stories(
     0.98 after 800 (35 s, four seeds). After 500 steps and two seeds, ``order_strength=0.7`` gives
     0.89 and 0.90.
     """
-    topics, every_script = list(TOPICS), len(TOPICS) * len(STAGES[0]) ** len(STAGES)
-    check_numbers(locals(), 0.0, 1.0, "topic_strength", "order_strength")
-    check_numbers(locals(), 1, 1_000_000, "num_documents")
-    check_numbers(locals(), 1, every_script, "num_scripts")
-    check_numbers(locals(), 0, 2**32, "topic_nouns", "seed")
+    topics = list(TOPICS)
+    verbs_of_stages = [len(verbs) for verbs in STAGES]
+    all_scripts = len(topics) * math.prod(verbs_of_stages)
+    check_between("topic_strength", topic_strength, 0.0, 1.0)
+    check_between("order_strength", order_strength, 0.0, 1.0)
+    check_whole("num_documents", num_documents, 1, 1_000_000)
+    check_whole("num_scripts", num_scripts, 1, all_scripts)
+    check_whole("topic_nouns", topic_nouns, 0, 2**32)
+    check_whole("seed", seed, 0, 2**32)
     from datasets import Dataset
 
     rng = np.random.default_rng(seed)
-    numbers = rng.choice(every_script, size=num_scripts, replace=False)
-    verbs = np.transpose(np.unravel_index(numbers // len(topics), [len(verbs) for verbs in STAGES]))
+    script_ids = rng.choice(all_scripts, size=num_scripts, replace=False)
+    # A script's number says its topic, and which verb of each stage it uses.
+    topic_of = script_ids % len(topics)
+    verb_of = np.unravel_index(script_ids // len(topics), verbs_of_stages)  # [stage][script]
 
     def sentence(topic: str, verb: str) -> str:
-        noun = rng.choice(TOPICS[topic] if rng.random() < topic_strength else PLAIN_NOUNS)
-        verb = verb if rng.random() < order_strength else rng.choice(PLAIN_VERBS)
-        name, more = rng.choice(NAMES), " ".join(rng.choice(TOPICS[topic], topic_nouns))
-        return f"{name} {verb} the {noun} {more or rng.choice(PLACES)}."
+        has_topic = rng.random() < topic_strength
+        noun = rng.choice(TOPICS[topic] if has_topic else PLAIN_NOUNS)
+        has_order = rng.random() < order_strength
+        verb = verb if has_order else rng.choice(PLAIN_VERBS)
+        name = rng.choice(NAMES)
+        nouns = " ".join(rng.choice(TOPICS[topic], topic_nouns))
+        end = nouns or rng.choice(PLACES)
+        return f"{name} {verb} the {noun} {end}."
 
     def document(index: int) -> dict:
-        number = int(rng.integers(num_scripts))
-        topic = topics[numbers[number] % len(topics)]
-        told = zip(STAGES, verbs[number], strict=True)
-        sentences = [sentence(topic, stage[verb]) for stage, verb in told]
-        return {"id": f"story-{index}", "topic": topic, "script": number, "sentences": sentences}
+        script = int(rng.integers(num_scripts))
+        topic = topics[topic_of[script]]
+        sentences = []
+        for stage, verbs in enumerate(STAGES):
+            verb = verbs[verb_of[stage][script]]
+            sentences.append(sentence(topic, verb))
+        return {"id": f"story-{index}", "topic": topic, "script": script, "sentences": sentences}
 
     return Dataset.from_list([document(index) for index in range(num_documents)])
 
@@ -77,6 +97,7 @@ def spelling_lesson() -> list[str]:
     vocabulary look like no other. They would be spelt in two pieces instead of one, and a sequence
     would hold three sentences instead of seven.
     """
-    places = (place.split() for place in PLACES)
-    words = {"the"}.union(*STAGES, *TOPICS.values(), NAMES, PLAIN_NOUNS, PLAIN_VERBS, *places)
+    words = {"the", *NAMES, *PLAIN_NOUNS, *PLAIN_VERBS}
+    words.update(*STAGES, *TOPICS.values())
+    words.update(*(place.split() for place in PLACES))
     return [f"{word}." for word in sorted(words)]

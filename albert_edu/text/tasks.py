@@ -4,7 +4,7 @@ The layouts are the original's (appendix A.3): [CLS] A [SEP], or [CLS] A [SEP] B
 id 1 from B on.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -13,12 +13,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from albert_edu.batch import IGNORE, TaskData
+from albert_edu.errors import InputError
 from albert_edu.text.hub_tokenizer import Tokenizer
-from albert_edu.text.masking import IGNORE
-from albert_edu.text.offsets import check_known, tokens_with_offsets
+from albert_edu.text.unknown import check_known
 
 STRIDE = 128  # tokens from one window of a long context to the next, as in the authors' code
-JUDGED = 1000  # examples by which a tokenizer is judged, see ``check_known``
+LOOKED_AT = 1000  # examples in which unknown tokens are counted, see ``check_known``
+
+TokenIds = list[int]
 
 
 class Example(NamedTuple):
@@ -40,28 +43,10 @@ class SpanExample(NamedTuple):
     answers: tuple[str, ...]
     start: int = -1
 
-
-@dataclass(frozen=True)
-class TaskData:
-    """N encoded examples; a batch is some of their rows. Choices have one more axis, [N,C,S]."""
-
-    token_ids: Int[Tensor, "N *C S"]
-    segment_ids: Int[Tensor, "N *C S"]
-    attention_mask: Int[Tensor, "N *C S"]  # 1 on tokens, 0 on padding
-    labels: Int[Tensor, "N *T"]  # class or choice: [N]; an answer's first and last: [N,2]
-
-    def rows(self, index) -> "TaskData":
-        """Return those examples, without the columns that are padding in all of them."""
-        longest = int(self.attention_mask[index].sum(-1).max())
-        parts = (self.token_ids, self.segment_ids, self.attention_mask)
-        return TaskData(*(part[index][..., :longest] for part in parts), self.labels[index])
-
-    def to(self, device) -> "TaskData":
-        """Return the examples on another device."""
-        return TaskData(*(part.to(device) for part in vars(self).values()))
-
-    def __len__(self) -> int:
-        return len(self.token_ids)
+    @property
+    def end(self) -> int:
+        """The character after the first answer, or -1."""
+        return self.start + len(self.answers[0]) if self.answers else -1
 
 
 class SpanData(NamedTuple):
@@ -84,20 +69,23 @@ def encode_pairs(examples: list[Example], tokenizer: Tokenizer, sequence_length:
     """
     counts = {len(each.second) for each in examples if isinstance(each.second, tuple)}
     if len(counts) > 1:
-        raise ValueError(f"all examples must have as many choices, these have {sorted(counts)}.")
-    texts = [(e.first, *(e.second if counts else (e.second or "",))) for e in examples]
-    for column in zip(*texts[:JUDGED], strict=True):
-        check_known(tokenizer, column, "the rows")
-    pairs = []
-    for example, row in zip(examples, texts, strict=True):
-        a, *others = map(tokenizer.encode, row)
-        room = sequence_length - (2 if example.second is None else 3)
-        for b in others:
-            kept = min(len(b), max(room // 2, room - len(a)))
-            b = b[len(b) - kept :] if counts else b[:kept]
-            pairs.append((a[: room - kept], None if example.second is None else b))
+        raise InputError(f"all examples must have as many choices, these have {sorted(counts)}.")
+    _check_texts(tokenizer, (_texts(example) for example in examples[:LOOKED_AT]))
+    pairs: list[tuple[TokenIds, TokenIds | None]] = []
+    for example in examples:
+        first = tokenizer.encode(example.first)
+        if example.second is None:
+            pairs.append((first[: sequence_length - 2], None))
+            continue
+        room = sequence_length - 3
+        is_choice = isinstance(example.second, tuple)
+        for text in _texts(example)[1:]:
+            second = tokenizer.encode(text)
+            kept = min(len(second), max(room // 2, room - len(first)))
+            second = second[len(second) - kept :] if is_choice else second[:kept]
+            pairs.append((first[: room - kept], second))
     labels = [example.label for example in examples]
-    return as_data(pairs, labels, tokenizer, sequence_length, *counts)
+    return as_data(pairs, labels, tokenizer, sequence_length, choices=max(counts, default=None))
 
 
 def encode_spans(
@@ -108,49 +96,93 @@ def encode_spans(
     A question keeps 64 tokens, or a third of S if that is less. A longer context becomes several
     windows, which begin ``STRIDE`` tokens, or half of a window if that is less, after the one
     before. The labels are IGNORE in windows that do not hold the whole answer, as in the authors'
-    code. Notebook 11.
+    code. Notebook 11. Raises ValueError for a context without a token.
     """
-    pairs, labels, question_of, characters = [], [], [], []
-    context_tokens = cache(lambda context: tokens_with_offsets(context, tokenizer))
-    for column in zip(*(example[:2] for example in examples[:JUDGED]), strict=True):
-        check_known(tokenizer, column, "the rows")
+    _check_texts(tokenizer, ((each.question, each.context) for each in examples[:LOOKED_AT]))
+    pairs: list[tuple[TokenIds, TokenIds]] = []
+    labels: list[tuple[int, int]] = []
+    question_of: list[int] = []
+    characters: list[np.ndarray] = []
+    encode_context = cache(tokenizer.encode_with_offsets)  # many questions have one context
     for number, example in enumerate(examples):
         question = tokenizer.encode(example.question)[: min(64, sequence_length // 3)]
-        room, before = sequence_length - 3 - len(question), len(question) + 2
-        ids, places = context_tokens(example.context)
-        places, stride = np.array(places).reshape(-1, 2), min(STRIDE, room // 2)
-        end = example.start + len(example.answers[0]) if example.answers else -1
-        answer = np.flatnonzero((places[:, 0] < end) & (places[:, 1] > example.start))
-        for begin in range(0, max(len(ids) - room, 0) + stride, stride):
-            window = ids[begin : begin + room]
-            inside = len(answer) and begin <= answer[0] and answer[-1] < begin + len(window)
-            pairs.append((question, window))
-            labels.append([before - begin + answer[i] if inside else IGNORE for i in (0, -1)])
+        context_ids, offsets = encode_context(example.context)
+        if not context_ids:
+            raise InputError(f"there is no token in the context {example.context!r:.80}.")
+        places = np.array(offsets)  # T 2
+        overlaps = (places[:, 0] < example.end) & (places[:, 1] > example.start)
+        answer = np.flatnonzero(overlaps)  # tokens of the context
+        before = len(question) + 2  # tokens in front of the context
+        room = sequence_length - before - 1
+        for begin in window_starts(len(context_ids), room):
+            end = begin + room
+            inside = len(answer) > 0 and begin <= answer[0] and answer[-1] < end
+            first = before + int(answer[0]) - begin if inside else IGNORE
+            last = before + int(answer[-1]) - begin if inside else IGNORE
+            pairs.append((question, context_ids[begin:end]))
+            labels.append((first, last))
             question_of.append(number)
-            characters.append(places[begin : begin + room])
+            characters.append(places[begin:end])
     data = as_data(pairs, labels, tokenizer, sequence_length)
     unanswerable = not all(example.answers for example in examples)
     return SpanData(data, examples, torch.tensor(question_of), characters, unanswerable)
 
 
+def window_starts(length: int, room: int) -> range:
+    """Return where the windows of ``room`` tokens over a context begin; the last reaches its end.
+
+    >>> list(window_starts(length=100, room=40))
+    [0, 20, 40, 60]
+    """
+    stride = min(STRIDE, room // 2)
+    return range(0, max(length - room, 0) + stride, stride)
+
+
 def as_data(
-    pairs: list[tuple], labels: list, tokenizer: Tokenizer, sequence_length: int, *choices: int
+    pairs: Sequence[tuple[TokenIds, TokenIds | None]],
+    labels: list,
+    tokenizer: Tokenizer,
+    sequence_length: int,
+    choices: int | None = None,
 ) -> TaskData:
     """Lay out [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and zeros up to the longest: [N,S], [N,C,S].
 
-    ``pairs`` are the token ids of A and those of B, or None for no B. Raises ValueError if there is
-    nothing, or if one is too long.
+    ``pairs`` are the token ids of A and those of B, or None for no B. ``choices`` is C, where C of
+    them are one example. Raises ValueError if there is nothing, or if one is too long.
     """
     if not pairs:
-        raise ValueError("there is no example to encode.")
-    cls, sep = tokenizer.cls_id, tokenizer.sep_id
-    laid = [[cls, *a, sep, *([] if b is None else [*b, sep])] for a, b in pairs]
-    longest = max(map(len, laid))
+        raise InputError("there is no example to encode.")
+    rows = []
+    for a, b in pairs:
+        row = [tokenizer.cls_id, *a, tokenizer.sep_id]
+        if b is not None:
+            row += [*b, tokenizer.sep_id]
+        rows.append(row)
+    longest = max(map(len, rows))
     if longest > sequence_length:
-        raise ValueError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
-    token_ids = torch.tensor([ids + [0] * (longest - len(ids)) for ids in laid])
+        raise InputError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
+    token_ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
     position = torch.arange(longest)
-    tokens = position < torch.tensor([[len(ids)] for ids in laid])
-    in_b = tokens & (position >= torch.tensor([[len(a) + 2] for a, _ in pairs]))
-    parts = (part.long().unflatten(0, (-1, *choices)) for part in (token_ids, in_b, tokens))
-    return TaskData(*parts, torch.tensor(labels))
+    attention_mask = position < torch.tensor([[len(row)] for row in rows])
+    first_of_b = torch.tensor([[len(a) + 2] for a, _ in pairs])
+    segment_ids = attention_mask & (position >= first_of_b)
+    shape = (-1, choices, longest) if choices else (-1, longest)
+    return TaskData(
+        token_ids=token_ids.view(shape),
+        segment_ids=segment_ids.long().view(shape),
+        attention_mask=attention_mask.long().view(shape),
+        labels=torch.tensor(labels),
+    )
+
+
+def _texts(example: Example) -> tuple[str, ...]:
+    """All texts of an example; those of one task are as many."""
+    if isinstance(example.second, tuple):
+        return (example.first, *example.second)
+    return (example.first, example.second or "")
+
+
+def _check_texts(tokenizer: Tokenizer, rows: Iterable[tuple[str, ...]]) -> None:
+    """Check each column of texts by itself, because one may be in another script than the rest."""
+    for column in zip(*rows, strict=True):
+        check_known(tokenizer, column, "the rows")

@@ -16,12 +16,14 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int, UInt16
 
-from albert_edu.errors import blame
+from albert_edu.errors import errors_about
 from albert_edu.progress import progress_bar
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer
 
 PART_TOKENS = 1 << 21  # how many tokens are counted together
+TOKENS = "tokens.bin"
+OFFSETS = "offsets.npz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,47 +40,52 @@ class TokenizedCorpus:
     documents: Int[np.ndarray, "documents_plus_1"]
     topics: Int[np.ndarray, "documents"]
 
-    OFFSETS = ("sentences", "documents", "topics")
-
     def __post_init__(self):
         if not len(self.tokens):
             raise CorpusError("the corpus is empty: it has no tokens.")
         ends = (int(self.sentences[-1]), int(self.documents[-1]), len(self.topics))
         counts = (len(self.tokens), len(self.sentences) - 1, len(self.documents) - 1)
         both = (self.sentences, self.documents)
-        if ends != counts or any(n[0] or np.diff(n).min() < 0 for n in both):
+        rise_from_0 = all(offsets[0] == 0 and np.diff(offsets).min() >= 0 for offsets in both)
+        if ends != counts or not rise_from_0:
             raise CorpusError(f"the offsets of the corpus end at {ends} of {counts}, or go back.")
 
     @classmethod
-    def encode(
-        cls, documents: Iterable[Mapping], tokenizer: AlbertTokenizer, folder: Path | None = None
-    ) -> "TokenizedCorpus":
+    def encode(cls, documents: Iterable[Mapping], tokenizer: AlbertTokenizer) -> "TokenizedCorpus":
         """Tokenise the ``sentences`` of each document; those that normalise to nothing are dropped.
 
-        With a ``folder`` the tokens are written there one document after another and mapped, so
-        that they may be larger than memory. Raises CorpusError for a vocabulary of more than
-        65,536 tokens.
+        Raises CorpusError for a vocabulary of more than 65,536 tokens.
         """
-        if len(tokenizer) > 1 << 16:
-            raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
-        lengths, counts, topics = array("q", [0]), array("q", [0]), []
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "tokens.bin").open("wb") if folder else io.BytesIO() as file:
-            for document in progress_bar("tokenising", documents):
-                encoded = list(filter(None, map(tokenizer.encode, document["sentences"])))
-                file.write(np.array([*chain.from_iterable(encoded)], np.uint16))
-                lengths.extend(map(len, encoded))
-                counts.append(len(encoded))
-                topics.append(document.get("topic"))
-            tokens = None if folder else np.frombuffer(file.getvalue(), np.uint16)
-        known = None not in topics
-        numbers = np.unique(topics, return_inverse=True)[1] if known else np.full(len(topics), -1)
-        offsets = (*(np.cumsum(n, dtype=np.int64) for n in (lengths, counts)), numbers)
-        if not folder:
-            return cls(tokens, *offsets)
-        np.savez(folder / "offsets.npz", **dict(zip(cls.OFFSETS, offsets, strict=True)))
+        content = io.BytesIO()
+        sentences, of_documents, topics = _encode_into(content, documents, tokenizer)
+        tokens = np.frombuffer(content.getvalue(), np.uint16)
+        return cls(tokens, sentences, of_documents, topics)
+
+    @classmethod
+    def write(
+        cls, documents: Iterable[Mapping], tokenizer: AlbertTokenizer, folder: Path
+    ) -> "TokenizedCorpus":
+        """Do what ``encode`` does, in files of a folder, and map them.
+
+        The tokens are written one document after another, so that they may be larger than memory.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / TOKENS).open("wb") as file:
+            sentences, of_documents, topics = _encode_into(file, documents, tokenizer)
+        np.savez(folder / OFFSETS, sentences=sentences, documents=of_documents, topics=topics)
         return cls.load(folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "TokenizedCorpus":
+        """Map the tokens from disk; nothing is read before it is used.
+
+        Raises CorpusError for files that are missing, cut short or do not belong together.
+        """
+        folder = Path(folder)
+        with errors_about(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
+            tokens = np.memmap(folder / TOKENS, np.uint16, "r")
+            with np.load(folder / OFFSETS) as offsets:
+                return cls(tokens, offsets["sentences"], offsets["documents"], offsets["topics"])
 
     @cached_property
     def document_of(self) -> Int[np.ndarray, "sentences"]:
@@ -101,29 +108,50 @@ class TokenizedCorpus:
         The tokens are counted in parts, because NumPy makes a copy with eight bytes for each.
         """
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
-        return sum(np.bincount(part, minlength=1 << 16) for part in parts)[:vocab_size]
+        total = np.zeros(1 << 16, np.int64)
+        for part in parts:
+            total += np.bincount(part, minlength=1 << 16)
+        return total[:vocab_size]
 
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with any token or boundary."""
         digest = hashlib.sha256()
-        for name in ("tokens", *self.OFFSETS):
-            digest.update(np.ascontiguousarray(getattr(self, name)).data)
+        for part in (self.tokens, self.sentences, self.documents, self.topics):
+            digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()[:16]
 
-    @classmethod
-    def load(cls, folder: str | Path) -> "TokenizedCorpus":
-        """Map the tokens from disk; nothing is read before it is used.
-
-        Raises CorpusError for files that are missing, cut short or do not belong together.
-        """
-        folder = Path(folder)
-        with blame(f"the tokenised text in {folder}", CorpusError, "Delete that folder."):
-            tokens = np.memmap(folder / "tokens.bin", np.uint16, "r")
-            with np.load(folder / "offsets.npz") as offsets:
-                return cls(tokens, *(offsets[name] for name in cls.OFFSETS))
-
     def __str__(self) -> str:
-        documents, sentences = len(self.documents) - 1, len(self.sentences) - 1
-        tokens = f"{len(self.tokens):,} tokens, {self.unknown_share:.2%} unknown"
-        return f"{documents:,} documents, {sentences:,} sentences, {tokens}"
+        documents = f"{len(self.documents) - 1:,} documents"
+        sentences = f"{len(self.sentences) - 1:,} sentences"
+        return (
+            f"{documents}, {sentences}, {len(self.tokens):,} tokens, "
+            f"{self.unknown_share:.2%} unknown"
+        )
+
+
+def _encode_into(
+    file: io.BufferedIOBase, documents: Iterable[Mapping], tokenizer: AlbertTokenizer
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Write the tokens of all documents into a file; return the offsets, and the topics."""
+    if len(tokenizer) > 1 << 16:
+        raise CorpusError(f"{len(tokenizer)} tokens do not fit the two bytes kept for each.")
+    lengths = array("q", [0])  # tokens of each sentence, behind a zero
+    counts = array("q", [0])  # sentences of each document
+    topics = []
+    for document in progress_bar("tokenising", documents):
+        encoded = list(filter(None, map(tokenizer.encode, document["sentences"])))
+        file.write(np.array([*chain.from_iterable(encoded)], np.uint16).tobytes())
+        lengths.extend(map(len, encoded))
+        counts.append(len(encoded))
+        topics.append(document.get("topic"))
+    sentences = np.cumsum(lengths, dtype=np.int64)
+    return sentences, np.cumsum(counts, dtype=np.int64), _numbered(topics)
+
+
+def _numbered(topics: list) -> np.ndarray:
+    """Return a number for each topic, or -1 everywhere if a document has none."""
+    if None in topics:
+        return np.full(len(topics), -1)
+    _, numbers = np.unique(topics, return_inverse=True)
+    return numbers

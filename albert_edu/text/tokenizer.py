@@ -14,6 +14,7 @@ take the other one; which one depends on the versions, so no test holds that.
 import hashlib
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,24 +23,34 @@ from string import ascii_letters
 import numpy as np
 import sentencepiece
 
-from albert_edu.errors import blame, read_file
+from albert_edu.errors import CourseError, InputError, errors_about, read_file
 
-PAD, UNK, CLS, SEP, MASK = range(5)
+PAD, UNK, CLS, SEP, MASK = range(5)  # the ids of the special tokens, and of the unknown one
 CONTROL_SYMBOLS = ["[CLS]", "[SEP]", "[MASK]"]
 UNKNOWN = "<unk>"  # corpora such as WikiText write rare words so
 WORD_START = "▁"
 PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~')  # the authors' list, without ' < = >
 
 
-class TokenizerError(ValueError):
-    """The tokenizer cannot be trained, be read or cut a text; the message says what to change."""
+class TokenizerError(CourseError, ValueError):
+    """The tokenizer cannot be trained, be read or cut a text; the message says what to change.
+
+    ``largest`` is the most pieces that a text supports, where more were asked for.
+    """
+
+    largest: int | None = None
 
 
 def check_text(text: object) -> str:
     """Return the text. Raises ValueError for what is none, such as the None of an empty cell."""
     if not isinstance(text, str):
-        raise ValueError(f"a text must be a str, got {text!r:.80}.")
-    text.encode()  # half of a pair of surrogates is none, and this names its place
+        raise InputError(f"a text must be a str, got {text!r:.80}.")
+    if "\0" in text:
+        raise InputError("the text has zero bytes, as UTF-16 and programs have.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # half of a pair of surrogates; this names its place
+        raise InputError(f"the text cannot be encoded: {error}.") from error
     return text
 
 
@@ -69,8 +80,14 @@ class AlbertTokenizer:
 
     def __init__(self, model_proto: bytes):
         self.model_proto = model_proto
-        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = PAD, UNK, CLS, SEP, MASK
-        with blame("the SentencePiece model", TokenizerError, "Was it cut short by Git LFS?"):
+        self.pad_id = PAD
+        self.unk_id = UNK
+        self.cls_id = CLS
+        self.sep_id = SEP
+        self.mask_id = MASK
+        with errors_about(
+            "the SentencePiece model", TokenizerError, "Was it cut short by Git LFS?"
+        ):
             self.processor = sentencepiece.SentencePieceProcessor(model_proto=model_proto)
             special = self.pieces(range(1 + MASK))
         if special != ["<pad>", UNKNOWN, *CONTROL_SYMBOLS]:
@@ -79,7 +96,8 @@ class AlbertTokenizer:
                 f"{UNKNOWN}, {', '.join(CONTROL_SYMBOLS)}. It was not trained for ALBERT."
             )
         # bool[V]: whether a token begins a masking unit, by the authors' rule.
-        self.starts_word = np.array([begins_word(piece) for piece in self.pieces(range(len(self)))])
+        vocabulary = self.pieces(range(len(self)))
+        self.starts_word = np.array([begins_word(piece) for piece in vocabulary])
         # Sixteen hex digits that change with the model.
         self.fingerprint = hashlib.sha256(model_proto).hexdigest()[:16]
 
@@ -110,8 +128,7 @@ class AlbertTokenizer:
                 control_symbols=CONTROL_SYMBOLS,
             )
         except (RuntimeError, OSError) as error:
-            message = f"SentencePiece could not learn {vocab_size} pieces of this text: {error}"
-            raise TokenizerError(message) from error
+            raise _not_learnt(vocab_size, str(error)) from error
         return cls(model.getvalue())
 
     @classmethod
@@ -145,6 +162,37 @@ class AlbertTokenizer:
             ids += [UNK, *self.processor.encode(part)]
         return ids[1:]
 
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Token ids of a text, and the characters [start, end) that each token stands for."""
+        letters, places = _letters(check_text(text))
+        ranges = []  # of letters, one for each token: from ``first`` up to ``last``
+        begin = 0
+        for number, part in enumerate(letters.lower().split(UNKNOWN)):
+            if number > 0:  # the unknown token stands between two parts
+                ranges.append((begin, begin + len(UNKNOWN)))
+                begin += len(UNKNOWN)
+            ranges += [(begin + first, begin + last) for first, last in self._piece_ranges(part)]
+            begin += len(part)
+        ends = [0, *(end for _, end in places)]  # of the text before each letter
+        offsets = []
+        for first, last in ranges:
+            has_letters = first < last  # a word mark alone has none
+            start = places[first][0] if has_letters else ends[last]
+            offsets.append((start, ends[last]))
+        return self.encode(text), offsets
+
+    def _piece_ranges(self, part: str) -> list[tuple[int, int]]:
+        """The letters [first, last) of each piece of a text without accents and unknown tokens."""
+        # SentencePiece joins blanks; ``origins`` has the letter of ``part`` behind each of its own.
+        _, origins = self.processor.normalize(part, with_offsets=True)
+        ranges = []
+        end = 0
+        for piece in self.processor.encode(part, out_type=str):
+            begin = end + piece.startswith(WORD_START)
+            end += len(piece)
+            ranges.append((origins[begin], origins[end]))
+        return ranges
+
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The SentencePiece pieces of token ids; WORD_START marks where a word begins."""
         return [self.processor.id_to_piece(int(i)) for i in ids]
@@ -154,3 +202,46 @@ class AlbertTokenizer:
         shown = [piece for piece in self.pieces(ids) if piece not in ("<pad>", "[CLS]", "[SEP]")]
         text = "".join(shown).replace("[MASK]", f"{WORD_START}[MASK]").replace(WORD_START, " ")
         return " ".join(text.split())
+
+
+def _not_learnt(vocab_size: int, reason: str) -> TokenizerError:
+    """Return the error for a vocabulary that SentencePiece could not learn, for its reason."""
+    message = f"SentencePiece could not learn {vocab_size} pieces of this text"
+    too_many = re.search(r"value <= (\d+)", reason)
+    too_few = re.search(r"smaller than required_chars\. \d+ vs (\d+)", reason)
+    if too_few:
+        least = int(too_few[1])  # special tokens among them
+        return TokenizerError(
+            f"{message}, a number smaller than its {least:,} characters: give more, on the command "
+            f"line at least --vocab-size {least}."
+        )
+    if not too_many:
+        cause = re.sub(r"^\w+: \S+\(\d+\) \[.*?\] *", "", reason).strip()  # not its line of C++
+        is_empty = "sentences_.empty()" in reason
+        return TokenizerError(f"{message}: {'it is empty.' if is_empty else cause or reason}")
+    largest = int(too_many[1])
+    error = TokenizerError(
+        f"{message}, which is too short for so many: give a value <= {largest}, "
+        f"on the command line --vocab-size {largest}."
+    )
+    error.largest = largest
+    return error
+
+
+def _letters(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return the letters that ``normalise`` leaves, and the characters of the text behind each.
+
+    Capitals and blanks stay as they are.
+    """
+    letters = ""
+    places = []  # [start, end) of each letter
+    for found in re.finditer(r"``|''|.", text, re.DOTALL):
+        is_quote = len(found[0]) == 2
+        for letter in unicodedata.normalize("NFKD", '"' if is_quote else found[0]):
+            if not unicodedata.combining(letter):
+                letters += " " if letter.isspace() else letter
+                places.append(found.span())
+            elif places:  # an accent that stands alone belongs to the letter before it
+                start, _ = places[-1]
+                places[-1] = (start, found.end())
+    return letters, places

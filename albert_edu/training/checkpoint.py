@@ -15,14 +15,14 @@ from filelock import FileLock, Timeout
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch.optim import Optimizer
 
-from albert_edu.errors import blame
+from albert_edu.errors import CourseError, errors_about
 from albert_edu.model.albert import AlbertForPretraining
 
 KEEP = 2  # the newest, and the one before it in case the newest cannot be read
 STATE, WEIGHTS, OPTIMIZER = "training_state.json", "model.safetensors", "optimizer.safetensors"
 
 
-class CheckpointError(RuntimeError):
+class CheckpointError(CourseError, RuntimeError):
     """A checkpoint cannot be written or is of another run; the message says what to do."""
 
 
@@ -75,7 +75,7 @@ def resume(
     if folder is None or (path := newest_checkpoint(folder)) is None:
         return {}
     advice = "Move it away, and the same command goes on from the checkpoint before it."
-    with blame(path, CheckpointError, advice):
+    with errors_about(path, CheckpointError, advice):
         state = json.loads((path / STATE).read_text())
         run = {"config": _shape(model), **run}
         # A seed stands in several parts, and is told once.

@@ -8,10 +8,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from albert_edu.model import albert
-from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput
-from albert_edu.text.batches import PretrainingBatch, PretrainingStream
-from albert_edu.text.masking import IGNORE
+from albert_edu.batch import IGNORE, PretrainingBatch, count_labels
+from albert_edu.model.albert import (
+    AlbertForPretraining,
+    PretrainingOutput,
+    check_vocabulary,
+    evaluation_mode,
+    loss_sum,
+)
+from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import MASK
 
@@ -35,11 +40,15 @@ class Baselines(NamedTuple):
         below the unigram baseline, but not below the copy baseline: MLM loss 5.73 against 5.78
         below the copy baseline: MLM loss 5.40 against 5.78
         """
-        words, baseline = "below the copy baseline", self.copy
         if masked_token_loss >= self.unigram - MARGIN:
-            words, baseline = "not below the unigram baseline", self.unigram
+            words = "not below the unigram baseline"
+            baseline = self.unigram
         elif masked_token_loss >= self.copy - MARGIN:
-            words = f"below the unigram baseline, but not {words}"
+            words = "below the unigram baseline, but not below the copy baseline"
+            baseline = self.copy
+        else:
+            words = "below the copy baseline"
+            baseline = self.copy
         return f"{words}: MLM loss {masked_token_loss:.2f} against {baseline:.2f}"
 
 
@@ -50,70 +59,64 @@ def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int
     the masked positions show [MASK], where only frequencies help; 10% show a random token and 10%
     the right one, and how frequent the visible token is says which of the two is more likely.
     """
-    counts, held_out_counts = train.counts(vocab_size) + 1, held_out.counts(vocab_size)
-    q = counts / counts.sum()
+    train_counts = train.counts(vocab_size) + 1
+    held_out_counts = held_out.counts(vocab_size)
+    q = train_counts / train_counts.sum()
     f = held_out_counts / held_out_counts.sum()
     unigram = -(f * np.log(q)).sum()
     ordinary = vocab_size - MASK - 1  # tokens that a random replacement is drawn from
-    unchanged = -(f * np.log((q + q / ordinary) / (q + 1 / ordinary))).sum()
-    replaced = -(f * np.log(q / ordinary)).sum() + np.log(q[MASK + 1 :] + 1 / ordinary).mean()
+    visible = q + 1 / ordinary  # how often a token is seen: because it is right, or by chance
+    unchanged = -(f * np.log((q + q / ordinary) / visible)).sum()
+    replaced = -(f * np.log(q / ordinary)).sum() + np.log(visible[MASK + 1 :]).mean()
     copy = 0.8 * unigram + 0.1 * unchanged + 0.1 * replaced
     return Baselines(uniform=math.log(vocab_size), unigram=float(unigram), copy=float(copy))
 
 
-def judged(
-    loss: Float[Tensor, ""], logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]
-) -> Float[Tensor, "3"]:
-    """Return what scores are made of: a loss sum in nats, right answers, and labels in all.
+def score_sums(batch: PretrainingBatch, output: PretrainingOutput) -> Float[Tensor, "2 3"]:
+    """Return what scores are made of: a row for the masked tokens, and one for the pairs.
 
-    The numbers stay on the model's device, in float64.
+    A row is the loss summed in nats, the right answers, and the labels in all, in float64 on the
+    model's device. The sums of several batches and workers add up; ``scores`` divides them once.
     """
-    counts = (logits.argmax(-1) == labels).sum(), (labels != IGNORE).sum()
-    return torch.stack([loss.detach(), *counts]).double()
-
-
-def tally(batch: PretrainingBatch, output: PretrainingOutput) -> Float[Tensor, "2 3"]:
-    """Return ``judged`` of masked tokens, and of pairs.
-
-    The tallies of several batches and workers add up; ``scores`` divides them once.
-    """
-    masked = judged(output.masked_token_loss_sum, output.masked_token_logits, batch.masked_labels)
-    pairs = judged(output.sentence_order_loss_sum, output.sentence_order_logits, batch.order_labels)
+    masked = _row(
+        output.masked_token_loss_sum,
+        right_answers(output.masked_token_logits, batch.masked_labels),
+        output.masked_tokens,
+    )
+    pairs = _row(
+        output.sentence_order_loss_sum,
+        right_answers(output.sentence_order_logits, batch.order_labels),
+        output.labelled_pairs,
+    )
     return torch.stack([masked, pairs])
 
 
+def right_answers(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Int[Tensor, ""]:
+    """Return how often the largest logit is that of the label; IGNORE is never right."""
+    return (logits.argmax(-1) == labels).sum()
+
+
+def _row(loss_sum: Tensor, right: Tensor, count: Tensor) -> Float[Tensor, "3"]:
+    return torch.stack([loss_sum.detach(), right, count]).double()
+
+
 def scores(sums: Float[Tensor, "2 3"]) -> dict[str, float]:
-    """Return means from a tally: losses in nats, and accuracies.
+    """Return means from ``score_sums``: losses in nats, and accuracies.
 
     Without labelled pairs the order's scores are absent.
     """
     masked, pairs = sums
-    found = means("masked_token", masked)
-    if pairs[2]:
-        found |= means("sentence_order", pairs)
-    return found
+    means = _means("masked_token", masked)
+    if pairs[2] > 0:
+        means |= _means("sentence_order", pairs)
+    return means
 
 
-def means(name: str, sums: Float[Tensor, "3"]) -> dict[str, float]:
+def _means(name: str, row: Float[Tensor, "3"]) -> dict[str, float]:
     """Return loss and accuracy under their names, and 0 for both where there is no label."""
-    loss, right, count = sums.tolist()
-    return {f"{name}_loss": loss / max(count, 1), f"{name}_accuracy": right / max(count, 1)}
-
-
-def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
-    """Raise ValueError where a stream's token ids mean other tokens to the model, or none at all.
-
-    Two vocabularies of one size differ silently: each release of SentencePiece learns another one
-    from the same text, and a foreign one raises the loss by two nats without any other sign.
-    """
-    ours, tokens = stream.tokenizer.fingerprint, len(stream.tokenizer)
-    if tokens > (rows := model.config.vocab_size):
-        raise ValueError(f"the tokenizer has {tokens} tokens, the model's vocab_size is {rows}.")
-    if model.vocabulary not in (None, ours):
-        raise ValueError(
-            f"the model's tokenizer is {model.vocabulary}, the text's is {ours}: the same ids mean "
-            f"other tokens. Prepare the text with the model's: prepare(name, tokenizer=tokenizer)."
-        )
+    loss_sum, right, count = row.tolist()
+    count = max(count, 1)
+    return {f"{name}_loss": loss_sum / count, f"{name}_accuracy": right / count}
 
 
 def evaluate(
@@ -122,18 +125,23 @@ def evaluate(
     """Return the scores on the first ``batches`` batches of a stream, without dropout.
 
     ``mask_token_loss`` and ``mask_token_accuracy`` are those of the masked positions that show
-    [MASK], so that nothing can be copied. Raises ValueError as ``check_vocabulary`` does.
+    [MASK], so that nothing can be copied. Raises InputError as ``check_vocabulary`` does.
     """
     check_vocabulary(model, stream)
     device = next(model.parameters()).device
-    every_position, at_mask_token = 0, 0
-    with albert.evaluation_mode(model):
+    everywhere = torch.zeros(2, 3, dtype=torch.float64, device=device)
+    at_mask_token = torch.zeros(3, dtype=torch.float64, device=device)
+    with evaluation_mode(model):
         for step in range(batches):
             batch = stream.batch(step).to(device)
             output = model(batch)
-            every_position = every_position + tally(batch, output)
-            shown = batch.token_ids.gather(1, batch.masked_positions)
-            labels = batch.masked_labels.where(shown == MASK, IGNORE)
-            loss = albert.loss_sum(output.masked_token_logits, labels)
-            at_mask_token = at_mask_token + judged(loss, output.masked_token_logits, labels)
-    return scores(every_position) | means("mask_token", at_mask_token)
+            everywhere += score_sums(batch, output)
+            at_mask_token += mask_token_sums(batch, output.masked_token_logits)
+    return scores(everywhere) | _means("mask_token", at_mask_token)
+
+
+def mask_token_sums(batch: PretrainingBatch, logits: Float[Tensor, "B K V"]) -> Float[Tensor, "3"]:
+    """Return the first row of ``score_sums`` for those masked positions that show [MASK]."""
+    shown = batch.token_ids.gather(1, batch.masked_positions)
+    labels = batch.masked_labels.where(shown == MASK, IGNORE)
+    return _row(loss_sum(logits, labels), right_answers(logits, labels), count_labels(labels))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from albert_edu.errors import InputError
 from albert_edu.training.evaluate import Baselines
 
 
@@ -21,7 +22,7 @@ class History:
         """Return the newest value of a measure. Raises ValueError if there is none."""
         values = self.column(name)[1]
         if not values:
-            raise ValueError(f"{name!r} is in none of the {len(self.records)} records of the run.")
+            raise InputError(f"{name!r} is in none of the {len(self.records)} records of the run.")
         return values[-1]
 
     def verdict(self) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from albert_edu.config import check_numbers
+from albert_edu.config import check_between
+
+LARGEST = 3e38  # a little below the largest float32
 
 
 class Lamb(torch.optim.Optimizer):
@@ -23,16 +25,29 @@ class Lamb(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, params: Iterable, lr: float, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01
+        self,
+        params: Iterable,
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-6,
+        weight_decay: float = 0.01,
     ):
-        beta1, beta2 = betas
-        check_numbers(locals(), 0.0, 3e38, "lr", "eps", "weight_decay")
-        check_numbers(locals(), 0.0, 0.999999, "beta1", "beta2")
-        defaults = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
-        super().__init__(params, defaults | {"adapt": True})
+        check_between("lr", lr, 0.0, LARGEST)
+        check_between("beta1", betas[0], 0.0, 0.999999)
+        check_between("beta2", betas[1], 0.0, 0.999999)
+        check_between("eps", eps, 0.0, LARGEST)
+        check_between("weight_decay", weight_decay, 0.0, LARGEST)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "adapt": True,
+        }
+        super().__init__(params, defaults)
 
     @torch.no_grad()
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override] # it calls no closure
         """Update all parameters that have gradients."""
         for group in self.param_groups:
             for w in group["params"]:
@@ -41,15 +56,21 @@ class Lamb(torch.optim.Optimizer):
 
     def update(self, w: Tensor, group: dict) -> None:
         """Take one step with the tensor w, in place."""
-        state, (b1, b2) = self.state[w], group["betas"]
+        g = w.grad
+        b1, b2 = group["betas"]
+        state = self.state[w]
         if not state:
-            state["m"], state["v"] = torch.zeros_like(w), torch.zeros_like(w)
-        m, v = state["m"], state["v"]
-        m.lerp_(w.grad, 1 - b1)
-        v.mul_(b2).addcmul_(w.grad, w.grad, value=1 - b2)
-        u = (m / v.sqrt().add_(group["eps"])).add_(w, alpha=group["weight_decay"])
-        ratio = trust_ratio(w, u) if group["adapt"] else 1.0
-        w.sub_(u.mul_(ratio), alpha=group["lr"])
+            state["m"] = torch.zeros_like(w)
+            state["v"] = torch.zeros_like(w)
+        m = state["m"]
+        v = state["v"]
+        m.lerp_(g, 1 - b1)
+        v.mul_(b2).addcmul_(g, g, value=1 - b2)
+        u = m / v.sqrt().add_(group["eps"])
+        u.add_(w, alpha=group["weight_decay"])
+        if group["adapt"]:
+            u.mul_(trust_ratio(w, u))
+        w.sub_(u, alpha=group["lr"])
 
 
 def trust_ratio(w: Tensor, u: Tensor) -> Tensor:
@@ -57,8 +78,10 @@ def trust_ratio(w: Tensor, u: Tensor) -> Tensor:
 
     It stays a tensor, because reading a number from a GPU makes the CPU wait.
     """
-    w_norm, u_norm = w.norm(), u.norm()
-    return torch.where((w_norm > 0) & (u_norm > 0), w_norm / u_norm, 1.0)
+    w_norm = w.norm()
+    u_norm = u.norm()
+    both = (w_norm > 0) & (u_norm > 0)
+    return torch.where(both, w_norm / u_norm, 1.0)
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict]:

@@ -8,29 +8,35 @@ Without dropout, W workers follow the path of one.
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import torch
-from torch import nn
+from jaxtyping import Float
+from torch import Tensor, nn
+from tqdm import tqdm
 
-from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.batch import PretrainingBatch
+from albert_edu.model.albert import AlbertForPretraining, check_vocabulary
 from albert_edu.progress import progress_bar
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.evaluate import baselines, check_vocabulary, evaluate, scores
+from albert_edu.training.evaluate import Baselines, baselines, evaluate, scores
 from albert_edu.training.history import History
-from albert_edu.training.settings import PretrainSettings, compiled, learning_rate, make_optimizer
+from albert_edu.training.settings import (
+    TrainSettings,
+    compiled,
+    make_optimizer,
+    set_learning_rate,
+)
 from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
 from albert_edu.training.workers import Workers, pick_device
-
-ZERO = [[0.0] * 3] * 2  # an empty ``tally``
 
 
 def pretrain(
     model: AlbertForPretraining,
     stream: PretrainingStream,
-    settings: PretrainSettings,
+    settings: TrainSettings,
     checkpoint_dir: str | Path | None = None,
     device: str | torch.device | None = None,
     held_out: PretrainingStream | None = None,
@@ -49,70 +55,155 @@ def pretrain(
     workers = Workers.join(device)
     model.to(device).train()
     optimizer = make_optimizer(model, settings)
-    held_out_text = {"held_out": held_out and held_out.corpus.fingerprint}
-    run = {"settings": settings.trajectory(), "stream": stream.settings, "held_out": held_out_text}
+    run = run_settings(settings, stream, held_out)
     folder = Path(checkpoint_dir) if checkpoint_dir else None
-    alone = checkpoint.only_process(folder) if folder and workers.rank == 0 else nullcontext()
-    cuda = [device] if device.type == "cuda" else []
-    # The caller's random state comes back at the end: dropout reseeds the global generator.
-    with alone, torch.random.fork_rng(devices=cuda):
+    with _alone_in(folder, workers), _random_state_of_the_caller(device):
         state = checkpoint.resume(folder, model, optimizer, run)
-        start = state.get("step", 0)
-        unseen = (held_out or stream).corpus
-        guessers = baselines(stream.corpus, unseen, len(stream.tokenizer))
-        history = History(guessers, state.get("records", []))
-        # What was counted since the last record. The main worker goes on with a checkpoint's.
-        sums = torch.tensor(state.get("sums", ZERO), dtype=torch.float64, device=device)
-        if workers.rank != 0:
-            sums.zero_()
+        history = History(_baselines(stream, held_out), state.get("records", []))
+        sums = _sums_since_the_last_record(state, workers, device)
         began = time.perf_counter()
-        model.albert.encoder.recompute = settings.gradient_checkpointing
-        wrapped = workers.wrap(compiled(model) if settings.compile else model)
-        untaught = (model.albert.pooler, model.sentence_order_head)
-        idle = untaught if stream.objective == "none" else ()
-        shown = describe if workers.rank == 0 else None
-        with progress_bar(shown, total=settings.steps, initial=start) as progress:
+        start = state.get("step", 0)
+        wrapped = _wrapped(model, settings, workers)
+        frozen = _parts_without_a_loss(model, stream)
+        with _progress(describe, start, settings, workers) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
-                rate = learning_rate(step, settings)
-                for group in optimizer.param_groups:
-                    group["lr"] = rate
+                rate = set_learning_rate(optimizer, step, settings)
                 sums += forward_backward(wrapped, batch, settings, step, workers)
-                norm = clip_gradient(model, settings, step, idle)
+                norm = clip_gradient(model, settings, step, frozen)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
                 progress.update()
 
                 done = step + 1
-                record = {}
-                if settings.due(done, settings.log_every):
-                    workers.all_reduce(sums)
-                    record = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
-                    record |= {"seconds": time.perf_counter() - began} | scores(sums)
-                    sums.zero_()
+                record: dict = {}
+                if settings.is_due(done, settings.log_every):
+                    record = log_record(done, rate, norm, began, sums, workers)
                     began = time.perf_counter()
                     progress.set_postfix({"MLM loss": record["masked_token_loss"]}, refresh=False)
-                if held_out and settings.due(done, settings.evaluate_every):
-                    found = evaluate(model, held_out).items()
-                    record |= {"step": done} | {f"held_out_{name}": value for name, value in found}
+                if held_out and settings.is_due(done, settings.evaluate_every):
+                    record |= held_out_record(done, model, held_out)
                 if record:
                     history.records.append(record)
-                if settings.due(done, settings.checkpoint_every):
-                    stop_if_not_finite(model, nn.utils.get_total_norm(model.parameters()), step)
-                    workers.all_reduce(sums)
-                    if workers.rank != 0:  # so that nothing counts twice later
-                        sums.zero_()
+                if settings.is_due(done, settings.checkpoint_every):
+                    workers.sum_on_main(sums)
                     state = run | {"records": history.records, "sums": sums.tolist()}
-                    if folder and workers.rank == 0:
-                        checkpoint.save_checkpoint(folder, done, model, optimizer, state)
+                    save_step(folder, done, model, optimizer, state, workers)
         workers.barrier()
     return history
 
 
-def _batches(stream: PretrainingStream, steps: range, device: torch.device) -> Iterator[tuple]:
+def run_settings(
+    settings: TrainSettings, stream: PretrainingStream, held_out: PretrainingStream | None
+) -> dict[str, dict]:
+    """Return everything that must be the same when a run resumes, but for the model's config."""
+    return {
+        "settings": settings.trajectory(),
+        "stream": stream.settings,
+        "held_out": {"held_out": held_out.corpus.fingerprint if held_out else None},
+    }
+
+
+def log_record(
+    done: int,
+    rate: float,
+    norm: Tensor,
+    began: float,
+    sums: Float[Tensor, "2 3"],
+    workers: Workers,
+) -> dict:
+    """Return what was measured since the last record, on all workers; ``sums`` begin anew.
+
+    The seconds since ``began`` are read after the norm, for which a GPU has to finish its work.
+    """
+    workers.all_reduce(sums)
+    record: dict = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
+    record["seconds"] = time.perf_counter() - began
+    record |= scores(sums)
+    sums.zero_()
+    return record
+
+
+def held_out_record(done: int, model: AlbertForPretraining, held_out: PretrainingStream) -> dict:
+    """Return the scores on held-out text under the names that a record has for them."""
+    record: dict = {"step": done}
+    for name, value in evaluate(model, held_out).items():
+        record[f"held_out_{name}"] = value
+    return record
+
+
+def save_step(
+    folder: Path | None,
+    done: int,
+    model: AlbertForPretraining,
+    optimizer: torch.optim.Optimizer,
+    state: dict,
+    workers: Workers,
+) -> None:
+    """Write a checkpoint, if there is a folder; without one too, the weights must be finite."""
+    norm = nn.utils.get_total_norm(model.parameters())
+    stop_if_not_finite(model, norm, done - 1)
+    if folder and workers.rank == 0:
+        checkpoint.save_checkpoint(folder, done, model, optimizer, state)
+
+
+def _alone_in(folder: Path | None, workers: Workers) -> AbstractContextManager:
+    """Hold the lock of the checkpoints, which only the main worker writes."""
+    if folder is None or workers.rank != 0:
+        return nullcontext()
+    return checkpoint.only_process(folder)
+
+
+def _random_state_of_the_caller(device: torch.device) -> AbstractContextManager:
+    """Give the caller's random state back at the end: dropout reseeds the global generator."""
+    return torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
+
+
+def _baselines(stream: PretrainingStream, held_out: PretrainingStream | None) -> Baselines:
+    """Return the baselines on held-out text, or without it on the text that is learnt from."""
+    unseen = held_out or stream
+    return baselines(stream.corpus, unseen.corpus, len(stream.tokenizer))
+
+
+def _sums_since_the_last_record(
+    state: dict, workers: Workers, device: torch.device
+) -> Float[Tensor, "2 3"]:
+    """Return the score sums that a checkpoint holds; the main worker goes on with them."""
+    sums = torch.zeros(2, 3, dtype=torch.float64, device=device)
+    if workers.rank == 0 and "sums" in state:
+        sums += torch.tensor(state["sums"], dtype=torch.float64, device=device)
+    return sums
+
+
+def _wrapped(model: AlbertForPretraining, settings: TrainSettings, workers: Workers) -> nn.Module:
+    """Return the model as the loop calls it: it may recompute, be compiled, and share gradients."""
+    model.albert.encoder.recompute = settings.gradient_checkpointing
+    if settings.compile:
+        return workers.wrap(compiled(model))
+    return workers.wrap(model)
+
+
+def _progress(describe: str | None, start: int, settings: TrainSettings, workers: Workers) -> tqdm:
+    """Return the progress bar, which only the main worker shows."""
+    title = describe if workers.rank == 0 else None
+    return progress_bar(title, total=settings.steps, initial=start)
+
+
+def _parts_without_a_loss(
+    model: AlbertForPretraining, stream: PretrainingStream
+) -> list[nn.Module]:
+    """Return what only the sentence-order loss teaches, if there is none."""
+    if stream.objective != "none":
+        return []
+    return [model.albert.pooler, model.sentence_order_head]
+
+
+def _batches(
+    stream: PretrainingStream, steps: range, device: torch.device
+) -> Iterator[tuple[int, PretrainingBatch]]:
     """Yield the batches of these steps on the device; for a GPU threads build eight ahead."""
     ahead = 0 if device.type == "cpu" else 8
 
-    def build(step: int):
+    def build(step: int) -> PretrainingBatch:
         """Return a batch, for a CUDA GPU in memory that it fetches from by itself."""
         batch = stream.batch(step)
         return batch.pin_memory() if device.type == "cuda" else batch
@@ -122,4 +213,5 @@ def _batches(stream: PretrainingStream, steps: range, device: torch.device) -> I
         for step in steps:
             if step + ahead in steps:
                 futures.append(pool.submit(build, step + ahead))
-            yield step, futures.pop(0).result().to(device)
+            batch = futures.pop(0).result()
+            yield step, batch.to(device)

@@ -1,27 +1,37 @@
 """How to train: the settings of a run, its learning rate, its optimizer (notebook 07)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast, get_args
 
 import torch
 from torch import nn
 
-from albert_edu.config import check_choices, check_numbers
-from albert_edu.training.lamb import Lamb, parameter_groups
+from albert_edu.config import check_between, check_one_of, check_whole
+from albert_edu.training.lamb import LARGEST, Lamb, parameter_groups
+
+OptimizerName = Literal["lamb", "adamw"]
+Precision = Literal["float32", "bfloat16"]
+FREE = (  # settings that may change when a run resumes, because the weights do not depend on them
+    "compile",
+    "gradient_checkpointing",
+    "checkpoint_every",
+    "log_every",
+    "evaluate_every",
+)
 
 
 @dataclass(frozen=True)
-class PretrainSettings:
-    """How to pre-train; section 4.1 has the paper's values. A bad one is a ValueError."""
+class TrainSettings:
+    """How to train a model; section 4.1 has the paper's values. A bad one is a ValueError."""
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up
     warmup_steps: int = 0  # linear, then linear decay to 0 at the last step
-    optimizer: Literal["lamb", "adamw"] = "adamw"
+    optimizer: OptimizerName = "adamw"
     weight_decay: float = 0.01  # not on biases and norms
     clip_norm: float = 1.0  # on the gradient of all parameters together; 0 means never
     accumulate: int = 1  # micro-batches of a batch, at most one per row: the same step, less memory
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
     gradient_checkpointing: bool = False  # less memory, a third more time, the same step
     compile: bool = False  # torch.compile the model: pays on a GPU, seldom on a CPU
     checkpoint_every: int = 0  # steps; 0 here and below means only at the end
@@ -29,34 +39,45 @@ class PretrainSettings:
     evaluate_every: int = 0  # when there is a held-out stream
     seed: int = 0
 
-    def __post_init__(self):
-        check_numbers(self, 0, 10**9, "steps", "checkpoint_every", "log_every", "evaluate_every")
-        check_numbers(self, 0, self.steps, "warmup_steps")
-        check_numbers(self, 0.0, 3e38, "learning_rate", "clip_norm")  # the largest float32
-        check_numbers(self, 0.0, 1.0, "weight_decay")
-        check_numbers(self, 1, 100_000, "accumulate")
-        check_numbers(self, 0, 2**32 - 1, "seed")
-        check_choices(self, optimizer=("lamb", "adamw"), precision=("float32", "bfloat16"))
-        check_choices(self, compile=(False, True), gradient_checkpointing=(False, True))
+    def __post_init__(self) -> None:
+        check_whole("steps", self.steps, 0, 10**9)
+        check_between("learning_rate", self.learning_rate, 0.0, LARGEST)
+        check_whole("warmup_steps", self.warmup_steps, 0, self.steps)
+        check_one_of("optimizer", self.optimizer, get_args(OptimizerName))
+        check_between("weight_decay", self.weight_decay, 0.0, 1.0)
+        check_between("clip_norm", self.clip_norm, 0.0, LARGEST)
+        check_whole("accumulate", self.accumulate, 1, 100_000)
+        check_one_of("precision", self.precision, get_args(Precision))
+        check_one_of("gradient_checkpointing", self.gradient_checkpointing, (False, True))
+        check_one_of("compile", self.compile, (False, True))
+        check_whole("checkpoint_every", self.checkpoint_every, 0, 10**9)
+        check_whole("log_every", self.log_every, 0, 10**9)
+        check_whole("evaluate_every", self.evaluate_every, 0, 10**9)
+        check_whole("seed", self.seed, 0, 2**32 - 1)
 
-    def due(self, done: int, every: int) -> bool:
-        """Whether something done every so many steps (0: never), and at the end, is due."""
-        return done == self.steps or bool(every and done % every == 0)
+    def is_due(self, done: int, every: int) -> bool:
+        """Whether something must be done after ``done`` steps: every so many, and at the end.
 
-    def trajectory(self) -> dict:
-        """Return the settings that the weights depend on; others may change when a run resumes."""
-        free = "compile gradient_checkpointing checkpoint_every log_every evaluate_every".split()
-        return {name: value for name, value in vars(self).items() if name not in free}
+        With ``every`` 0 it is only done at the end.
+        """
+        if done == self.steps:
+            return True
+        return every > 0 and done % every == 0
+
+    def trajectory(self) -> dict[str, Any]:
+        """Return the settings that the weights depend on, which are all but FREE."""
+        return {name: value for name, value in vars(self).items() if name not in FREE}
 
 
-def suited_to(device: torch.device) -> dict:
+def device_settings(device: torch.device) -> dict[str, Any]:
     """Return ``precision`` and ``compile`` for a device.
 
     On a GPU the model is compiled, and the precision is bfloat16 if the GPU computes in it.
     """
-    gpu = device.type == "cuda"
-    bfloat16 = gpu and torch.cuda.is_bf16_supported(including_emulation=False)
-    return {"precision": "bfloat16" if bfloat16 else "float32", "compile": gpu}
+    if device.type != "cuda":
+        return {"precision": "float32", "compile": False}
+    bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
+    return {"precision": "bfloat16" if bfloat16 else "float32", "compile": True}
 
 
 def compiled(model: nn.Module) -> nn.Module:
@@ -65,29 +86,41 @@ def compiled(model: nn.Module) -> nn.Module:
     The whole model is one graph, because a call of each block for itself keeps a fast GPU waiting.
     Without Triton or a C compiler torch warns, and the model runs as it is.
     """
-    import torch._dynamo.config as dynamo
+    import torch._dynamo.config as dynamo  # takes seconds
 
     dynamo.suppress_errors = True
     dynamo.recompile_limit = 64  # a sweep has many shapes; past the limit a model runs uncompiled
-    return torch.compile(model)
+    return cast(nn.Module, torch.compile(model))
 
 
-def learning_rate(step: int, settings: PretrainSettings) -> float:
+def learning_rate(step: int, settings: TrainSettings) -> float:
     """Return the learning rate of a step, which counts from 0.
 
     It rises linearly over the warm-up and then falls linearly towards 0, which it
     would reach one step after the last.
 
-    >>> settings = PretrainSettings(steps=10, learning_rate=1.0, warmup_steps=2)
+    >>> settings = TrainSettings(steps=10, learning_rate=1.0, warmup_steps=2)
     >>> [round(learning_rate(step, settings), 3) for step in (0, 1, 2, 9)]
     [0.5, 1.0, 1.0, 0.125]
     """
-    rise = (step + 1) / max(settings.warmup_steps, 1)
-    fall = (settings.steps - step) / max(settings.steps - settings.warmup_steps, 1)
+    steps = settings.steps
+    warmup_steps = settings.warmup_steps
+    rise = (step + 1) / max(warmup_steps, 1)
+    fall = (steps - step) / max(steps - warmup_steps, 1)
     return settings.learning_rate * min(rise, fall, 1.0)
 
 
-def make_optimizer(model: nn.Module, settings: PretrainSettings) -> torch.optim.Optimizer:
+def set_learning_rate(
+    optimizer: torch.optim.Optimizer, step: int, settings: TrainSettings
+) -> float:
+    """Give an optimizer the learning rate of a step, for all parameters; return it."""
+    rate = learning_rate(step, settings)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    return rate
+
+
+def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
     """Return LAMB or AdamW over the model's parameters; biases and norms do not decay."""
     groups = parameter_groups(model, settings.weight_decay)
     if settings.optimizer == "lamb":

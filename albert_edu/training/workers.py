@@ -11,6 +11,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from albert_edu.errors import InputError, RunError
+
 
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """Return the device of that name; ``auto`` is a CUDA GPU if there is one, else the CPU.
@@ -18,14 +20,14 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     Each worker of torchrun has a GPU of its own. Raises ValueError for a device on which torch
     cannot compute in float64, in which losses are added up: Apple's MPS is one.
     """
-    if name in (None, "auto"):
+    if name is None or name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if str(name) == "cuda":
-        name = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
+        name = f"cuda:{torchrun_number('LOCAL_RANK', 0) if process_count() > 1 else 0}"
     try:
         torch.zeros(1, dtype=torch.float64, device=name).item()
     except Exception as error:  # each kind of device has errors of its own
-        raise ValueError(
+        raise InputError(
             f"there is no device '{name}' on which torch {torch.__version__} computes in float64. "
             f"Give cpu or cuda, and to torchrun at most as many workers as there are cards."
         ) from error
@@ -49,7 +51,7 @@ class Workers(NamedTuple):
         A group that torchrun restarts has a part of the agent's store to itself. In the part of the
         group before it, gloo would find the addresses of the dead, and wait for them for ever.
         """
-        if int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        if process_count() <= 1:
             return cls()
         if not dist.is_initialized():
             if device.type == "cuda":
@@ -78,6 +80,12 @@ class Workers(NamedTuple):
         if self.world_size > 1:
             dist.all_reduce(tensor)
 
+    def sum_on_main(self, tensor: Tensor) -> None:
+        """Replace a tensor by its sum over workers on the main worker, by zeros on the others."""
+        self.all_reduce(tensor)
+        if self.rank != 0:  # so that nothing counts twice when it is summed again
+            tensor.zero_()
+
     def barrier(self) -> None:
         """Wait until all workers are here."""
         if self.world_size > 1:
@@ -86,7 +94,33 @@ class Workers(NamedTuple):
 
 def is_main_worker() -> bool:
     """Whether this process should print: true unless torchrun started it as one of the others."""
-    return int(os.environ.get("RANK", 0)) == 0
+    return process_count() <= 1 or torchrun_number("RANK", 0) == 0
+
+
+def process_count() -> int:
+    """Return how many processes torchrun started; without it, a RANK of a cluster means nothing.
+
+    Raises RunError where the environment has only a part of what torchrun writes into it.
+    """
+    size = torchrun_number("WORLD_SIZE", 1)
+    lacking = [name for name in ("RANK", "MASTER_ADDR", "MASTER_PORT") if not os.environ.get(name)]
+    if size > 1 and lacking:
+        raise RunError(
+            f"the environment has WORLD_SIZE={size}, but no {', '.join(lacking)}: start with "
+            f"torchrun, which sets them all, or unset WORLD_SIZE."
+        )
+    return size
+
+
+def torchrun_number(name: str, usual: int) -> int:
+    """Return a number that torchrun writes into the environment, such as RANK.
+
+    Raises RunError for what is no number.
+    """
+    value = os.environ.get(name) or str(usual)
+    if not value.isdecimal():
+        raise RunError(f"the environment has {name}={value}, which is no number: unset it.")
+    return int(value)
 
 
 def device_name(device: torch.device | str) -> str:
@@ -94,6 +128,11 @@ def device_name(device: torch.device | str) -> str:
     kind = torch.device(device).type
     if kind == "cuda":
         return torch.cuda.get_device_name(device)
+    return f"{kind.upper()}, {os.cpu_count()} cores, {_cpu_make()}"
+
+
+def _cpu_make() -> str:
+    """Return what Linux calls the CPU, or elsewhere its architecture."""
     cpuinfo = Path("/proc/cpuinfo")
-    makes = re.findall(r"model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "")
-    return f"{kind.upper()}, {os.cpu_count()} cores, {(makes or [platform.machine()])[0]}"
+    named = re.search(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
+    return named[1] if named else platform.machine()

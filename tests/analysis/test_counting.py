@@ -72,7 +72,7 @@ def test_transformers_own_models_count_the_same(config):
     count = sum(
         p.numel()
         for name, p in theirs.named_parameters()
-        if config.factorised or "embedding_hidden_mapping_in" not in name
+        if config.has_projection or "embedding_hidden_mapping_in" not in name
     )
     assert count_parameters(config).with_heads == count
 

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import huggingface_hub
 import pytest
 import transformers
 from huggingface_hub.utils import filter_repo_objects
+from safetensors.torch import load_file, save_file
 
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
@@ -69,6 +72,41 @@ def test_pickles_and_files_of_tensorflow_are_refused_with_the_lines_that_convert
     convert = r"AutoModelForPreTraining\.from_pretrained\(FOLDER\).*model\.save_pretrained\(NEW\)"
     with pytest.raises(InterchangeError, match=rf"has no model\.safetensors .*{name}.*{convert}"):
         load_pretrained(folder)
+
+
+# What may be missing
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (
+            "masked_token_head",
+            r"lacks predictions\.bias\. Is it another kind of model\?",
+        ),
+        ("sentence_order_head", r"lacks sop_classifier\.classifier\.bias\."),
+        ("pooler", r"lacks albert\.pooler\.bias\."),
+        ("tokenizer", "has no tokenizer, so the rows of its table mean nothing"),
+    ],
+)
+def test_a_part_that_is_required_and_missing_is_refused_and_only_then(part, said, folder):
+    tensors = load_file(folder / "model.safetensors")
+    if part != "tokenizer":
+        start = {"masked_token_head": "predictions.", "pooler": "albert.pooler."}.get(part, "sop_")
+        tensors = {name: tensors[name] for name in tensors if not name.startswith(start)}
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        with pytest.warns(UserWarning, match="these start untrained"):
+            load_pretrained(folder)
+    with pytest.raises(InterchangeError, match=said):
+        load_pretrained(folder, required=[part])
+
+
+def test_a_part_that_no_model_has_cannot_be_required(written):
+    script = f"load_pretrained({str(written)!r}, required=['heads'])"
+    command = [sys.executable, "-c", f"from albert_edu import load_pretrained; {script}"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = "InputError: required must be one of masked_token_head, .*, tokenizer, got 'heads'"
+    assert re.search(said, ended.stderr)  # without the type checks of the tests, which speak first
 
 
 # The Hub

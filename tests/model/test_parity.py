@@ -11,8 +11,8 @@ import transformers
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.model.formats import tensor_names
 from albert_edu.model.interchange import load_pretrained, save_pretrained
+from albert_edu.model.weights import tensor_names
 from albert_edu.text.batches import PretrainingBatch
 from tests.model.batches import S, V, masked_batch
 from tests.support import randomised
@@ -71,7 +71,7 @@ def pair(request, case, tmp_path_factory):
         their_model = randomised(cls(cls.config_class(**(THEIRS | theirs))), 0.3)
         for name, parameter in their_model.named_parameters():
             parameter.data += name.endswith("LayerNorm.weight")  # as the norms that end in "_norm"
-        if family == "Albert" and not config.factorised:
+        if family == "Albert" and not config.has_projection:
             projection = their_model.albert.encoder.embedding_hidden_mapping_in
             torch.nn.init.eye_(projection.weight)
             torch.nn.init.zeros_(projection.bias)
@@ -153,5 +153,5 @@ def test_every_gradient_agrees(pair, batch):
         assert mine.endswith("key.bias") or gradient.abs().max() > 1e-4, mine
     # Nothing of theirs is left over, but the projection that they have and we do not where E equals H.
     left_over = {name for name, _ in theirs.named_parameters()} - set(names.values())
-    assert not left_over or not ours.config.factorised
+    assert not left_over or not ours.config.has_projection
     assert all("embedding_hidden_mapping_in" in name for name in left_over)

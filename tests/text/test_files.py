@@ -1,6 +1,5 @@
 """Files and data sets of others: documents of each kind, and one sentence for what is none."""
 
-import gc
 import json
 import os
 from pathlib import Path
@@ -12,7 +11,6 @@ from albert_edu.text import files as module
 from albert_edu.text.corpora import load_corpus
 from albert_edu.text.files import text_documents
 from albert_edu.text.sentences import CorpusError
-from tests.support import MIXED
 
 BERT = "The barn was old. So!\nIt was late.\n\nA boat turned.\nWas it new?\n\n\nThe end.\nReally.\n"
 
@@ -56,8 +54,6 @@ def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd, monkeypatch):
     assert "bert.txt is read as BERT's format: a sentence a line." in capfd.readouterr().err
 
 
-# datasets before 5.2 leaves closing a .csv to the garbage collector.
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
 def test_rows_with_a_text_are_documents_and_those_without_are_named(tmp_path, suffix):
     texts = ["One. Two.", "  ", "Three, 'here'.", None, "Four."]
@@ -82,7 +78,7 @@ def test_rows_that_are_no_prose_are_warned_of(tmp_path):
     [
         ("a.txt", b"Caf\xe9", r"a\.txt is not text in UTF-8 \(byte 0xe9 is not\).*TIN1"),
         ("a.txt", b"\xef\xbb\xbfab\r\nc\xe9", "byte 0xe9"),
-        ("a.txt", b"ab\n\0c", "it has zero bytes, as UTF-16"),
+        ("a.txt", b"ab\n\0c", "the text has zero bytes, as UTF-16"),
         ("a.txt", "text".encode("utf-16"), "byte 0xff .* -f UTF-16 if"),
         ("a.txt", "text".encode("utf-16-le"), "zero bytes"),
         ("a.txt", b"abc \xed\xa0\xbd d", "byte 0xed"),  # half of a pair
@@ -94,23 +90,33 @@ def test_rows_that_are_no_prose_are_warned_of(tmp_path):
         ("a.html", b"<html><p>The barn.</p></html>", r"a\.html looks like markup and not"),
         ("a.txt", b"text\tstars\nOne.\t1\nTwo.\t2", "looks like a table"),
         ("a.jsonl", b'{"text": "One."}\n{"text": ', r"a\.jsonl cannot be used.*a field named text"),
-        ("a.jsonl", b'{"text": "One \\ud83d."}', r"a\.jsonl cannot be used.*surrogate"),
+        ("a.jsonl", b'{"text": "One \\ud83d."}', r"row 1 of .*a\.jsonl: .*surrogate"),
         ("a.jsonl", b'{"body": "One."}', r"needs one column 'text' and has body\."),
-        pytest.param("a.jsonl", b'{"text": "Two."}\n{"text": 3}', "row 2 .* is 3", marks=MIXED),
-        ("a.csv", b"n,text,text\n1,One.,Two.", r"one column 'text' and has n, text, text\.1\."),
+        ("a.jsonl", b'{"text": "Two."}\n{"text": 3}', r"row 2 of .*a\.jsonl: .* got 3\.$"),
+        ("a.jsonl", b'{"text": "Two."}\n{"text": "a\\u0000b"}', "row 2 of .* zero bytes"),
+        ("a.jsonl", '{"text": "One."}'.encode("utf-16"), "byte 0xff .* -f UTF-16 if"),
+        ("a.jsonl", '{"text": "One."}'.encode("utf-16-le"), "it has zero bytes"),
+        ("a.csv", "text\nOne.".encode("utf-16-le"), "it has zero bytes"),
+        ("a.csv", b"n,text,text\n1,One.,Two.", r"the column 'text' is there twice"),
+        ("a.csv", b"n,text,text.1\n1,One.,Two.", r"one column 'text' and has n, text, text\.1\."),
         ("a.csv", b"text\nCaf\xe9", r"a\.csv is not text in UTF-8"),
-        ("a.csv", b"text\nOne, two.\nThree.", r"a\.csv cannot be used.*Length of header"),
-        ("a.csv", b"text,label\nOne.,1\nTwo, and so on.,2", r"a\.csv cannot be used.* saw 3"),
+        (
+            "a.csv",
+            b"text\nOne, two.\nThree.",
+            r"a\.csv cannot be used \(line 2 has 2 cells.*quotes",
+        ),
+        (
+            "a.csv",
+            b"text,label\nOne.,1\nTwo, and so on.,2",
+            r"a\.csv cannot be used \(line 3 has 3 cells.*header names 2",
+        ),
         ("a.parquet", b"PAR1", r"a\.parquet cannot be used"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path, name, content, says):
     place = written(tmp_path, f"texts/{name}", content)
     with pytest.raises(CorpusError, match=says):
         load_corpus(place, tmp_path)
-    if name == "a.csv":
-        gc.collect()  # its reader closes it no sooner
 
 
 def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monkeypatch):
@@ -169,3 +175,46 @@ def test_a_set_that_the_hub_does_not_give_is_told_with_the_cause(monkeypatch, ca
     with pytest.raises(CorpusError, match=r"no folder, .* give it: 'no way'$"):
         load_corpus(Path("nobody/has-this-set"))
     assert "asking the Hub for 'nobody/has-this-set'" in capfd.readouterr().err
+
+
+def test_hidden_files_and_folders_are_no_text(tmp_path):
+    """Such as JupyterLab's copies, which would put every held-out sentence into training."""
+    written(tmp_path, "a.txt", "One. Two.")
+    for copy in (".ipynb_checkpoints/a-checkpoint.txt", "b/.git/c.txt", ".d.txt", "e/._a.txt"):
+        written(tmp_path, copy, "Three. Four.")
+    assert load_corpus(tmp_path)["id"][:] == ["a.txt"]
+    named = tmp_path / ".ipynb_checkpoints"  # unless one of them is what was named
+    assert load_corpus(named)["id"][:] == ["a-checkpoint.txt"]
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(CorpusError, match=r"no folder that holds \.txt files"):
+        load_corpus(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("words.txt", ""),
+        ("texts.txt", "Did you mean texts1.txt?"),
+        ("./texts", ""),
+        ("sub/textz", "Did you mean texts?"),
+        ("nowhere/at/all", ""),
+        ("rows.parquet", ""),
+        ("C:\\texts", ""),
+        ("storys", "Did you mean stories?"),
+    ],
+)
+def test_a_typo_in_a_path_is_told_before_the_hub_is_asked(tmp_path, monkeypatch, name, hint):
+    written(tmp_path, "texts1.txt", "One.")
+    written(tmp_path, "sub/texts/a.txt", "One.")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("datasets.load_dataset", lambda *_, **__: pytest.fail("the Hub is asked"))
+    with pytest.raises(CorpusError, match="no file and no folder") as error:
+        load_corpus(name)
+    assert hint in str(error.value) and ("Did you mean" in str(error.value)) == bool(hint)
+
+
+def test_rows_of_nothing_that_a_reader_sees_are_left_out(tmp_path):
+    rows = [{"text": text} for text in ("One.", "\u200b", "\u0301", " \ufeff ")]
+    file = written(tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.warns(UserWarning, match=r"holds nothing in rows \[2, 3, 4\] \(3 in all\)"):
+        assert load_corpus(file)["id"][:] == ["row-1"]

@@ -72,7 +72,7 @@ def test_every_setting_has_a_copy_of_its_own_which_equals_the_fresh_one(cache, m
     )
     assert fresh == kept and fresh[-1][0] == given.fingerprint
     assert len(set(fresh)) == len(loads) == len(list(folder.iterdir())) == 3
-    assert all(path.name.endswith("-held0.1-seed0-9") for path in folder.iterdir())
+    assert all(path.name.endswith("-held0.1-seed0-10") for path in folder.iterdir())
     assert cache_folder() == folder
     monkeypatch.delenv("ALBERT_EDU_CACHE")
     assert cache_folder() == Path.home() / ".cache" / "albert_edu"

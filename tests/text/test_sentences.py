@@ -2,7 +2,7 @@
 
 import pytest
 
-from albert_edu.text.sentences import is_sentence_a_line, looks_like, split_sentences
+from albert_edu.text.sentences import is_blank, is_sentence_a_line, looks_like, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,35 @@ def test_an_abbreviation_does_not_end_a_sentence(sentence):
 def test_sentences_of_another_script_end_at_the_same_marks():
     sentences = ["Съешь ещё.", "Да!", "Нет?", "Да."]
     assert split_sentences(" ".join(sentences)) == sentences
+
+
+OTHER_SCRIPTS = [
+    (["彼は来た。", "彼女は「行くの？」と言った。", "終わり！"], ""),
+    (["円は３．５です．", "はい．"], ""),
+    (["वह आया।", "वह गई।", "क्या वह आया?"], " "),
+    (["وہ آیا۔", "کیا وہ گئی؟", "ہاں۔"], " "),
+    (["Նա եկավ։", "Նա գնաց։"], " "),
+    (["እሱ መጣ።", "እሷ ሄደች፧"], " "),
+    (["គាត់បានមក។", "នាងបានទៅ។"], ""),
+    (["သူလာသည်။", "သူမသွားသည်။"], " "),
+]
+
+
+@pytest.mark.parametrize(("sentences", "gap"), OTHER_SCRIPTS)
+def test_a_script_with_full_stops_of_its_own_is_split_at_them(sentences, gap):
+    found = split_sentences(gap.join(sentences))
+    if gap:
+        assert found == sentences
+    assert len(found) >= len(sentences) and "".join(found) == "".join(sentences)
+    assert found[0] == sentences[0]
+
+
+@pytest.mark.parametrize("mark", "。।۔։።។။᠃༎꓿᱾")
+def test_berts_format_is_recognised_by_the_full_stop_of_any_script(mark):
+    text = f"one two{mark}\nthree four{mark}\n\nfive{mark}\nsix seven{mark}\n"
+    assert is_sentence_a_line(text)
+    commas = text.replace(mark, "、")
+    assert not is_sentence_a_line(commas)
 
 
 @pytest.mark.parametrize("gap", ["\n\n", "\n \n", "\n\t \n\n", "\r\r", "\u2029", "\r\n  \r\n"])
@@ -67,6 +96,23 @@ def test_a_sentence_a_line_with_empty_lines_between_documents_is_recognised(text
         ("a barn\tit was late", None),
         ("The barn, it was old,\nand the boat, that was new,\nturned, it was late.", None),
         ("= Barn =\n\nThe <unk> barn was <unk> @-@ old <unk> .", None),
+        ("\tThe barn was old.\n\n\tIt was late.\n\n\tA boat turned.", None),
+        ("1.\tThe barn was old.\n2.\tIt was late.\n3.\tA boat turned.", None),
+        ("•\tThe barn.\n•\tThe boat.\n•\tThe tree.", None),
+        ("Ann:\tIt is late.\nBen:\tIs it?\nAnn:\tIt is.", None),
+        ("1\tThe barn was old.\n2\tIt was late.\n3\tA boat turned.", "a table"),
+        ("<ann@x.org>, <ben@x.org> and <carla@x.org> came.", None),
+        ("<http://x.org/> <https://y.org/a/> <http://z.org/?a=b> are pages.", None),
+        ("<ann> hi\n<ben> hi\n<ann> how are you\n<carla> fine", None),
+        ("It lies in C:\\Users\\ann\\notes\\table.txt.", None),
+        ("It lies in \\\\server\\share\\notes\\barn.", None),
+        (r"The $\alpha$ of $\beta$ and \gamma is old.", "markup"),
+        ('["It is late," he said, "and cold."] So it was.', None),
+        ("[1] The barn was old.", None),
+        ('{"It is late," he said.', None),
+        ("{{Infobox}} The [[barn]] was [[old]].", "markup"),
+        ("[" + '"The barn.", ' * 2000, "JSON"),
+        ("<b>The barn</b> was <i>old</i>.", "markup"),
         ("[A barn] {is} a < b and c > d, as {x | x in A} says. \\o/", None),
         ("Hello,\n\nit was late.\n\nYours", None),
         ("", None),
@@ -74,3 +120,10 @@ def test_a_sentence_a_line_with_empty_lines_between_documents_is_recognised(text
 )
 def test_what_is_no_prose_is_told_from_prose(text, kind):
     assert looks_like(text) == kind
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \t\n", "\u200b\u200d", "\u0301 \u0301", "\ufeff", "\xad\u2060", "\x00"]
+)
+def test_a_text_of_nothing_that_a_reader_sees_is_blank(text):
+    assert is_blank(text) and not is_blank(text + "a") and not is_blank(text + "日")

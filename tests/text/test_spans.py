@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from albert_edu.text.masking import IGNORE
-from albert_edu.text.offsets import tokens_with_offsets
 from albert_edu.text.tasks import SpanExample, encode_spans
 from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
 
@@ -24,7 +23,7 @@ ODD = [
 
 @pytest.mark.parametrize("context", ODD)
 def test_characters_of_tokens_point_back_into_the_text(text, context):
-    ids, characters = tokens_with_offsets(context, text.tokenizer)
+    ids, characters = text.tokenizer.encode_with_offsets(context)
     assert ids == text.tokenizer.encode(context) and len(characters) == len(ids)
     assert all(0 <= start <= end <= len(context) for start, end in characters)
     starts = [start for start, end in characters if start < end]
@@ -36,17 +35,17 @@ def test_characters_of_tokens_point_back_into_the_text(text, context):
 
 
 def test_an_accent_of_its_own_belongs_to_the_letter_before_it_and_every_blank_divides(text):
-    _, places = tokens_with_offsets("cafe\u0301, cafe", text.tokenizer)
+    _, places = text.tokenizer.encode_with_offsets("cafe\u0301, cafe")
     assert {(3, 5), (5, 6)} <= {*places}, "the e with its accent, and the comma"
-    assert tokens_with_offsets("the <unk> the", text.tokenizer)[1] == [(0, 3), (4, 9), (10, 13)]
+    assert text.tokenizer.encode_with_offsets("the <unk> the")[1] == [(0, 3), (4, 9), (10, 13)]
     for blank in "\t\x1c\u2029\xa0\u3000\x85":
-        assert tokens_with_offsets(f"the{blank}the", text.tokenizer)[1] == [(0, 3), (4, 7)]
+        assert text.tokenizer.encode_with_offsets(f"the{blank}the")[1] == [(0, 3), (4, 7)]
 
 
 def test_a_character_that_becomes_three_does_not_make_the_whole_context_an_answer(text):
     context = ODD[3] + " The Senate met in the new chamber."
     answer = SpanExample("?", context, (context[6:8],), 6)
-    _, places = tokens_with_offsets(context, text.tokenizer)
+    _, places = text.tokenizer.encode_with_offsets(context)
     dots = [place for place in places if place == (5, 6)]
     assert len(dots) == 3
     with pytest.warns(UserWarning, match=r"of the tokens of the rows are unknown"):
@@ -87,7 +86,7 @@ def test_a_question_keeps_a_third_of_the_window_or_64_tokens_and_windows_overlap
     examples = [SpanExample(long, context, ()), SpanExample("Who?", "In 1859.", ())]
     spans = encode_spans(examples, text.tokenizer, sequence_length)
     question = text.tokenizer.encode(long)[:kept]
-    ids, places = tokens_with_offsets(context, text.tokenizer)
+    ids, places = text.tokenizer.encode_with_offsets(context)
     room, rows = sequence_length - 3 - kept, len(spans.question_of) - 1
     # The last window is the first to reach the end.
     assert (rows - 2) * stride + room < len(ids) <= (rows - 1) * stride + room

@@ -70,12 +70,12 @@ def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_pa
         {"topic": ["b", "a"], "sentences": [["The barn.", "It <unk> 7."], ["the barn."]]}
     )
     for _ in range(2):  # the second time over what is there
-        corpus = TokenizedCorpus.encode(dataset, tokenizer, tmp_path / "new" / "folder")
+        corpus = TokenizedCorpus.write(dataset, tokenizer, tmp_path / "new" / "folder")
     loaded = TokenizedCorpus.load(str(tmp_path / "new" / "folder"))
     assert isinstance(loaded.tokens, np.memmap) and not loaded.tokens.flags.writeable
     in_memory = TokenizedCorpus.encode(dataset, tokenizer)
     for other in (corpus, in_memory):
-        for name in ("tokens", *TokenizedCorpus.OFFSETS):
+        for name in ("tokens", "sentences", "documents", "topics"):
             np.testing.assert_array_equal(getattr(loaded, name), getattr(other, name), strict=True)
     assert loaded.unknown_share == corpus.unknown_share > 0
     assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
@@ -126,7 +126,7 @@ DAMAGES = {  # what the error says: what happens to the folder
 @pytest.mark.parametrize("message", DAMAGES)
 def test_a_damaged_folder_is_named_and_what_to_do(tokenizer, tmp_path, message):
     documents = [{"sentences": ["The barn.", "The boat."]}, {"sentences": ["the barn."]}]
-    TokenizedCorpus.encode(documents, tokenizer, tmp_path)
+    TokenizedCorpus.write(documents, tokenizer, tmp_path)
     DAMAGES[message](tmp_path)
     with pytest.raises(CorpusError, match=message):
         TokenizedCorpus.load(tmp_path)

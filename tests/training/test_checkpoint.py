@@ -16,7 +16,7 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint as module
 from albert_edu.training.checkpoint import CheckpointError, resume, save_checkpoint
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings, make_optimizer
+from albert_edu.training.settings import TrainSettings, make_optimizer
 from albert_edu.training.step import NonFiniteLoss
 from tests.support import metrics, same_bits, tiny, weights
 
@@ -48,7 +48,7 @@ def watched(stream: PretrainingStream, at: int | None, act=pull_the_plug) -> Pre
 def train(stream, folder=None, model=None, stop_at=None, held_out=None, **changes):
     """The trained model, or None if the run was stopped."""
     model = model or tiny()
-    run = PretrainSettings(**(RUN | changes))
+    run = TrainSettings(**(RUN | changes))
     try:
         pretrain(model, watched(stream, stop_at), run, folder, "cpu", held_out)
     except PulledPlug:
@@ -142,7 +142,7 @@ def test_death_before_any_line_of_saving_leaves_a_whole_checkpoint_and_nothing_i
     stream, tmp_path
 ):
     model = tiny()
-    optimizer = make_optimizer(model, PretrainSettings(**RUN))
+    optimizer = make_optimizer(model, TrainSettings(**RUN))
     for step in (3, 6):
         save_checkpoint(tmp_path / "before", step, model, optimizer, {})
     died, lines = True, -1
@@ -228,6 +228,6 @@ def test_after_a_weight_that_is_not_finite_the_last_good_checkpoint_is_there_and
 @pytest.mark.skipif(not MAPS.exists(), reason="needs Linux's list of mapped files")
 def test_going_on_leaves_no_file_open_because_windows_deletes_none_that_is(stopped):
     model = tiny(5)
-    optimizer = make_optimizer(model, PretrainSettings(**RUN))
+    optimizer = make_optimizer(model, TrainSettings(**RUN))
     resume(stopped, model, optimizer, {})
     assert str(stopped) not in MAPS.read_text()

@@ -11,20 +11,27 @@ from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.prepare import prepare
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.training.evaluate import baselines, evaluate, scores, tally
+from albert_edu.training.evaluate import baselines, evaluate, score_sums, scores
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from tests.support import same_bits, tiny, weights
 
 
-def judged(masked_labels, masked_logits, order_labels, order_logits) -> torch.Tensor:
-    """The tally of a batch with these labels, of a model that said this."""
+def sums_of(masked_labels, masked_logits, order_labels, order_logits) -> torch.Tensor:
+    """The score sums of a batch with these labels, of a model that said this."""
     labels, order = torch.tensor(masked_labels), torch.tensor(order_labels)
     blank = torch.zeros(len(labels), 5, dtype=torch.long)
     batch = PretrainingBatch(blank, blank, blank, torch.zeros_like(labels), labels, order)
     pairs = torch.tensor(order_logits)
-    losses = loss_sum(masked_logits, labels), None, loss_sum(pairs, order), None
-    return tally(batch, PretrainingOutput(masked_logits, pairs, *losses))
+    output = PretrainingOutput(
+        masked_token_logits=masked_logits,
+        sentence_order_logits=pairs,
+        masked_token_loss_sum=loss_sum(masked_logits, labels),
+        masked_tokens=batch.masked_count,
+        sentence_order_loss_sum=loss_sum(pairs, order),
+        labelled_pairs=batch.pair_count,
+    )
+    return score_sums(batch, output)
 
 
 def corpus(*tokens: int) -> TokenizedCorpus:
@@ -42,7 +49,7 @@ def test_scores_by_hand():
     # chance ln 2. The guess is token 1: right in two slots of five; the unused slot must not count.
     logits = torch.zeros(3, 2, 4)
     logits[..., 1] = 1e-3
-    sums = judged([[1, 2], [1, IGNORE], [0, 3]], logits, [0, 1, 1], [[0.0, 1e-3]] * 3)
+    sums = sums_of([[1, 2], [1, IGNORE], [0, 3]], logits, [0, 1, 1], [[0.0, 1e-3]] * 3)
     # Right answers and labels: of masked tokens, of pairs.
     assert sums[:, 1:].tolist() == [[2, 5], [2, 3]]
     assert scores(sums) == pytest.approx(
@@ -57,12 +64,12 @@ def test_scores_by_hand():
 
 
 def test_without_pairs_there_are_no_order_scores():
-    means = scores(judged([[1], [2]], torch.zeros(2, 1, 4), [IGNORE, IGNORE], [[1.0, 0.0]] * 2))
+    means = scores(sums_of([[1], [2]], torch.zeros(2, 1, 4), [IGNORE, IGNORE], [[1.0, 0.0]] * 2))
     assert set(means) == {"masked_token_loss", "masked_token_accuracy"}
 
 
 def test_without_masked_tokens_the_scores_are_numbers():
-    means = scores(judged([[IGNORE]], torch.zeros(1, 1, 4), [0], [[1.0, 0.0]]))
+    means = scores(sums_of([[IGNORE]], torch.zeros(1, 1, 4), [0], [[1.0, 0.0]]))
     assert all(map(math.isfinite, means.values()))
 
 
@@ -123,8 +130,15 @@ def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_at_mask_tokens(s
         def forward(self, batch):
             seen = batch.token_ids.gather(1, batch.masked_positions)
             logits = 20 * torch.nn.functional.one_hot(seen, self.config.vocab_size).float()
-            loss = loss_sum(logits, batch.masked_labels)
-            return PretrainingOutput(logits, torch.zeros(len(batch), 2), loss, None, loss, None)
+            pairs = torch.zeros(len(batch), 2)
+            return PretrainingOutput(
+                masked_token_logits=logits,
+                sentence_order_logits=pairs,
+                masked_token_loss_sum=loss_sum(logits, batch.masked_labels),
+                masked_tokens=batch.masked_count,
+                sentence_order_loss_sum=loss_sum(pairs, batch.order_labels),
+                labelled_pairs=batch.pair_count,
+            )
 
     model, stream = small(story_text)
     found = evaluate(Copier(model.config), stream, 4)
@@ -140,14 +154,14 @@ def test_evaluation_that_is_interrupted_leaves_the_model_in_training_mode(story_
 
 
 @pytest.mark.parametrize(
-    "use", [evaluate, lambda model, stream: pretrain(model, stream, PretrainSettings(steps=1))]
+    "use", [evaluate, lambda model, stream: pretrain(model, stream, TrainSettings(steps=1))]
 )
 def test_a_model_refuses_ids_of_another_vocabulary_of_the_same_size(use, story_text):
     known = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 2, 32)
     foreign = prepare("stories:topic_nouns=3,order_strength=0.5")
     assert len(foreign.tokenizer) == len(story_text.tokenizer)
     model = tiny()
-    pretrain(model, known, PretrainSettings(steps=1), describe=None)
+    pretrain(model, known, TrainSettings(steps=1), describe=None)
     use(model, known)
     with pytest.raises(ValueError, match="the same ids mean other tokens"):
         use(model, PretrainingStream(foreign.train, foreign.tokenizer, "sop", 2, 32))

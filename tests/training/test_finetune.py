@@ -1,10 +1,8 @@
 """Fine-tuning: repeatable, able to learn, and scored as the benchmarks score."""
 
-import collections
 import copy
 import json
 import re
-import string
 
 import numpy as np
 import pytest
@@ -27,11 +25,10 @@ from albert_edu.training.finetune import (
     batch_rows,
     finetune,
     majority,
-    make_ready,
+    set_up_task,
     task_scores,
 )
-from albert_edu.training.metrics import f1, label_scores, squad_scores
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from albert_edu.training.step import NonFiniteLoss
 from tests.support import main, same_bits
 
@@ -61,7 +58,7 @@ def model(encoder) -> AlbertForClassification:
 @pytest.mark.slow
 def test_it_learns_the_topic_of_a_sentence(model, topics):
     before = task_scores(model, topics[1])["accuracy"]
-    finetune(model, topics[0], PretrainSettings(120, 2e-3, warmup_steps=12))
+    finetune(model, topics[0], TrainSettings(120, 2e-3, warmup_steps=12))
     after = task_scores(model, topics[1])
     assert before < 0.3 < 0.6 < after["accuracy"] and set(after) == {"accuracy"}
 
@@ -69,11 +66,11 @@ def test_it_learns_the_topic_of_a_sentence(model, topics):
 def test_the_same_seed_gives_the_same_bits_and_the_callers_random_state_stays(model, topics):
     twin, other = copy.deepcopy(model), copy.deepcopy(model)
     before = torch.random.get_rng_state()
-    finetune(model, topics[0], PretrainSettings(steps=3))
+    finetune(model, topics[0], TrainSettings(steps=3))
     assert torch.equal(before, torch.random.get_rng_state())
     torch.rand(7)
-    finetune(twin, topics[0], PretrainSettings(steps=3))
-    finetune(other, topics[0], PretrainSettings(steps=3, seed=1))
+    finetune(twin, topics[0], TrainSettings(steps=3))
+    finetune(other, topics[0], TrainSettings(steps=3, seed=1))
     assert same_bits(model, twin)
     assert not torch.equal(model.head.weight, other.head.weight)
 
@@ -93,41 +90,31 @@ def test_no_step_sees_a_gradient_longer_than_1(model, topics):
         norms.append(torch.nn.utils.get_total_norm(gradients).item())
 
     handle = register_optimizer_step_pre_hook(look)
-    finetune(model, topics[0], PretrainSettings(3))
+    finetune(model, topics[0], TrainSettings(3))
     handle.remove()
     assert norms == pytest.approx([1] * 3, abs=1e-3)
 
 
 def test_a_loss_that_explodes_is_told(model, topics):
     with pytest.raises(NonFiniteLoss, match=r"step 1\b.*gradient of .*a learning rate too high"):
-        finetune(model, topics[0], PretrainSettings(4, learning_rate=1e30))
+        finetune(model, topics[0], TrainSettings(4, learning_rate=1e30))
 
 
 def test_workers_of_torchrun_and_what_only_pretraining_does_are_refused(model, topics, monkeypatch):
     for wrong in ({"precision": "bfloat16"}, {"accumulate": 2}, {"compile": True}):
         with pytest.raises(ValueError, match=f"{min(wrong)} must be one of"):
-            finetune(model, topics[0], PretrainSettings(1, **wrong))
+            finetune(model, topics[0], TrainSettings(1, **wrong))
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(RuntimeError, match="start it without torchrun"):
-        finetune(model, topics[0], PretrainSettings(steps=1))
+        finetune(model, topics[0], TrainSettings(steps=1))
 
 
 def test_a_model_that_learnt_only_questions_with_answers_answers_all_of_a_test():
     asked = SpanExample("opened the oven", "anna opened the oven.", ("anna",), 0)
-    train, test = (TaskRows([one], []) for one in (asked, asked._replace(answers=())))
+    train, test = (TaskRows([one], [], "span") for one in (asked, asked._replace(answers=())))
     model, tokenizer = load_pretrained("laptop")
     for learnt, unanswerable in ((train, False), (test, True)):
-        assert make_ready(model, tokenizer, learnt, test, 32)[2].unanswerable == unanswerable
-
-
-def test_the_scores_are_those_of_scikit_learn():
-    metrics, rng = pytest.importorskip("sklearn.metrics"), np.random.default_rng(0)
-    for labels, predictions in [(rng.integers(0, 2, 50), rng.integers(0, 2, 50)) for _ in range(5)]:
-        scores = label_scores(torch.from_numpy(predictions), torch.from_numpy(labels))
-        names = {"accuracy": "accuracy_score", "f1": "f1_score", "matthews": "matthews_corrcoef"}
-        theirs = {name: getattr(metrics, names[name])(labels, predictions) for name in names}
-        assert scores == pytest.approx(theirs)
-    assert f1(np.zeros(50), np.zeros(50)) == 0
+        assert set_up_task(model, tokenizer, learnt, test, 32)[2].unanswerable == unanswerable
 
 
 def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_test(encoder):
@@ -150,37 +137,6 @@ def test_the_majority_baseline_is_the_commonest_answer_of_training(encoder):
     )
     baseline = majority(head, train, test)
     assert baseline == pytest.approx({"accuracy": 1 / 4, "f1": 2 / 5, "matthews": 0})
-
-
-def published_score(answer: str, gold: list[str]) -> tuple[float, float]:
-    """The rules of SQuAD 2.0's evaluation script for one question, written down again."""
-
-    def tokens(text: str) -> list[str]:
-        text = "".join(c for c in text.lower() if c not in set(string.punctuation))
-        return re.sub(r"\b(a|an|the)\b", " ", text).split()
-
-    def overlap(ours: list[str], theirs: list[str]) -> float:
-        same = sum((collections.Counter(ours) & collections.Counter(theirs)).values())
-        if not same:
-            return float(ours == theirs)
-        precision, recall = same / len(ours), same / len(theirs)
-        return 2 * precision * recall / (precision + recall)
-
-    truths = [tokens(text) for text in gold if tokens(text)] or [[]]
-    return float(tokens(answer) in truths), max(overlap(tokens(answer), truth) for truth in truths)
-
-
-def test_squad_scores_are_the_means_of_the_published_rules():
-    rng = np.random.default_rng(0)
-    words = ["the", "A", "an", "oven", "Oven's", "1,859", "...", "old", ""]
-    texts = [" ".join(rng.choice(words, rng.integers(4))) for _ in range(400)]
-    questions = [(texts[i], texts[-i : -i + i % 4]) for i in range(4, 300)]
-    # What normalises to nothing does not count, unless nothing else is left.
-    questions += [("the", ["...", "oven"]), ("", ["the"])]
-    for part in (*([question] for question in questions), questions):
-        exact, f1 = np.mean([published_score(*question) for question in part], 0)
-        expected = pytest.approx({"exact_match": exact, "f1": f1})
-        assert squad_scores(*zip(*part, strict=True)) == expected
 
 
 def test_the_best_span_over_all_windows_answers_a_question(story_text, encoder):
@@ -211,7 +167,7 @@ def test_a_span_model_learns_to_point(story_text, encoder):
     ]
     spans = encode_spans(examples, story_text.tokenizer, 32)
     model = AlbertForSpan(encoder)
-    finetune(model, spans, PretrainSettings(60, 2e-3), 16)
+    finetune(model, spans, TrainSettings(60, 2e-3), 16)
     assert task_scores(model, spans)["exact_match"] > 0.9
 
 
@@ -260,3 +216,33 @@ def test_a_fine_tuned_folder_is_one_of_transformers(kind, story_text, tmp_path, 
     if kind == "SequenceClassification":
         assert theirs.config.id2label == {0: "an", 1: "be"} and "classes: an, be" in printed
     assert f'AutoModelFor{kind}.from_pretrained("{out}")' in printed
+
+
+def test_f1_is_that_of_the_class_that_is_named_whatever_the_labels_are_called(tmp_path, capsys):
+    """As for MRPC, whose classes are not_equivalent and equivalent, in this order."""
+    printed = {}
+    for yes, no in (("equivalent", "not_equivalent"), (1, 0), ("true", False)):
+        labels = [yes, yes, no, yes, yes, no]
+        pairs = [(f"the senate met {n}.", "so it was.", label) for n, label in enumerate(labels)]
+        names = ("sentence1", "sentence2", "label")
+        rows = [json.dumps(dict(zip(names, pair, strict=True))) + "\n" for pair in pairs]
+        (tmp_path / "rows.jsonl").write_text("".join(rows))
+        data = f"--data {tmp_path}/rows.jsonl {tmp_path}/rows.jsonl --out {tmp_path}/{yes}"
+        words = f"finetune --model laptop {data} --steps 1 --sequence-length 16"
+        assert main(words.split()) == 0
+        record = json.loads((tmp_path / str(yes) / "finetune.json").read_text())
+        assert record["majority_baseline"]["f1"] == pytest.approx(0.8)
+        printed[str(yes)] = re.search(r"f1: .*", capsys.readouterr().out)[0]
+        assert record["f1_class"] == str(yes)
+    for name, line in printed.items():
+        assert line.endswith(f"(majority baseline: 0.800), of the class {name}")
+
+
+def test_the_rows_of_a_step_are_those_of_a_slow_loop():
+    """Orders of epochs, ends of epochs inside a batch, and a batch larger than the data."""
+    for count, batch_size in ((10, 4), (3, 8), (7, 7)):
+        for step in range(6):
+            places = range(step * batch_size, (step + 1) * batch_size)
+            orders = [np.random.default_rng([5, p // count]).permutation(count) for p in places]
+            slow = [int(order[p % count]) for p, order in zip(places, orders, strict=True)]
+            assert batch_rows(count, batch_size, seed=5, step=step).tolist() == slow

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from tests.support import metrics, same_bits, tiny
 
 STEPS, OFTEN, KILLS = 60, 7, 10
@@ -27,7 +27,7 @@ def live(folder: Path) -> None:
     text = prepare("stories")
     stream = PretrainingStream(text.train, text.tokenizer, "sop", batch_size=4, sequence_length=32)
     often = dict(checkpoint_every=OFTEN, log_every=1)
-    settings = PretrainSettings(STEPS, 1e-3, warmup_steps=6, optimizer="lamb", **often)
+    settings = TrainSettings(STEPS, 1e-3, warmup_steps=6, optimizer="lamb", **often)
     model = tiny(hidden_size=32, hidden_dropout=0.1)
     pretrain(model, stream, settings, folder, "cpu", describe=None)
 

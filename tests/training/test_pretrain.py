@@ -15,7 +15,7 @@ from albert_edu.training import pretrain as module
 from albert_edu.training.evaluate import MARGIN, Baselines, evaluate
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings, learning_rate
+from albert_edu.training.settings import TrainSettings, learning_rate
 from albert_edu.training.step import NonFiniteLoss, forward_backward
 from albert_edu.training.workers import Workers, pick_device
 from tests.support import same_bits, timeless, tiny, weights
@@ -58,7 +58,7 @@ def lopsided(stream) -> PretrainingStream:
 
 def trained(stream, model=None, held_out=None, **settings) -> tuple[dict, History]:
     model = model or tiny()
-    run = PretrainSettings(**{"steps": 4, "learning_rate": 1e-3, "log_every": 2, **settings})
+    run = TrainSettings(**{"steps": 4, "learning_rate": 1e-3, "log_every": 2, **settings})
     history = pretrain(model, stream, run, None, "cpu", held_out)
     return weights(model), history
 
@@ -107,7 +107,7 @@ def test_bfloat16_stays_finite_keeps_float32_weights_and_stays_near_float32(stre
 
 def test_the_applications_of_a_shared_block_add_up_their_gradients_in_float32(stream):
     model = tiny()
-    settings = PretrainSettings(steps=1, precision="bfloat16")
+    settings = TrainSettings(steps=1, precision="bfloat16")
     forward_backward(model, stream.batch(0), settings, 0, Workers())
     gradient = model.albert.encoder.ffn[0].up.weight.grad
     assert not torch.equal(gradient, gradient.bfloat16().float())  # a sum in bfloat16 would be one
@@ -130,7 +130,7 @@ def test_gradient_checkpointing_stores_less_and_changes_no_bit(stream, changes, 
     ends, stored = [], []
     for recompute in (False, True):
         model = tiny(hidden_dropout=dropout, attention_dropout=dropout, **changes)
-        settings = PretrainSettings(3, 1e-3, gradient_checkpointing=recompute, accumulate=2)
+        settings = TrainSettings(3, 1e-3, gradient_checkpointing=recompute, accumulate=2)
         pretrain(model, stream, settings, None, "cpu", describe=None)
         ends.append(weights(model))
         stored.append(saved_bytes(lambda model=model: model(stream.batch(0)), model))
@@ -196,7 +196,7 @@ def test_watching_more_closely_changes_no_weight(stream, story_text, tmp_path):
     held_out = PretrainingStream(story_text.held_out, story_text.tokenizer, "sop", 4, 32)
     model = tiny(**DROPOUT)
     often = dict(checkpoint_every=1, log_every=1, evaluate_every=1)
-    run = PretrainSettings(4, 1e-3, **often)
+    run = TrainSettings(4, 1e-3, **often)
     pretrain(model, stream, run, tmp_path, "cpu", held_out)
     assert same_bits(model, trained(stream, tiny(**DROPOUT))[0])
 
@@ -224,7 +224,7 @@ def test_a_record_has_the_rate_of_its_step_and_the_scores_of_its_weights(stream,
     history = trained(stream, model, held_out, **settings)[1]
     assert history.column("masked_token_loss")[0] == [3, 6, 7]
     assert history.column("held_out_masked_token_loss")[0] == [4, 7]
-    run = PretrainSettings(learning_rate=1e-3, **settings)
+    run = TrainSettings(learning_rate=1e-3, **settings)
     assert history.column("learning_rate")[1] == [learning_rate(step, run) for step in (2, 5, 6)]
     after = evaluate(model, held_out)
     last = history.records[-1]  # measured on the weights that it returns
@@ -305,5 +305,5 @@ def test_weights_ruined_by_the_last_step_are_no_result(stream, tmp_path, monkeyp
 
     monkeypatch.setattr(module, "make_optimizer", ruinous)
     with pytest.raises(NonFiniteLoss, match=r"albert\.pooler\.bias"):
-        pretrain(model, stream, PretrainSettings(1), tmp_path, "cpu")
+        pretrain(model, stream, TrainSettings(1), tmp_path, "cpu")
     assert not list(tmp_path.glob("step-*"))  # nor kept as a good checkpoint

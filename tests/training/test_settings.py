@@ -4,7 +4,12 @@ import pytest
 import torch
 
 from albert_edu.training.lamb import Lamb
-from albert_edu.training.settings import PretrainSettings, learning_rate, make_optimizer, suited_to
+from albert_edu.training.settings import (
+    TrainSettings,
+    device_settings,
+    learning_rate,
+    make_optimizer,
+)
 from tests.support import tiny
 
 
@@ -17,33 +22,33 @@ from tests.support import tiny
     ],
 )
 def test_the_rate_rises_in_equal_steps_and_falls_in_equal_steps(warmup, rates):
-    run = PretrainSettings(len(rates), 3.0, warmup_steps=warmup)
+    run = TrainSettings(len(rates), 3.0, warmup_steps=warmup)
     measured = [learning_rate(step, run) / 3 for step in range(run.steps)]
     assert measured == pytest.approx(rates)
 
 
 def test_a_run_may_go_on_with_another_watch_or_compiled_and_with_nothing_else_changed():
-    run = PretrainSettings(10)
+    run = TrainSettings(10)
     free = "compile gradient_checkpointing checkpoint_every log_every evaluate_every"
     assert set(vars(run)) - set(run.trajectory()) == set(free.split())
 
 
 def test_a_card_is_given_what_it_can_compute_in(monkeypatch):
     plain = {"precision": "float32", "compile": False}
-    assert suited_to(torch.device("cpu")) == plain
+    assert device_settings(torch.device("cpu")) == plain
     for yes, precision in ((True, "bfloat16"), (False, "float32")):
         monkeypatch.setattr(
             torch.cuda,
             "is_bf16_supported",
             lambda including_emulation, yes=yes: yes and not including_emulation,
         )
-        assert suited_to(torch.device("cuda")) == {"precision": precision, "compile": True}
+        assert device_settings(torch.device("cuda")) == {"precision": precision, "compile": True}
 
 
 def test_both_optimizers_decay_matrices_and_neither_decays_biases_and_norms():
     model = tiny()
     for name in ("lamb", "adamw"):
-        run = PretrainSettings(10, 0.3, optimizer=name, weight_decay=0.07)
+        run = TrainSettings(10, 0.3, optimizer=name, weight_decay=0.07)
         optimizer = make_optimizer(model, run)
         assert isinstance(optimizer, Lamb) == (name == "lamb")
         matrices, plain = optimizer.param_groups

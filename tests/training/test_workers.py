@@ -24,7 +24,7 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.masking import IGNORE
 from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pretrain
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 from tests.support import tiny, weights
 
 OUT, RANK = Path(sys.argv[1]), os.environ.get("RANK", "0")
@@ -51,7 +51,7 @@ def train(name, objective="sop", dropout=0.0, log_every=4, **options):
         return made
 
     stream.batch, model = batch, tiny(hidden_dropout=dropout)
-    settings = PretrainSettings(steps=8, learning_rate=1e-3, log_every=log_every, **options)
+    settings = TrainSettings(steps=8, learning_rate=1e-3, log_every=log_every, **options)
     folder = "run" if RANK == "0" or name == "killed" else "nobody writes here"
     pretrain(model, stream, settings, OUT / name / folder, "cpu", held_out)
     save_file(weights(model), OUT / name / f"weights-{RANK}.safetensors")

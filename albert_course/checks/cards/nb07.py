@@ -10,7 +10,7 @@ from torch.nn.utils import parameters_to_vector
 from albert_course.checks.cards.nb04_gradients import small_batch, small_model
 from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
-from albert_edu.training.settings import PretrainSettings
+from albert_edu.training.settings import TrainSettings
 
 
 def authors_rate(step: int, steps: int, warmup_steps: int, peak: float) -> float:
@@ -71,7 +71,7 @@ def _loss_factors_cases(draw: Draw) -> Cases:
 check_loss_factors = card("notebook 07.3", loss_factors, _loss_factors_cases)
 
 
-def schedule(step: int, settings: PretrainSettings) -> float:
+def schedule(step: int, settings: TrainSettings) -> float:
     """``learning_rate(step, settings) -> float`` for steps 0 to N - 1; ``settings.steps`` is N,
     ``settings.warmup_steps`` is W, ``settings.learning_rate`` the peak. A straight line up, peak /
     W at step 0 and the peak at step W - 1; then one down, the peak at step W and 0 at step N, one
@@ -87,7 +87,7 @@ def _schedule_cases(draw: Draw) -> Cases:
     N, W, peak = draw.integer(14, 20), draw.integer(4, 6), 1 + draw.numpy.random()
 
     def rates(answer, steps, warmup):
-        settings = PretrainSettings(steps=N, learning_rate=peak, warmup_steps=warmup)
+        settings = TrainSettings(steps=N, learning_rate=peak, warmup_steps=warmup)
         return torch.tensor([float(answer(step, settings)) for step in steps], dtype=torch.double)
 
     def moves(answer, *inputs):

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 import torch
 
 from albert_course.checks.engine.comparing import same
+from albert_edu.errors import CourseError
 
 
-class Unusable(TypeError):
+class Unusable(CourseError, TypeError):
     """What was returned cannot be judged; the message says why."""
 
 

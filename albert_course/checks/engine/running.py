@@ -23,8 +23,8 @@ def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited:
         with torch.random.fork_rng(devices=()), torch.enable_grad(), limit():
             torch.manual_seed(seed)
             return question(answer, *inputs)
-    except TookTooLong:
-        return Raised(TookTooLong(f"no answer within {limits.SECONDS} seconds"))
+    except TookTooLong as error:
+        return Raised(error)
     except (Exception, SystemExit) as error:
         lacks_memory = isinstance(error, RuntimeError) and "t allocate memory" in str(error)
         return Raised(MemoryError(str(error)) if lacks_memory else error)

