@@ -19,6 +19,7 @@ FAST = ["-m", "not slow", "--ignore=tests/test_jupyterlab.py", "--ignore=tests/f
 PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 NBVAL += ["--nbval-cell-timeout", "300", "--nbval-kernel-startup-timeout", "120"]
+REVERSE = ["-p", "tests.reverse"]  # and every cell once more, from the last to the first
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
 FIRST = "work/00_start_here.ipynb"  # a copy, so that git sees no change
 ROOT_MAY = ["--allow-root"] if hasattr(os, "getuid") and os.getuid() == 0 else []
@@ -36,7 +37,7 @@ BROWSERS += [r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe"]
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "reproduce": ("lab,paper", [["albert_paper", "reproduce"]]),
     "lab": ("lab,paper", [["albert_course", "start", "00"], LAB]),
-    "test": ("test", [*LINT, [*PYTEST, *NBVAL, "tests", "notebooks"]]),
+    "test": ("test", [*LINT, [*PYTEST, *NBVAL, *REVERSE, "tests", "notebooks"]]),
     "test-fast": ("test", [*LINT, [*PYTEST, *FAST]]),
     "test-lowest": ("test", [[*PYTEST, *FAST]]),
     "test-machines": ("test", [["tests.machines"]]),

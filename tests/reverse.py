@@ -4,12 +4,14 @@
 
 Readers scroll back, type a guess and run one cell again. What it says must not depend on what ran below it. The kernel is
 that of nbval's own run, and each cell is compared with what it said there, on this machine and a moment ago, so that
-cells count whose outputs differ from machine to machine. Two tags excuse a cell: ``once`` for one that cannot or need not
-be repeated, and ``varies`` for one that prints times, which may print other words but must not fail.
+cells count whose outputs differ from machine to machine, and pictures, too. Three tags excuse a cell:
+
+- ``once``: it cannot be repeated, and says so in a comment;
+- ``long``: it takes seconds. That no later cell overwrites a name which it uses is read by tests/test_notebooks.py;
+- ``varies``: it prints times or draws at random, so it must not fail, but may print something else.
 """
 
 import copy
-from collections import defaultdict
 
 import pytest
 from nbval.plugin import IPyNbCell
@@ -23,7 +25,7 @@ class CellAgain(IPyNbCell):
     def runtest(self) -> None:
         """Run the cell, and compare what it says with what it said."""
         tags = self.cell.metadata.get("tags", [])
-        if "once" in tags or self.first.test_outputs is None:
+        if {"once", "long"} & set(tags) or self.first.test_outputs is None:
             pytest.skip("runs once")
         self.options = self.options | {"check": "varies" not in tags}
         self.cell = copy.copy(self.cell)
@@ -38,20 +40,24 @@ class CellAgain(IPyNbCell):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the cells of a notebook behind its last one, in reverse order."""
-    by_notebook = defaultdict(list)
-    for item in items:
-        by_notebook[item.parent].append(item)
-    items.clear()
-    for notebook, members in by_notebook.items():
-        items += members
-        for cell in reversed([item for item in members if isinstance(item, IPyNbCell)]):
-            again = CellAgain.from_parent(
-                notebook,
-                name=f"{cell.name} again",
-                cell_num=cell.cell_num,
-                cell=cell.cell,
-                options=cell.options,
-            )
-            again.first = cell
-            items.append(again)
+    """Put the cells of a notebook once more behind its last one, in reverse order."""
+    planned = []
+    cells: list[IPyNbCell] = []
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        planned.append(item)
+        if isinstance(item, IPyNbCell):
+            cells.append(item)
+        if cells and (following is None or following.parent is not item.parent):
+            planned += [again(cell) for cell in reversed(cells)]
+            cells = []
+    items[:] = planned
+
+
+def again(cell: IPyNbCell) -> CellAgain:
+    """Return the item that runs a cell once more, in the kernel of its notebook."""
+    name = f"{cell.name} again"
+    item = CellAgain.from_parent(
+        cell.parent, name=name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
+    )
+    item.first = cell
+    return item

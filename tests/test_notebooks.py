@@ -1,6 +1,7 @@
 """Stored notebooks are what a reader should find: run from top to bottom, clean, described, and whole."""
 
 import re
+import symtable
 from itertools import pairwise
 from pathlib import Path
 
@@ -90,3 +91,41 @@ def test_every_link_within_the_repository_resolves(path):
     for cell in cells(path, "markdown"):
         for target in re.findall(r"\]\(((?!http|#|mailto)[^)#]+)", cell.source):
             assert (path.parent / target).exists(), target
+
+
+def names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell takes from cells above, also inside functions, and those that it sets.
+
+    >>> [sorted(part) for part in names("y = x + 1\\ndef f(z):\\n    return z + w")]
+    [['w', 'x'], ['f', 'y']]
+    """
+    top = symtable.symtable(source, "cell", "exec")
+    symbols = top.get_symbols()
+    sets = {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
+    takes = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
+    tables = list(top.get_children())
+    while tables:
+        table = tables.pop()
+        takes |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        tables += table.get_children()
+    return takes - sets, sets
+
+
+def test_no_cell_of_a_lesson_uses_a_name_that_a_cell_below_overwrites(path):
+    """A reader scrolls back and runs a cell again; tests/reverse.py does so, but for what takes long.
+
+    What is left blank for the reader, such as ``guess = ...``, is written anew on purpose.
+    """
+    if path.parent.name == "source":
+        return
+    code = [cell.source for cell in cells(path, "code")]
+    blank = set(re.findall(r"^(\w+) = \.\.\.", "\n".join(code), re.MULTILINE))
+    for place, source in enumerate(code):
+        below = set().union(*(names(later)[1] for later in code[place + 1 :]))
+        assert not (names(source)[0] & below) - blank, source
+
+
+def test_a_cell_that_cannot_be_repeated_says_so(path):
+    for cell in cells(path, "code"):
+        if "once" in cell.metadata.get("tags", []):
+            assert re.search(r"#.*\bonce\b", cell.source), cell.source
