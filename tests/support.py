@@ -18,6 +18,8 @@ MIXED = pytest.mark.skipif(
     tuple(map(int, version("datasets").split(".")[:2])) < (4, 7),
     reason="datasets reads columns of two types from 4.7 on",
 )
+# Seconds after which a test gives up on another process. It is a net: a busy machine is no failure.
+HOUR = 3600
 COURSE, PAPER = ("doctor", "start", "notebooks", "assignments"), ("reproduce", "claims", "figure1")
 
 
