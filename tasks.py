@@ -129,7 +129,12 @@ def print_book() -> None:
     options = ["--headless", "--no-pdf-header-footer", "--generate-pdf-document-outline"]
     options += ["--virtual-time-budget=120000", "--print-to-pdf=build/book.pdf"]
     options += ["--no-sandbox"] if ROOT_MAY else []
-    run(browser, *options, page.as_uri())
+    # A browser without a desktop complains at length and prints all the same.
+    Path("build/book.pdf").unlink(missing_ok=True)
+    command = [browser, *options, page.as_uri()]
+    printed = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace")
+    if printed.returncode or not Path("build/book.pdf").exists():
+        sys.exit(f"{browser} could not print the book:\n{printed.stderr}")
 
 
 def write_constraints(python: Path) -> None:

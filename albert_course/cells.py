@@ -7,7 +7,7 @@ a story can be asked about, and a figure comes with its description.
 import io
 import json
 import os
-from types import EllipsisType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import PIL.Image
@@ -17,8 +17,12 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from albert_course.folder import course_folder
+from albert_course.guesses import answer_to
 from albert_edu.errors import InputError
 from albert_edu.text.tasks import SpanExample
+
+if TYPE_CHECKING:
+    import datasets
 
 
 def begin(seed: int = 0, device: str = "cpu") -> None:
@@ -44,22 +48,21 @@ def begin(seed: int = 0, device: str = "cpu") -> None:
     style()
 
 
-def reveal(guess: float | EllipsisType, truth: float, unit: str = "") -> None:
-    """Print the truth beside your guess, and how far they are apart.
+def reveal(guess: object, truth: float, unit: str = "") -> None:
+    """Print whether your guess is right, close, or how far it is away, with the truth.
 
     As long as the cell says ``guess = ...`` there is none, and the number is shown alone.
 
     >>> reveal(..., 1_000, "rows")
     no guess; it is 1,000 rows
+    >>> reveal(1_000, 1_000, "rows")
+    right, it is 1,000 rows
+    >>> reveal("8%", 10, "percent")
+    close: you said 8 percent, it is 10 percent
     >>> reveal(2_000, 1_000, "rows")
-    you said 2,000 rows, it is 1,000 rows (0.5 times your guess)
+    you said 2,000 rows, it is 1,000 rows: your guess is 2 times too large
     """
-    unit = f" {unit}" if unit else ""
-    if guess is ...:
-        print(f"no guess; it is {truth:,}{unit}")
-        return
-    ratio = f" ({truth / guess:.2g} times your guess)" if guess and truth else ""
-    print(f"you said {guess:,}{unit}, it is {truth:,}{unit}{ratio}")
+    print(answer_to(guess, truth, unit))
 
 
 def record(name: str) -> dict:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from albert_edu.analysis.inspect import fill, inspect
 from albert_edu.command_line import run, verbs_of
@@ -12,11 +13,16 @@ from albert_edu.config import PRESETS, AlbertConfig
 from albert_edu.errors import InputError
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.task_heads import TaskModel
+from albert_edu.output import check_empty, try_writing, write_whole
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
+from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.prepare import prepare
 from albert_edu.text.task_rows import read_rows
+from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training import checkpoint, workers
-from albert_edu.training.finetune import finetune, majority, make_ready, task_scores
+from albert_edu.training.finetune import Task, finetune, majority, set_up_task, task_scores
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings, device_settings
 
@@ -71,78 +77,145 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run_pretrain(options) -> None:
+def run_pretrain(options: argparse.Namespace) -> None:
     """Pre-train a model, or go on with it."""
     device = workers.pick_device(options.device)
-    settings = _settings(options, evaluate_every=100, **device_settings(device))
+    settings = TrainSettings(
+        steps=options.steps,
+        learning_rate=options.learning_rate,
+        warmup_steps=_warmup_steps(options),
+        optimizer=options.optimizer,
+        accumulate=options.accumulate,
+        gradient_checkpointing=options.gradient_checkpointing,
+        checkpoint_every=options.checkpoint_every,
+        evaluate_every=100,
+        seed=options.seed,
+        **device_settings(device),
+    )
+    is_main = workers.is_main_worker()
     checkpoint.check_free(options.out)
+    if is_main:
+        try_writing(options.out)  # before the text is prepared, which takes minutes
     text = prepare(options.corpus, options.vocab_size)
-    sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
-    config = AlbertConfig.named(options.preset, **sizes)
-    shape = (text.tokenizer, options.objective, options.batch_size, options.sequence_length)
-    stream = PretrainingStream(text.train, *shape, seed=options.seed)
-    held_out = PretrainingStream(text.held_out, *shape, seed=options.seed + EVAL_SEED_OFFSET)
-    if workers.is_main_worker():
+    stream = _stream(options, text.train, text.tokenizer, options.seed)
+    held_out = _stream(options, text.held_out, text.tokenizer, options.seed + EVAL_SEED_OFFSET)
+    if is_main:
         print(f"training: {text.train}\nheld out: {text.held_out}")
         print(f"{stream.sampler.coverage:.1%} of the training text fits into pairs.", flush=True)
     torch.manual_seed(options.seed)
-    model = AlbertForPretraining(config)
+    sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
+    model = AlbertForPretraining(AlbertConfig.named(options.preset, **sizes))
+    if is_main:
+        try_writing(options.out, 4 * _bytes_of(model))  # weights, and a checkpoint with two moments
     history = pretrain(model, stream, settings, options.out / "checkpoints", device, held_out)
-    if workers.is_main_worker():
-        interchange.save_pretrained(model, text.tokenizer, options.out)
+    if not is_main:
+        return
+
+    def write(folder: Path) -> None:
+        interchange.save_pretrained(model, text.tokenizer, folder)
         lines = [json.dumps(record) + "\n" for record in history.records]
-        (options.out / "metrics.jsonl").write_text("".join(lines))
-        print(f"model: {options.out}\n{history.verdict()}")
-        if options.objective != "none" and options.steps:
-            accuracy = history.last("held_out_sentence_order_accuracy")
-            print(f"held-out order accuracy: {accuracy:.3f} (chance: 0.500)")
+        (folder / "metrics.jsonl").write_text("".join(lines))
+
+    kept, _ = write_whole(options.out, write)
+    print(f"model: {kept}\n{history.verdict()}")
+    if options.objective != "none" and options.steps:
+        accuracy = history.last("held_out_sentence_order_accuracy")
+        print(f"held-out order accuracy: {accuracy:.3f} (chance: 0.500)")
 
 
-def run_finetune(options) -> None:
+def run_finetune(options: argparse.Namespace) -> int:
     """Fine-tune a model on a task, print its scores and keep it where ``--out`` says."""
-    out, settings = options.out, _settings(options)
-    if out and out.exists() and any(out.iterdir()):
-        raise InputError(f"{out} is not empty. Give another --out.")
+    out = options.out
+    settings = TrainSettings(
+        steps=options.steps,
+        learning_rate=options.learning_rate,
+        warmup_steps=_warmup_steps(options),
+        seed=options.seed,
+    )
+    if out:
+        check_empty(out)
+        try_writing(out)
     torch.manual_seed(options.seed)
     train = read_rows(options.data[0])
     test = read_rows(options.data[1], like=train)
-    model, tokenizer = interchange.load_pretrained(options.model, required=["tokenizer"])
+    model, tokenizer = _load(options.model, "tokenizer")
     S = min(options.sequence_length, model.config.max_positions)
-    task, learn, unseen = make_ready(model, tokenizer, train, test, S)
+    task, learn, unseen = set_up_task(model, tokenizer, train, test, S)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to test, of {S} tokens")
     if train.class_names:
         print(f"classes: {', '.join(train.class_names)}", flush=True)
     task.to(workers.pick_device(options.device))
-    finetune(task, learn, settings, options.batch_size, "finetune")
-    scores, guess = task_scores(task, unseen), majority(task, learn, unseen)
-    for name, score in scores.items():
-        print(f"{name}: {score:.3f} (majority baseline: {guess[name]:.3f})")
     if out:
-        kind = interchange.save_pretrained(task, tokenizer, out, train.class_names)
-        used = settings.trajectory() | {"batch_size": options.batch_size}
-        record = {"scores": scores, "majority_baseline": guess, "settings": used}
-        (out / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
-        print(f'model: {out}; transformers reads it: AutoModel{kind}.from_pretrained("{out}")')
+        try_writing(out, _bytes_of(task))
+    finetune(task, learn, settings, options.batch_size, "finetune")
+    if not out:
+        _print_scores(task, learn, unseen, train.class_names)
+        return 0
+
+    def write(folder: Path) -> str:
+        return interchange.save_pretrained(task, tokenizer, folder, train.class_names)
+
+    kept, kind = write_whole(out, write)  # before anything else, which might fail
+    record = _print_scores(task, learn, unseen, train.class_names)
+    record["settings"] = settings.trajectory() | {"batch_size": options.batch_size}
+    (kept / "finetune.json").write_text(json.dumps(record, indent=1) + "\n")
+    print(f'model: {kept}; transformers reads it: AutoModel{kind}.from_pretrained("{kept}")')
+    return 0 if kept == out else 2
 
 
-def run_fill(options) -> None:
+def _print_scores(task: TaskModel, learn: Task, unseen: Task, class_names: list[str]) -> dict:
+    """Print each score beside its baseline, and return them all."""
+    scores = task_scores(task, unseen)
+    baseline = majority(task, learn, unseen)
+    record: dict = {"scores": scores, "majority_baseline": baseline}
+    for name, score in scores.items():
+        line = f"{name}: {score:.3f} (majority baseline: {baseline[name]:.3f})"
+        if name == "f1" and class_names:
+            record["f1_class"] = class_names[1]
+            line += f", of the class {class_names[1]}"
+        print(line)
+    return record
+
+
+def run_fill(options: argparse.Namespace) -> None:
     """Print the guesses for each [MASK], one line per mask."""
-    model, tokenizer = interchange.load_pretrained(
-        options.model,
-        required=["tokenizer", "masked_token_head"],  # all guesses of a new head would be noise
-    )
+    # A new head would guess noise.
+    model, tokenizer = _load(options.model, "tokenizer", "masked_token_head")
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
 
-def run_inspect(options) -> None:
+def run_inspect(options: argparse.Namespace) -> None:
     """Print what ``analysis.inspect`` says."""
     print(inspect(*interchange.load_pretrained(options.model)))
 
 
-def _settings(options, **usual) -> TrainSettings:
-    """The settings whose fields are options of the same name; they warm up over a tenth."""
-    usual["warmup_steps"] = options.steps // 10
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    named = TrainSettings.__annotations__.keys() & given
-    return TrainSettings(**usual | {name: given[name] for name in named})
+def _load(name: str, *required: interchange.Part) -> tuple[AlbertForPretraining, Tokenizer]:
+    """Return a model and its tokenizer, of which these parts must be there."""
+    model, tokenizer = interchange.load_pretrained(name, required)
+    if tokenizer is None:
+        raise InputError(f"{name} has no tokenizer.")
+    return model, tokenizer
+
+
+def _stream(
+    options: argparse.Namespace, corpus: TokenizedCorpus, tokenizer: AlbertTokenizer, seed: int
+) -> PretrainingStream:
+    return PretrainingStream(
+        corpus,
+        tokenizer,
+        objective=options.objective,
+        batch_size=options.batch_size,
+        sequence_length=options.sequence_length,
+        seed=seed,
+    )
+
+
+def _warmup_steps(options: argparse.Namespace) -> int:
+    """The steps that were asked for, or a tenth of all."""
+    return options.steps // 10 if options.warmup_steps is None else options.warmup_steps
+
+
+def _bytes_of(model: nn.Module) -> int:
+    """How much room the weights of a model take."""
+    return sum(p.numel() * p.element_size() for p in model.parameters())

@@ -1,5 +1,6 @@
 """Bad input becomes one sentence that names its cause: for what is in a file, and on the screen."""
 
+import errno
 import json
 import os
 import re
@@ -104,11 +105,16 @@ def parse_json(text: str, place: str = "it", **options) -> object:
 def explain(error: Exception) -> str:
     """Return an error as one sentence; the trace of one that nobody expects goes into a file.
 
-    Expected are a CourseError, the errors of the system, and a package that is missing. Under
-    torchrun, the end of another worker is told as what it is.
+    Expected are a CourseError, the errors of the system, and a package that is missing. Too little
+    memory, and under torchrun the end of another worker, are told as what they are.
     """
-    if isinstance(error, CourseError | OSError | MemoryError):
-        return f"{type(error).__name__}: {str(error) or 'there is not enough memory.'}"
+    if lacks_memory(error):
+        return (
+            "There is not enough memory. A smaller --batch-size or --sequence-length needs less, "
+            "as does pretrain with --accumulate or --gradient-checkpointing, and a smaller model."
+        )
+    if isinstance(error, CourseError | OSError):
+        return f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError):
         command = f"{sys.executable} -m pip install -e '.[test]'"
         return f"{error.name} is not installed. In the course's folder, run: {command}"
@@ -118,6 +124,17 @@ def explain(error: Exception) -> str:
     if another_worker_ended(error):
         what = "Another worker has ended. The same command goes on from the newest checkpoint"
     return f"{what}; the trace is in {file.name}."
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Whether this is how Python, the system or torch, on a CPU or a card, run out of memory."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    words = "out of memory|can't allocate|cannot allocate|ALLOC_FAILED|bad_alloc|bad allocation"
+    is_torchs = isinstance(error, RuntimeError) and not isinstance(error, CourseError)
+    return is_torchs and re.search(words, str(error), re.IGNORECASE) is not None
 
 
 def another_worker_ended(error: Exception) -> bool:

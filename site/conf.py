@@ -10,9 +10,15 @@ import re
 import shutil
 import sys
 import tomllib
+from html import escape
 from pathlib import Path
 
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
 sys.path.insert(0, str(Path(__file__).parent))
+import preview
 from slides import with_breaks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,7 +38,8 @@ if tags.has("book"):
 project = html_title = "ALBERT, built and measured"
 root_doc = "README"
 include_patterns = ["README.md", *" ".join(PAGES.values()).split()]
-extensions = ["myst_nb", "sphinx.ext.apidoc", "sphinx.ext.autodoc", "sphinx_revealjs"]
+extensions = ["myst_nb", "sphinx.ext.apidoc", "sphinx.ext.autodoc"]
+extensions += ["sphinx_copybutton", "sphinx_revealjs"]
 suppress_warnings = ["myst.xref_missing", "misc.highlighting_failure"]
 nb_execution_mode = "off"
 nb_mime_priority_overrides = [
@@ -52,8 +59,15 @@ html_theme = "furo"
 html_static_path, html_css_files = ["static"], ["course.css"]
 if tags.has("book"):
     html_css_files.append("book.css")
+html_favicon = "static/favicon.svg"
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
+# What a cell prints is not to be copied; of an example in the library, the lines after >>> are.
+copybutton_selector = "div.highlight:not(.cell_output *) pre"
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 html_copy_source = html_show_copyright = False
 if URLS:
+    html_baseurl = URLS["Site"]
     html_theme_options = {
         "source_repository": URLS["Repository"],
         "source_branch": "main",
@@ -61,6 +75,7 @@ if URLS:
     }
 revealjs_style_theme = "white"
 revealjs_static_path, revealjs_css_files = ["static"], ["slides.css"]
+revealjs_js_files = ["slides.js"]
 revealjs_script_conf = {"width": 1280, "height": 720, "margin": 0.02, "center": False}
 revealjs_script_conf |= {"slideNumber": True, "hash": True, "transition": "none"}
 mathjax_path = "mathjax/tex-mml-chtml.js"
@@ -119,18 +134,65 @@ def with_words_of_myst(notebook: dict, path: Path) -> dict:
     return notebook
 
 
+class TermsOfLessons(SphinxTransform):
+    """Put the terms that a lesson introduces, in bold, into the index that a search reads."""
+
+    default_priority = 800  # before Sphinx collects the index
+
+    def apply(self) -> None:
+        """Add an entry before each bold term of one to three words, the first time it is bold."""
+        if not re.match(r"notebooks/(optional/)?\d", self.env.docname):
+            return
+        found = set()
+        for strong in list(self.document.findall(nodes.strong)):
+            term = strong.astext()
+            is_term = re.fullmatch(r"[A-Za-z][\w-]*( [\w-]+){0,2}", term) and len(term) > 2
+            if not is_term or term.lower() in found or strong.parent[0] is strong:
+                continue  # what begins a paragraph is a label, such as "The problem"
+            found.add(term.lower())
+            target = nodes.make_id(f"term-{term}")
+            entry = addnodes.index(entries=[("single", term, target, "main", None)])
+            strong["ids"].append(target)
+            strong.parent.insert(strong.parent.index(strong), entry)
+
+
+def describe(app, pagename: str, template: str, context: dict, doctree) -> None:
+    """Say in the head of a page what it is about: for search engines, and for who gets a link.
+
+    The words are those of its first paragraph. The picture needs the whole address of the site,
+    which nobody knows before it is published.
+    """
+    if doctree is None:
+        return
+    paragraphs = (" ".join(part.astext().split()) for part in doctree.findall(nodes.paragraph))
+    first = next((words for words in paragraphs if words.count(" ") >= 8), project)
+    words = first if len(first) <= 200 else first[:200].rpartition(" ")[0] + " ..."
+    said = {"og:title": context["title"] or project, "og:description": words, "og:type": "article"}
+    said["og:site_name"] = project
+    if URLS:
+        said["og:url"] = f"{URLS['Site']}{pagename}.html"
+        said["og:image"] = f"{URLS['Site']}_static/preview.png"
+    lines = [f'<meta name="description" content="{escape(words)}" />']
+    lines += [f'<meta property="{key}" content="{escape(text)}" />' for key, text in said.items()]
+    lines.append('<meta name="twitter:card" content="summary_large_image" />')
+    context["metatags"] += "\n" + "\n".join(lines)
+
+
 def finish(app, error) -> None:
-    """Bring MathJax along, and the name of the front page that a server looks for."""
+    """Bring MathJax, the picture of a link, and the front page by the name servers look for."""
+    if error:  # there is nothing to finish, and what went wrong is told already
+        return
     package = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
     fonts = "output/chtml/fonts/woff-v2"
     target = app.outdir / "_static" / "mathjax"
     shutil.copytree(package / "static/mathjax" / fonts, target / fonts, dirs_exist_ok=True)
     shutil.copy(package / "static/mathjax/tex-mml-chtml.js", target)
     if app.builder.name == "html":
+        preview.draw(app.outdir / "_static" / "preview.png")
         shutil.copy(app.outdir / "README.html", app.outdir / "index.html")
 
 
-def escape(app, what, name, thing, options, lines: list[str]) -> None:
+def keep_signs(app, what, name, thing, options, lines: list[str]) -> None:
     """Leave norms like ``|w|`` and stars as they stand: our docstrings are for people first."""
     if lines and lines[0].startswith("Alias for field number"):  # namedtuple's own words
         lines.clear()
@@ -139,6 +201,8 @@ def escape(app, what, name, thing, options, lines: list[str]) -> None:
 
 
 def setup(app) -> None:
-    app.connect("autodoc-process-docstring", escape)
+    app.connect("autodoc-process-docstring", keep_signs)
     app.connect("source-read", prepare)
+    app.connect("html-page-context", describe)
     app.connect("build-finished", finish)
+    app.add_transform(TermsOfLessons)

@@ -2,22 +2,15 @@
 
 import importlib
 import json
-from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
-import pytest
 import torch
 from torch import nn
 
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 
-# Of a column of two types it says only that the file cannot be used, and names no row.
-MIXED = pytest.mark.skipif(
-    tuple(map(int, version("datasets").split(".")[:2])) < (4, 7),
-    reason="datasets reads columns of two types from 4.7 on",
-)
 COURSE, PAPER = ("doctor", "start", "notebooks", "assignments"), ("reproduce", "claims", "figure1")
 
 

@@ -32,7 +32,16 @@ USERS = {
     "tests": ["test"],
 }
 FOLDERS = ("albert_edu", "albert_course", "albert_paper", "notebooks", "site", "figures", "tests")
-OURS = {"albert_edu", "albert_course", "albert_paper", "figures", "tests", "tasks", "slides"}
+OURS = {
+    "albert_edu",
+    "albert_course",
+    "albert_paper",
+    "figures",
+    "tests",
+    "tasks",
+    "slides",
+    "preview",
+}
 IMPORTED_IN = importlib.metadata.packages_distributions()
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
+import PIL.Image
 import pytest
 
 import tasks
@@ -17,6 +19,7 @@ import tasks
 pytest.importorskip("myst_nb", reason="the extra [site] is not installed")
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
+CHROMIUM = next(filter(None, map(shutil.which, tasks.BROWSERS)), None)
 
 
 class Page(HTMLParser):
@@ -52,6 +55,17 @@ def site(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def pages(site) -> dict[Path, Page]:
     return {path: Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not CHROMIUM:
+        pytest.skip("no Chromium here")
+    from playwright.sync_api import sync_playwright
+
+    options = ["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=options)
 
 
 def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_that_exist(pages):
@@ -93,19 +107,105 @@ def test_every_image_is_described_and_the_front_page_has_the_name_that_servers_l
     assert "index.html" in {path.name for path in pages}
 
 
-def test_a_lesson_becomes_slides_each_heading_on_one_of_its_own(tmp_path):
-    page = tasks.lesson("04")
-    to = ["-D", f"root_doc={page}", "-D", f"include_patterns={page}.ipynb", ROOT, tmp_path]
+def test_a_page_says_in_its_head_what_it_is_about(site):
+    described = {}
+    for path in site.glob("notebooks/**/[0-9]*.html"):
+        text = path.read_text("utf-8")
+        described[path] = re.search('<meta name="description" content="([^"]+)"', text)[1]
+        assert f'property="og:description" content="{described[path]}"' in text
+        assert "favicon.svg" in text
+    assert len(described) > 20 and len(set(described.values())) == len(described)
+    assert all(40 <= len(words) <= 210 for words in described.values()), described
+
+
+def test_a_link_to_the_published_site_brings_a_picture_of_the_size_that_others_show(site):
+    with PIL.Image.open(site / "_static" / "preview.png") as picture:
+        assert picture.size == (1200, 630)
+    conf = (ROOT / "site" / "conf.py").read_text()
+    assert "_static/preview.png" in conf
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_drawings_are_light_in_the_light_and_dark_in_the_dark_and_only_code_can_be_copied(
+    scheme, site, browser
+):
+    page = browser.new_page(color_scheme=scheme)
+    page.goto((site / "notebooks" / "02_one_layer.html").as_uri())
+    page.wait_for_selector("button.copybtn")
+    filters = page.eval_on_selector_all(
+        ".content img", "images => images.map(image => getComputedStyle(image).filter)"
+    )
+    assert len(filters) > 5
+    assert {found.startswith("invert") for found in filters} == {scheme == "dark"}
+    count = "(selector) => document.querySelectorAll(selector).length"
+    assert page.evaluate(count, ".cell_input button.copybtn") > 15
+    assert page.evaluate(count, ".cell_output pre") > 10
+    assert page.evaluate(count, ".cell_output button.copybtn") == 0
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        ("LAMB", "notebooks/07_pretraining"),
+        ("residual", "notebooks/02_one_layer"),
+        ("embedding", "notebooks/03_factorised_embeddings"),
+        ("masking", "notebooks/05_masked_tokens"),
+        ("layer_plan", "site/library/albert_edu.model"),
+        ("AlbertConfig", "site/library/albert_edu"),
+    ],
+)
+def test_a_search_shows_the_lesson_first_and_for_a_name_of_the_library_its_page(
+    asked, first, site, browser
+):
+    page = browser.new_page()
+    page.goto(f"{(site / 'search.html').as_uri()}?q={asked}")
+    link = page.wait_for_selector("ul.search li a").get_attribute("href")
+    assert link.startswith(f"{first}.html"), link
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def slides(tmp_path_factory) -> Path:
+    """The slides of lesson 07, which has the fullest ones."""
+    folder, page = tmp_path_factory.mktemp("slides"), tasks.lesson("07")
+    to = ["-D", f"root_doc={page}", "-D", f"include_patterns={page}.ipynb", ROOT, folder]
     command = [sys.executable, "-m", *tasks.SLIDES]
-    command[command.index("build/doctrees-slides")] = tmp_path / "trees"
+    command[command.index("build/doctrees-slides")] = folder / "trees"
     subprocess.run([*command, *to], cwd=ROOT, check=True)
-    slides = (tmp_path / f"{page}.html").read_text("utf-8")
-    shown = re.findall(r"<section\b[^>]*>\s*<h[12]>([^<]+)", slides)
-    cells = json.loads((ROOT / f"{page}.ipynb").read_text("utf-8"))["cells"]
+    return folder / f"{page}.html"
+
+
+def test_a_lesson_becomes_slides_each_heading_on_one_of_its_own(slides):
+    shown = re.findall(r"<section\b[^>]*>\s*<h[12]>([^<]+)", slides.read_text("utf-8"))
+    notebook = (ROOT / "notebooks" / slides.name).with_suffix(".ipynb")
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
     prose = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     headings = re.findall(r"^##? (.+)$", prose, re.MULTILINE)
     assert list(dict.fromkeys(shown)) == headings and len(shown) > 2 * len(headings)
-    assert not [url for url in Page(tmp_path / f"{page}.html").loaded if urlsplit(url).netloc]
+    assert not [url for url in Page(slides).loaded if urlsplit(url).netloc]
+
+
+HEIGHTS = """async () => {
+  const heights = [];
+  for (const slide of Reveal.getSlides()) {
+    const place = Reveal.getIndices(slide);
+    Reveal.slide(place.h, place.v);
+    await new Promise(done => setTimeout(done, 60));
+    heights.push(slide.scrollHeight);
+  }
+  return heights;
+}"""
+
+
+def test_what_stands_on_a_slide_can_be_seen_without_scrolling(slides, browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(slides.as_uri())
+    page.wait_for_function("window.Reveal?.isReady() && window.MathJax?.startup?.promise")
+    page.evaluate("() => window.MathJax.startup.promise.then(() => null)")
+    heights = page.evaluate(HEIGHTS)
+    assert len(heights) > 20 and max(heights) <= 720, heights
+    page.close()
 
 
 def test_slides_keep_every_word_of_a_notebook_and_have_no_empty_one():

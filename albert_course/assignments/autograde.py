@@ -15,33 +15,37 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
+from nbgrader.converters import Autograde
+from nbgrader.preprocessors import Execute
 from sqlalchemy import Engine, event
 from traitlets.config import Config, PyFileConfigLoader
 
 from albert_course.assignments.build import configuration
+from albert_course.assignments.execute import CELL, MESSAGES, START, NotGraded, RunSubmission
 from albert_course.assignments.wall import KERNEL, SAYS, find_wall, install_kernel, limit_memory
 
+LOCKED = 900  # seconds that a write waits for the other processes' writes
 ERROR = re.compile(r"^ *[\w.]*(?:Error|Exception): .+", re.MULTILINE)
+NOT_GRADED = re.compile(rf"^ *[\w.]*{NotGraded.__name__}: (.+)", re.MULTILINE)
 CONFIG = '''"""nbgrader's settings here, for its own commands and `grade`. Yours to change."""
 
 from albert_course.assignments.autograde import configure
 
 c = get_config()
-# Another seed would ask the rest of the class other questions. The seconds are those of a whole
-# submission. With wall="bwrap" nothing is graded where bubblewrap does not work.
-configure(c, __file__, seed={seed}, seconds=300, wall="")
-c.Execute.timeout = 60  # seconds of a cell
+# Another seed would ask the rest of the class other questions. The seconds are those that a whole
+# submission may compute. With wall="bwrap" nothing is graded where bubblewrap does not work.
+configure(c, __file__, seed={seed}, seconds=900, wall="")
 
 # Who is late, by the due date that `nbgrader db assignment add` gives, loses nothing or all points:
 # c.LateSubmissionPlugin.penalty_method = "zero"
 '''
 
 
-def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory=2 << 30) -> None:
+def configure(config: Config, file: str, seed: int, seconds=900, wall="", memory=2 << 30) -> None:
     """Set nbgrader to grade in the folder of ``file``, and write its kernel.
 
-    A submission may take ``seconds`` in all, and ``memory`` bytes beyond torch's own. ``wall`` is
-    one of SAYS, or "" for the best that works.
+    A submission may compute for ``seconds`` in all, and take ``memory`` bytes beyond torch's own.
+    ``wall`` is one of SAYS, or "" for the best that works.
     """
     programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
@@ -49,13 +53,20 @@ def configure(config: Config, file: str, seed: int, seconds=300, wall="", memory
     wall = wall or find_wall(folder)
     install_kernel(wall, seconds, memory, folder, str(seed))
     config.merge(configuration())
-    config.Submission.update(seconds=seconds, memory=memory, says=SAYS[wall])  # for ``grade``
+    config.Submission.update(memory=memory, says=SAYS[wall])  # for ``grade``
     config.CourseDirectory.root = str(Path(file).resolve().parent)
     config.OverwriteCells.add_missing_cells = True
     config.IgnorePattern.enabled = True  # otherwise a warning on stderr would cost all points
     config.IgnorePattern.pattern = r"[\s\S]"
+    steps = Autograde.autograde_preprocessors.default()
+    config.Autograde.autograde_preprocessors = [
+        RunSubmission if step is Execute else step for step in steps
+    ]
     config.Execute.kernel_name = KERNEL
-    config.Execute.startup_timeout = 120
+    config.Execute.startup_timeout = START
+    config.Execute.timeout = CELL
+    config.Execute.iopub_timeout = MESSAGES
+    config.Execute.interrupt_on_timeout = False  # an error of the clock ends the submission
     config.Execute.shutdown_kernel = "immediate"
     if wall == "bwrap":  # it has no network, so messages go through files
         config.KernelManager.transport = "ipc"
@@ -78,8 +89,11 @@ def nbgrader_api(course: Path) -> NbGraderAPI:
 
 def failure(outcome: dict) -> str:
     """Return why nbgrader could not do something, or ""."""
-    errors = ERROR.findall(outcome["log"]) or ["nbgrader could not do it"]
-    return "" if outcome["success"] else errors[0].strip()[:200]
+    if outcome["success"]:
+        return ""
+    log = outcome.get("log", "")
+    errors = NOT_GRADED.findall(log) or ERROR.findall(log) or ["nbgrader could not do it"]
+    return errors[0].strip()[:200]
 
 
 def autograde(
@@ -92,13 +106,13 @@ def autograde(
     tempfile.tempdir = str(folder)
     api = nbgrader_api(course)
     limit_memory(api.config.Submission.memory)
-    event.listen(Engine, "connect", _wait_for_the_others)
     sender.send(
         failure(api.autograde(assignment, student))
         or failure(api.generate_feedback(assignment, student))
     )
 
 
+@event.listens_for(Engine, "connect")
 def _wait_for_the_others(connection, _) -> None:
     """Submissions are graded at the same time and write to one gradebook."""
-    connection.execute("pragma busy_timeout = 120000")
+    connection.execute(f"pragma busy_timeout = {LOCKED * 1000}")

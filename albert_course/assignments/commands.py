@@ -30,12 +30,21 @@ def run_build(options) -> None:
 def run_grade(options) -> int:
     """Grade a folder; 1 if something that was handed in could not be graded."""
     from albert_course.assignments.grade import grade_folder
+    from albert_course.assignments.report import name_missing
+    from albert_course.assignments.submissions import MISSING
 
-    sources, failed = course_folder() / "notebooks" / "assignments" / "source", 0
+    sources = course_folder() / "notebooks" / "assignments" / "source"
     names = tuple(options.assignment or [""])
+    failed = 0
+    missing: dict[str, list[str]] = {}  # students by assignment
     for outcome in grade_folder(options.folder, options.out, sources, names, options.again):
-        failed += outcome.problem not in ("", "missing")
+        if outcome.problem == MISSING:
+            missing.setdefault(outcome.assignment, []).append(outcome.student)
+            continue
+        failed += bool(outcome.problem)
         print(outcome, flush=True)
+    for assignment, students in missing.items():
+        print(f"{assignment}, {name_missing(students)}")
     print(f"Scores are in {options.out / 'scores.csv'}, pages in {options.out / 'feedback'}.")
     return 1 if failed else 0
 

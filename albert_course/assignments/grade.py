@@ -5,28 +5,24 @@ pages are nbgrader's own, and so are the tools that work on them.
 """
 
 import hashlib
-import json
-import multiprocessing
 import os
-import secrets
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from nbgrader.api import Gradebook
-from nbgrader.apps import NbGraderAPI
-
-from albert_course.assignments import SEED_VARIABLE, SOURCES
-from albert_course.assignments.autograde import CONFIG, autograde, failure, nbgrader_api
+from albert_course.assignments import SOURCES
+from albert_course.assignments.course import LATE, add_assignment, due_time, open_course, open_late
+from albert_course.assignments.mend import Unreadable, mend
+from albert_course.assignments.process import grade_apart
+from albert_course.assignments.records import INTERRUPTED, Record, read_records, write_record
 from albert_course.assignments.scores import write_scores
-from albert_course.assignments.submissions import Unreadable, find_submissions, mend
-from albert_edu.errors import FileError, InputError, RunError, errors_about, read_json
+from albert_course.assignments.submissions import MISSING, check_file, find_submissions
+from albert_course.checks.engine.limits import BUSY
+
+STANDS = "handed in again, late: both are graded, and what was in time counts"
 
 
 class Outcome(NamedTuple):
@@ -38,8 +34,18 @@ class Outcome(NamedTuple):
     note: str  # what was mended
 
     def __str__(self) -> str:
-        note = f" ({self.note})" if self.note and not self.problem else ""
+        note = f" ({self.note})" if self.note else ""
         return plain(f"{self.assignment}, {self.student}: {self.problem or 'graded'}{note}")
+
+
+class Job(NamedTuple):
+    """A notebook to grade, unless its grade is there already."""
+
+    course: Path  # where its grade goes
+    student: Path
+    submitted: Path
+    source: Path
+    before: Record  # what is known of it
 
 
 def grade_folder(
@@ -51,148 +57,144 @@ def grade_folder(
 ) -> Iterator[Outcome]:
     """Grade what is in ``folder``; yield what became of a submission as soon as that is written.
 
-    ``course`` receives gradebook.db, scores.csv, state.json and feedback/STUDENT/NAME/. A
-    submission is graded again when it or its source has changed, or with ``again``. Which wall
-    stands around the submissions is said on stderr.
+    ``course`` receives gradebook.db, scores.csv and feedback/STUDENT/NAME/. A submission is graded
+    again when it or its source has changed, or with ``again``. What was handed in again after the
+    due date is graded in the course ``late`` inside. Which wall stands around the submissions is
+    said on stderr.
     ``assignments`` are beginnings of names, such as "04"; by default all that anybody handed in.
     ValueError for a folder without submissions, RuntimeError for a source that nbgrader refuses.
     """
-    students, paths = find_submissions(folder, sources, assignments)
-    state = read_state(course)
+    students, paths = find_submissions(folder, sources, assignments, course)
     api = open_course(course)
-    limits = api.config.Submission
-    print(limits.says, file=sys.stderr)
-    pool = ThreadPoolExecutor(_cores())
+    print(api.config.Submission.says, file=sys.stderr)
     try:
         for path in paths:
             add_assignment(api, course, path)
-            graded, work = state.setdefault(path.stem, {}), {}
-            for student in students:
-                before = {} if again else graded.get(student.name, {})
-                task = grade_one, course, student / path.name, path, limits.seconds, before
-                work[pool.submit(*task)] = student.name
-            for done in as_completed(work):
-                if result := done.result():
-                    graded[work[done]] = result
-                    (course / "state.json").write_text(json.dumps(state, indent=1), "utf-8")
-                    yield Outcome(path.stem, work[done], result["problem"], result["note"])
+            jobs = find_jobs(course, students, path, due_time(api, path.stem))
+            yield from grade_all(jobs, again)
+    finally:
+        write_scores(course)
+        if (course / LATE).exists():
+            write_scores(course / LATE)
+
+
+def find_jobs(course: Path, students: list[Path], source: Path, due: float | None) -> list[Job]:
+    """Return what there is to grade for one assignment."""
+    records = read_records(course).get(source.stem, {})
+    jobs: list[Job] = []
+    late = None
+    for student in students:
+        record = records.get(student.name, Record())
+        submitted = student / source.name
+        kept = kept_copy(course, student.name, source)
+        if not late_again(submitted, record, due):
+            jobs.append(Job(course, student, submitted, source, record))
+            continue
+        jobs.append(Job(course, student, kept, source, record))
+        if answers_of(submitted, source) != record.answers:
+            late = late or open_late(course, source)
+            other = read_records(late).get(source.stem, {}).get(student.name, Record())
+            jobs.append(Job(late, student, submitted, source, other))
+    return jobs
+
+
+def late_again(submitted: Path, record: Record, due: float | None) -> bool:
+    """Return whether a file is late, and another of this student was graded that was in time."""
+    if due is None or not record.graded or record.time > due or not os.path.lexists(submitted):
+        return False
+    return os.lstat(submitted).st_mtime > due
+
+
+def kept_copy(course: Path, student: str, source: Path) -> Path:
+    """Return where nbgrader finds what a student handed in."""
+    return course / "submitted" / student / source.stem / source.name
+
+
+def grade_all(jobs: list[Job], again: bool) -> Iterator[Outcome]:
+    """Grade at the same time as many as there are cores.
+
+    Where a clock ran out that may be the machine's fault, a submission is graded once more, alone.
+    """
+    pool = ThreadPoolExecutor(_cores())
+    work = {pool.submit(grade_one, job, again): job for job in jobs}
+    busy = []
+    try:
+        for done in as_completed(work):
+            outcome = done.result()
+            if outcome and BUSY in outcome.problem:
+                busy.append(work[done])
+            elif outcome:
+                yield outcome
     finally:
         pool.shutdown(cancel_futures=True)
-        with api.gradebook as gradebook:
-            write_scores(gradebook, state, course / "scores.csv")
+    for job in busy:
+        if outcome := grade_one(job, again):
+            yield outcome
 
 
-def open_course(course: Path) -> NbGraderAPI:
-    """Make the folder an nbgrader course, if it is none yet, and open it.
-
-    The grading seed is the environment's, else one that is drawn, so that a course asks all its
-    students the same numbers. FileError for a folder without our settings that holds anything but
-    a gradebook, in which a person may have set due dates: some of it might be overwritten.
-    """
-    course.mkdir(parents=True, exist_ok=True)
-    settings = course / "nbgrader_config.py"
-    if not settings.exists():
-        found = {path.name for path in course.iterdir() if path.name[0] != "."}
-        if found := found - {"gradebook.db"}:
-            raise FileError(f"{course} holds {min(found)}, and no grades: give another --out.")
-        seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbelow(1_000_000) + 1)
-        settings.write_text(CONFIG.format(seed=seed))
-    with errors_about(
-        settings, FileError, "Mend it: it should call configure with this class's seed."
-    ):
-        api = nbgrader_api(course)
-        if "Submission" not in api.config.keys():
-            raise InputError("without configure, nothing would stand around a submission")
-        return api
-
-
-def read_state(course: Path) -> dict[str, dict[str, dict]]:
-    """Return what is known of each submission, by assignment and student.
-
-    ``problem`` is why it has no grade, "" if it has one; ``note`` what was mended; ``content`` the
-    hash of what was graded, and by what source. A grade without its page was interrupted.
-    """
-    place, book = course / "state.json", course.resolve() / "gradebook.db"
-    if not (place.exists() and book.exists()):
-        return {}
-    with (
-        errors_about(book, FileError, "Put a copy back."),
-        Gradebook(f"sqlite:///{book}") as gradebook,
-    ):
-        graded = {(a.name, s.student_id) for a in gradebook.assignments for s in a.submissions}
-    state = read_json(place, FileError)
-    with errors_about(place, FileError):
-        for assignment, students in state.items():
-            for student, one in students.items():
-                page = _page(course, student, assignment)
-                if not (one["problem"] or (page.exists() and (assignment, student) in graded)):
-                    one["problem"] = "its grading was interrupted, or its grade lost: grade again"
-    return state
-
-
-def add_assignment(api: NbGraderAPI, course: Path, path: Path) -> None:
-    """Put a source notebook with its hidden tests into the gradebook."""
-    target = course / "source" / path.stem / path.name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(path, target)
-    if why := failure(api.generate_assignment(path.stem)):
-        raise RunError(f"nbgrader refuses {path.name}: {why} Another --out begins anew.")
-
-
-def grade_one(
-    course: Path, submitted: Path, source: Path, seconds: int, before: dict
-) -> dict | None:
-    """Grade one submission; return what is known of it, None if that is known from ``before``."""
-    student, assignment = submitted.parent.name, source.stem
-    result = {"problem": "", "note": "", "content": ""}
+def grade_one(job: Job, again: bool) -> Outcome | None:
+    """Grade one submission, and record it; return None if there is nothing new."""
+    student, assignment = job.student.name, job.source.stem
+    record = Record(note=STANDS if job.course.name == LATE else "")
     try:
-        text, result["note"] = mend(submitted, source)
-        result["content"] = hashlib.sha256(text.encode() + source.read_bytes()).hexdigest()
-        if result["content"] == before.get("content") and not before["problem"]:
+        submitted = find_file(job)
+        text, note = mend(submitted, job.source)
+        note = "; ".join(filter(None, (record.note, note)))
+        record = record_of(job, text, note, submitted.stat().st_mtime)
+        if not again and job.before.graded and record.is_of(job.before):
             return None
-        _page(course, student, assignment).unlink(missing_ok=True)
-        copy = course / "submitted" / student / assignment / source.name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(text, encoding="utf-8")
-        handed_in = datetime.fromtimestamp(submitted.stat().st_mtime, UTC)
-        (copy.parent / "timestamp.txt").write_text(f"{handed_in:%Y-%m-%d %H:%M:%S} UTC")
-        result["problem"] = _apart(course, student, assignment, seconds)
+        write_record(job.course, assignment, student, record)
+        hand_over(job, text, record.time)
+        problem = grade_apart(job.course, student, assignment)
     except Unreadable as error:
-        result["problem"] = str(error)
+        problem = str(error)
     except OSError as error:  # of these files; the next student's may be whole
-        result["problem"] = f"{type(error).__name__}: {error}"
-    return result
+        problem = f"{type(error).__name__}: {error}"
+    if problem == MISSING and job.before.graded:
+        return None
+    record = record._replace(problem=problem)
+    write_record(job.course, assignment, student, record)
+    return Outcome(assignment, student, problem, record.note)
 
 
-def _apart(course: Path, student: str, assignment: str, seconds: int) -> str:
-    """Let nbgrader grade one submission in a process of its own; return why it could not, or "".
+def find_file(job: Job) -> Path:
+    """Return the notebook of a job. Unreadable if there is none that can be graded."""
+    from_student = job.submitted.parent == job.student
+    return check_file(job.student, job.source) if from_student else job.submitted
 
-    Whatever the submission does, this process goes on: the other one's memory is limited, and it is
-    killed when it takes more time than the submission may take.
-    """
-    processes = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
-    processes.set_forkserver_preload([autograde.__module__])  # nbgrader is imported once
-    receiver, sender = processes.Pipe(duplex=False)
-    folder = Path(tempfile.mkdtemp(prefix="albert-"))
-    arguments = sender, folder, course, student, assignment
-    process = processes.Process(target=autograde, args=arguments)
-    process.start()
-    sender.close()
+
+def record_of(job: Job, text: str, note: str, time: float) -> Record:
+    """Return the record of a notebook while it is graded."""
+    answers = digest(text.encode())
+    if answers == job.before.answers:
+        note = job.before.note  # the copy that nbgrader has was mended before
+    return Record(INTERRUPTED, note, answers, digest(job.source.read_bytes()), time)
+
+
+def answers_of(submitted: Path, source: Path) -> str:
+    """Return the hash of a submission as it would be graded, "" for what cannot be read."""
     try:
-        in_time = receiver.poll(seconds + 120)
-        return receiver.recv() if in_time else f"it took more than {seconds} seconds"
-    except EOFError:
-        return "it ended the process that graded it"
-    finally:
-        process.join(10)
-        process.kill()
-        # shutil cannot delete 3,000 nested folders.
-        delete = ["cmd", "/c", "rd", "/s", "/q"] if sys.platform == "win32" else ["rm", "-rf"]
-        subprocess.run([*delete, str(folder)], check=False)
+        return digest(mend(submitted, source)[0].encode())
+    except (Unreadable, OSError):
+        return ""
 
 
-def _page(course: Path, student: str, assignment: str) -> Path:
-    return course / "feedback" / student / assignment / f"{assignment}.html"
+def digest(content: bytes) -> str:
+    """Return a hash by which equal contents are known."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def hand_over(job: Job, text: str, time: float) -> None:
+    """Write a submission where nbgrader looks for it, and delete the page of an earlier one."""
+    student, assignment = job.student.name, job.source.stem
+    page = job.course / "feedback" / student / assignment / f"{assignment}.html"
+    page.unlink(missing_ok=True)
+    copy = kept_copy(job.course, student, job.source)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(text, encoding="utf-8")
+    os.utime(copy, (time, time))
+    handed_in = datetime.fromtimestamp(time, UTC)
+    (copy.parent / "timestamp.txt").write_text(f"{handed_in:%Y-%m-%d %H:%M:%S} UTC")
 
 
 def _cores() -> int:

@@ -1,13 +1,16 @@
 """The class as ``grade`` left it: scores, means, the commonest mistakes, and what to look at."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedAssignment
 
-from albert_course.assignments.grade import plain, read_state
+from albert_course.assignments.course import LATE
+from albert_course.assignments.grade import STANDS, plain
+from albert_course.assignments.records import Record, open_gradebook, read_records
+from albert_course.assignments.submissions import MISSING
 from albert_edu.errors import FileError
 
 # Lines that may try to cheat, and often do not: a person reads them.
@@ -22,41 +25,69 @@ SUSPICIOUS = re.compile(
 
 def overview(course: Path) -> str:
     """Return the report on every assignment in the course; FileError if nothing is graded."""
-    if not (graded := read_state(course)):
+    parts = reports(course)
+    if not parts:
         raise FileError(f"{course} holds no grades: grade a folder first.")
-    with Gradebook(f"sqlite:///{course.resolve() / 'gradebook.db'}") as gradebook:
-        return "\n\n".join(_report(gradebook, course, *each) for each in sorted(graded.items()))
+    if (course / LATE).exists():
+        parts += [f"{STANDS}: in {LATE}/, {part}" for part in reports(course / LATE)]
+    return "\n\n".join(parts)
 
 
-def _report(gradebook: Gradebook, course: Path, assignment: str, students: dict) -> str:
-    lines, mistakes, shares = [f"{assignment}:"], Counter(), {}
+def reports(course: Path) -> list[str]:
+    """Return the report on each assignment of a course."""
+    if not (course / "gradebook.db").exists():
+        return []
+    with open_gradebook(course) as gradebook:
+        records = sorted(read_records(course).items())
+        return [report(gradebook, course, *each) for each in records]
+
+
+def report(gradebook: Gradebook, course: Path, assignment: str, records: dict[str, Record]) -> str:
+    """Return the lines of one assignment: each student, the means, the commonest mistakes."""
+    lines = [f"{assignment}:"]
+    mistakes, shares = Counter(), defaultdict(list)
     given = nbformat.read(course / "source" / assignment / f"{assignment}.ipynb", 4)
-    for student, state in sorted(students.items()):
-        if state["problem"]:
-            lines.append(f"  {plain(student):20} not graded: {plain(state['problem'])}")
+    missing = [student for student, one in sorted(records.items()) if one.problem == MISSING]
+    for student, record in sorted(records.items()):
+        if record.problem and student not in missing:
+            lines.append(f"  {plain(student):20} not graded: {plain(record.problem)}")
+        if record.problem:
             continue
         submission = gradebook.find_submission(assignment, student)
-        grades = submission.notebooks[0].grades
-        waiting = sum(grade.max_score for grade in grades if grade.needs_manual_grade)
-        late = submission.total_seconds_late / 3600
-        lost = f", {submission.late_submission_penalty or 0:g} points lost"
-        lines.append(
-            f"  {plain(student):20} {submission.score:5.4g} of {submission.max_score:g}, "
-            f"{waiting:g} wait for a person{f', {late:.1f} hours late{lost}' if late > 0 else ''}"
-        )
-        for grade in grades:
+        lines.append(f"  {plain(student):20} {points_of(submission)}")
+        for grade in submission.notebooks[0].grades:
             if grade.max_score and grade.cell.cell_type == "code":
-                shares.setdefault(grade.name, []).append(grade.auto_score / grade.max_score)
+                shares[grade.name].append((grade.auto_score or 0) / grade.max_score)
         place = course / "autograded" / student / assignment / f"{assignment}.ipynb"
         notebook = nbformat.read(place, 4)
         mistakes.update(set(find_mistakes(notebook)))
-        note = [f"    mended: {plain(state['note'])}"] if state["note"] else []
+        if record.note:
+            lines.append(f"    mended: {plain(record.note)}")
         looks = find_suspicious_lines(notebook, given)[:8]
-        lines += note + [f"    look: {plain(line)[:100]}" for line in looks]
+        lines += [f"    look: {plain(line)[:100]}" for line in looks]
+    lines += [f"  {name_missing(missing)}"] if missing else []
     means = [f"    {name:28} {sum(part) / len(part):.2f}" for name, part in sorted(shares.items())]
     reasons = [f"    {count:3} {plain(reason)}" for reason, count in mistakes.most_common(5)]
     lines += ["  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
     return "\n".join(lines)
+
+
+def points_of(submission: SubmittedAssignment) -> str:
+    """Return the points of a submission in words, and how late it was."""
+    grades = submission.notebooks[0].grades
+    waiting = sum(grade.max_score for grade in grades if grade.needs_manual_grade)
+    text = f"{submission.score:5.4g} of {submission.max_score:g}, {waiting:g} wait for a person"
+    hours = submission.total_seconds_late / 3600
+    if hours <= 0:
+        return text
+    return (
+        f"{text}, {hours:.1f} hours late, {submission.late_submission_penalty or 0:g} points lost"
+    )
+
+
+def name_missing(students: list[str]) -> str:
+    """Return the line on those who handed nothing in."""
+    return f"{MISSING}, {len(students)}: {', '.join(map(plain, students))}"
 
 
 def _mark(cell: nbformat.NotebookNode) -> dict:

@@ -1,29 +1,34 @@
-"""Finds what students handed in, STUDENT/NN_name.ipynb, and mends what nbgrader cannot read."""
+"""Finds what students handed in: STUDENT/NN_name.ipynb, and what may be meant as such."""
 
-import json
 import os
+import re
 import unicodedata
 from pathlib import Path
 
 from albert_course.assignments.build import find_sources
-from albert_edu.errors import CourseError, InputError, errors_about
+from albert_course.assignments.mend import Unreadable
+from albert_edu.errors import InputError
 
 LARGEST = 20 << 20  # bytes of a notebook
 PATTERNS = set("*?[]{}")  # nbgrader reads them in a student's name as a pattern
+SUFFIXES = (".ipynb", ".zip", ".gz", ".tgz", ".tar", ".7z", ".rar")
+MANY = 1000  # files of a student that are looked at
+MISSING = "missing"  # the problem of a student who handed nothing in
 
 
-class Unreadable(CourseError, ValueError):
-    """Why a submission cannot be given to nbgrader."""
+def find_submissions(
+    folder: Path, sources: Path, wanted: tuple[str, ...], course: Path
+) -> tuple[list[Path], list[Path]]:
+    """Return the students' folders, and the source notebooks to grade them by.
 
-
-def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tuple[list, list]:
-    """Return the students' folders, and the source notebooks to grade them by."""
+    The folder ``course``, which may lie among them, is no student. ValueError where nobody handed
+    anything in.
+    """
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}")
-    students = sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
-    handed_in = {path.name for student in students for path in student.glob("*.ipynb")}
+    students = sorted(path for path in folder.iterdir() if is_student(path, course))
     paths = find_sources(sources)
-    there = [path for path in paths if path.name in handed_in]
+    there = [path for path in paths if any(handed_in(student, path) for student in students)]
     names = ", ".join(path.name for path in there or paths)
     if not there:
         raise InputError(f"{folder} should hold STUDENT/NOTEBOOK, where NOTEBOOK is one of {names}")
@@ -33,57 +38,69 @@ def find_submissions(folder: Path, sources: Path, wanted: tuple[str, ...]) -> tu
     return students, [path for path in there if path.name.startswith(wanted)]
 
 
-def mend(submitted: Path, source: Path) -> tuple[str, str]:
-    """Return a submission as nbgrader can grade it, and what was mended, "" for nothing.
+def is_student(path: Path, course: Path) -> bool:
+    """Return whether a path is the folder of a student: not a graded course, nor a program's."""
+    graded = path.resolve() == course.resolve() or (path / "nbgrader_config.py").exists()
+    return path.is_dir() and not path.name.startswith((".", "__")) and not graded
 
-    JupyterLab copies a cell's metadata when it copies or splits the cell; the last copy keeps it. A
-    locked cell that is gone, or has changed sides with an answer, is put back: what is given, such
-    as the imports, at the top, and a test by nbgrader behind its answer. Raises Unreadable.
+
+def handed_in(student: Path, source: Path) -> bool:
+    """Return whether a student handed in this notebook, or what may be meant as such."""
+    near = [path for path in files_near(student, source) if number_of(path, source)]
+    return os.path.lexists(student / source.name) or any(map(may_hold_notebook, near))
+
+
+def files_near(student: Path, source: Path) -> list[Path]:
+    """Return files of a student that may be this notebook under another name.
+
+    They have its number, as "assignment5_final.ipynb" and "05.zip" do, or they are a notebook or an
+    archive without a number.
     """
-    _check_file(submitted, source)
-    with errors_about(source.name, Unreadable, "There is no notebook that can be read."):
-        notebook = json.loads(submitted.read_text(encoding="utf-8-sig"))
-        cells, wanted = notebook["cells"], _marked(source)
-        found, copies = {}, set()
-        for cell in reversed(cells):
-            name = cell["metadata"].pop("nbgrader", {}).get("grade_id")
-            if name in found:
-                copies.add(name)
-            elif name in wanted:
-                found[name] = cell
-                cell["metadata"]["nbgrader"] = wanted[name]["metadata"]["nbgrader"]
-        names, order = list(wanted), [*reversed(found)]
-        marks = {name: cell["metadata"]["nbgrader"] for name, cell in wanted.items()}
-        if lost := [name for name in names if marks[name]["solution"] and name not in found]:
-            raise Unreadable(f"the answer cells {', '.join(lost)} or their metadata are gone")
-        answers = {name for name in names if marks[name]["solution"] and not marks[name]["grade"]}
-        for name in order:
-            before, due = (answers.intersection(row[: row.index(name)]) for row in (order, names))
-            if marks[name]["locked"] and before != due:
-                cells.remove(found.pop(name))
-        given = [name for name in names if name not in found and not marks[name]["grade"]]
-        cells[:0] = [wanted[name] for name in given]
-    notes = [f"{', '.join(sorted(copies))}: the last copy counts"] if copies else []
-    notes += [f"{', '.join(given)} was not in its place and is put back"] if given else []
-    return json.dumps(notebook, indent=1), "; ".join(notes)
+    this = int(source.name[:2])
+    numbers = [(path, number_of(path, source)) for path in files_of(student)]
+    return [
+        path
+        for path, number in numbers
+        if number == this or (number is None and may_hold_notebook(path))
+    ]
 
 
-def _check_file(submitted: Path, source: Path) -> None:
-    name = submitted.parent.name
+def files_of(student: Path) -> list[Path]:
+    """Return the files in a student's folder and in folders below it, at most a thousand."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(student):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+        found += [Path(place, name) for name in sorted(names) if not name.startswith(".")]
+        if len(found) > MANY:
+            break
+    return found[:MANY]
+
+
+def number_of(path: Path, source: Path) -> int | None:
+    """Return the first number in a file's name that is the number of an assignment."""
+    known = {int(other.name[:2]) for other in find_sources(source.parent)}
+    numbers = [int(digits) for digits in re.findall(r"[0-9]+", path.name)]
+    return next((number for number in numbers if number in known), None)
+
+
+def may_hold_notebook(path: Path) -> bool:
+    """Return whether a file is a notebook or an archive, by its name."""
+    return path.name.lower().endswith(SUFFIXES)
+
+
+def check_file(student: Path, source: Path) -> Path:
+    """Return the file that a student handed in for a source notebook.
+
+    Unreadable for a missing one, with what may be meant, for no plain file, and for a student's
+    name that nbgrader would not take as it is.
+    """
+    name, path = student.name, student / source.name
     if set(name) & PATTERNS or name != name.strip() or "Cc" in map(unicodedata.category, name):
         raise Unreadable("rename the folder: a name has no * ? [ ] { } and no blank at its end")
-    if not os.path.lexists(submitted):
-        like = f"*{source.name[:2]}*.ipynb"
-        inside = [*submitted.parent.glob(like), *submitted.parent.glob(f"[!.]*/{like}")]
-        near = [path.relative_to(submitted.parent).as_posix() for path in inside]
-        text = f"is it {', '.join(near)}? It must be {name}/{source.name}"
-        raise Unreadable(text if near else "missing")
-    if submitted.is_symlink() or not submitted.is_file() or submitted.stat().st_size > LARGEST:
+    if not os.path.lexists(path):
+        near = [found.relative_to(student).as_posix() for found in files_near(student, source)]
+        meant = f"is it {', '.join(near[:5])}? It must be {name}/{source.name}"
+        raise Unreadable(meant if near else MISSING)
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
         raise Unreadable("it is no plain file, or larger than 20 MB: clear its outputs")
-
-
-def _marked(source: Path) -> dict[str, dict]:
-    """The cells of a source notebook that nbgrader knows, by name and in order."""
-    cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
-    marked = [cell for cell in cells if "nbgrader" in cell["metadata"]]
-    return {cell["metadata"]["nbgrader"]["grade_id"]: cell for cell in marked}
+    return path

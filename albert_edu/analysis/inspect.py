@@ -7,11 +7,12 @@ import torch
 
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.similarity import layer_similarity
-from albert_edu.config import check_numbers
+from albert_edu.config import check_whole
 from albert_edu.errors import InputError
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.text.batches import IGNORE, PretrainingBatch
 from albert_edu.text.tasks import Tokenizer, as_data
+from albert_edu.text.tokenizer import check_text
 from albert_edu.text.unknown import check_known
 
 MASK = "[MASK]"
@@ -26,7 +27,8 @@ def fill(
     Raises ValueError for a text without "[MASK]", and for one that is longer than the model allows,
     and TokenizerError where the tokenizer does not know the text.
     """
-    check_numbers(locals(), 1, model.config.vocab_size, "top")
+    check_whole("top", top, 1, model.config.vocab_size)
+    check_text(text)
     parts = [tokenizer.encode(part) for part in text.split(MASK)]
     if len(parts) == 1:
         raise InputError(f"there is no {MASK} in {text!r}: write it where to guess a token.")

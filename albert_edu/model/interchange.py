@@ -20,6 +20,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.task_heads import AlbertForSpan, TaskModel
 from albert_edu.model.weights import identity_projection, our_weights, tensor_names
+from albert_edu.names import must_be_here, warn_of_namesake
 from albert_edu.text.hub_tokenizer import Tokenizer, load_tokenizer
 
 Part = Literal["masked_token_head", "sentence_order_head", "pooler", "tokenizer"]
@@ -125,26 +126,29 @@ def load_pretrained(
 
 
 def model_folder(name: str | Path) -> Path:
-    """Return the folder of a model, given a folder, the name of a shipped model, or a Hub name.
+    """Return the folder of a model, given the name of a shipped model, a folder, or a Hub name.
 
+    Where a folder is called as a shipped model, the shipped one is taken, and said.
     ``huggingface_hub`` fetches a Hub name such as "albert/albert-base-v2" into its cache, where it
     is found again without a network. Raises InterchangeError for a name that is none of the three.
     """
     name = str(name)
+    if name in SHIPPED_MODELS:
+        warn_of_namesake(name, "a model")
+        return SHIPPED_MODELS[name]
     if Path(name).exists():
         return Path(name)
-    if name in SHIPPED_MODELS:
-        return SHIPPED_MODELS[name]
+    unknown = f"{name} is no folder, no shipped model ({', '.join(SHIPPED_MODELS)})"
+    hint = must_be_here(name, SHIPPED_MODELS)
+    if hint is not None:
+        raise InterchangeError(f"{unknown}.{hint}")
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=HUB_FILES))
     except Exception as error:  # a dozen kinds: its own, those of HTTP and of the network
         why = " ".join(str(error).split())  # an error may have several lines
-        raise InterchangeError(
-            f"{name} is no folder, no shipped model ({', '.join(SHIPPED_MODELS)}), and none came "
-            f"from the Hub: {why}"
-        ) from error
+        raise InterchangeError(f"{unknown}, and none came from the Hub: {why}") from error
 
 
 def _read_tensors(folder: Path) -> dict[str, Tensor]:

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.batch import IGNORE, PretrainingBatch
-from albert_edu.config import check_choices, check_numbers
+from albert_edu.config import check_between, check_one_of, check_whole
 from albert_edu.errors import InputError
 from albert_edu.text import masking
 from albert_edu.text.segments import SPECIALS, Objective, Pairs, PairSampler
@@ -42,12 +42,15 @@ class PretrainingStream:
     skip: int = 0
 
     def __post_init__(self):
-        check_choices(self, objective=("sop", "nsp", "none"), negatives=("document", "topic"))
+        check_one_of("objective", self.objective, ("sop", "nsp", "none"))
+        check_one_of("negatives", self.negatives, ("document", "topic"))
         # Half of the pairs are in order and half are not, so there are at least two.
-        check_numbers(self, 1 if self.objective == "none" else 2, 1_000_000, "batch_size")
-        check_numbers(self, 1, 8192, "sequence_length")  # the paper's is 512
-        check_numbers(self, 0, 2**40, "seed", "skip")
-        check_numbers(self, 0.0, 1.0, "short_probability")
+        smallest = 1 if self.objective == "none" else 2
+        check_whole("batch_size", self.batch_size, smallest, 1_000_000)
+        check_whole("sequence_length", self.sequence_length, 1, 8192)  # the paper's is 512
+        check_whole("seed", self.seed, 0, 2**40)
+        check_whole("skip", self.skip, 0, 2**40)
+        check_between("short_probability", self.short_probability, 0.0, 1.0)
         largest = int(self.corpus.tokens.max())
         size = len(self.tokenizer)
         if largest >= size:
@@ -66,7 +69,7 @@ class PretrainingStream:
 
     def batch(self, step: int) -> PretrainingBatch:
         """Return the batch of that step: B sequences of S tokens, K masked positions each."""
-        check_numbers({"step": step}, 0, 2**40, "step")
+        check_whole("step", step, 0, 2**40)
         rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
         token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs, self.sequence_length)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from albert_edu.config import check_numbers
+from albert_edu.config import check_between
 from albert_edu.errors import errors_about
 from albert_edu.names import warn_of_namesake
 from albert_edu.progress import progress_bar
@@ -132,7 +132,7 @@ def hold_out(
     Sentences of one document are never on both sides, because repeated phrases would make the
     held-out loss too good. Raises CorpusError for a corpus of one document.
     """
-    check_numbers({"fraction": fraction}, 0.0, 1.0, "fraction")
+    check_between("fraction", fraction, 0.0, 1.0)
     names = range(len(corpus)) if by is None else corpus[by][:]
     different, group = np.unique(names, return_inverse=True)
     count = len(different)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import sentencepiece
 
-from albert_edu.config import check_numbers
+from albert_edu.config import check_whole
 from albert_edu.errors import errors_about
 from albert_edu.names import warn_of_namesake
 from albert_edu.text.corpora import hold_out, is_named, load_corpus
@@ -85,7 +85,7 @@ def prepare(
     name = str(name)
     usual = STORY_TOKENS if _course_corpora(name) == {"stories"} else USUAL_TOKENS
     size = usual if vocab_size is None else vocab_size
-    check_numbers({"vocab_size": size}, 6, 65_536, "vocab_size")
+    check_whole("vocab_size", size, 6, 65_536)
     if tokenizer is None and size == usual:
         tokenizer = shipped_vocabulary(name)
     # Each release of SentencePiece learns another vocabulary.

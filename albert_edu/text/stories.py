@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from albert_edu.config import check_numbers
+from albert_edu.config import check_between, check_whole
 
 if TYPE_CHECKING:
     import datasets
@@ -54,12 +54,12 @@ def stories(
     topics = list(TOPICS)
     verbs_of_stages = [len(verbs) for verbs in STAGES]
     all_scripts = len(topics) * math.prod(verbs_of_stages)
-    strengths = {"topic_strength": topic_strength, "order_strength": order_strength}
-    check_numbers(strengths, 0.0, 1.0, *strengths)
-    check_numbers({"num_documents": num_documents}, 1, 1_000_000, "num_documents")
-    check_numbers({"num_scripts": num_scripts}, 1, all_scripts, "num_scripts")
-    whole = {"topic_nouns": topic_nouns, "seed": seed}
-    check_numbers(whole, 0, 2**32, *whole)
+    check_between("topic_strength", topic_strength, 0.0, 1.0)
+    check_between("order_strength", order_strength, 0.0, 1.0)
+    check_whole("num_documents", num_documents, 1, 1_000_000)
+    check_whole("num_scripts", num_scripts, 1, all_scripts)
+    check_whole("topic_nouns", topic_nouns, 0, 2**32)
+    check_whole("seed", seed, 0, 2**32)
     from datasets import Dataset
 
     rng = np.random.default_rng(seed)

@@ -1,49 +1,74 @@
 """Fine-tune a model with a task head, ask it, and score it (notebook 11)."""
 
 import math
-import os
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Int
-from torch import Tensor
+from torch import Tensor, nn
 
-from albert_edu.config import check_choices, check_numbers
-from albert_edu.errors import RunError
+from albert_edu.batch import TaskData
+from albert_edu.config import check_one_of, check_whole
+from albert_edu.errors import InputError, RunError
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
 from albert_edu.progress import progress_bar
 from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.task_rows import TaskRows
-from albert_edu.text.tasks import SpanData, SpanExample, TaskData, encode_pairs, encode_spans
+from albert_edu.text.tasks import Example, SpanData, SpanExample, encode_pairs, encode_spans
 from albert_edu.training.metrics import label_scores, squad_scores
-from albert_edu.training.settings import TrainSettings, learning_rate, make_optimizer
+from albert_edu.training.settings import TrainSettings, make_optimizer, set_learning_rate
 from albert_edu.training.step import clip_gradient
+from albert_edu.training.workers import torchrun_number
 
 Task = TaskData | SpanData
 
 
-def make_ready(
-    pretrained: AlbertForPretraining, tokenizer: Tokenizer, train: TaskRows, test: TaskRows, S: int
-) -> tuple[TaskModel, Task, Task]:
-    """Put the head that the rows need on an encoder; return this model and both parts encoded.
+class TaskSetup(NamedTuple):
+    """What fine-tuning needs: a model with the head of the task, and both parts encoded."""
 
-    Rows are cut to S tokens. The head is drawn from torch's random state. Raises ValueError for a
-    length that the model has not.
+    model: TaskModel
+    train: Task
+    test: Task
+
+
+def set_up_task(
+    pretrained: AlbertForPretraining, tokenizer: Tokenizer, train: TaskRows, test: TaskRows, S: int
+) -> TaskSetup:
+    """Put the head that the rows need on an encoder, and encode the rows, cut to S tokens.
+
+    The head is drawn from torch's random state. Raises ValueError for a length that the model has
+    not.
     """
-    check_numbers({"sequence_length": S}, 8, pretrained.config.max_positions, "sequence_length")
-    spans = isinstance(train.examples[0], SpanExample)
-    encode = encode_spans if spans else encode_pairs
-    data, unseen = (encode(part.examples, tokenizer, S) for part in (train, test))
-    if spans:
-        unseen = unseen._replace(unanswerable=data.unanswerable)
-        return AlbertForSpan(pretrained.albert), data, unseen
+    check_whole("sequence_length", S, 8, pretrained.config.max_positions)
+    if train.form == "span":
+        asked = encode_spans(_span_examples(train), tokenizer, S)
+        unseen = encode_spans(_span_examples(test), tokenizer, S)
+        unseen = unseen._replace(unanswerable=asked.unanswerable)
+        return TaskSetup(AlbertForSpan(pretrained.albert), asked, unseen)
     labels = len(train.class_names) or 1
-    return AlbertForClassification(pretrained.albert, labels), data, unseen
+    return TaskSetup(
+        model=AlbertForClassification(pretrained.albert, labels),
+        train=encode_pairs(_examples(train), tokenizer, S),
+        test=encode_pairs(_examples(test), tokenizer, S),
+    )
+
+
+def _span_examples(rows: TaskRows) -> list[SpanExample]:
+    return [example for example in rows.examples if isinstance(example, SpanExample)]
+
+
+def _examples(rows: TaskRows) -> list[Example]:
+    return [example for example in rows.examples if isinstance(example, Example)]
 
 
 def finetune(
-    model: TaskModel, train: Task, settings: TrainSettings, batch_size: int = 32, describe=None
+    model: TaskModel,
+    train: Task,
+    settings: TrainSettings,
+    batch_size: int = 32,
+    describe: str | None = None,
 ) -> None:
     """Train the model in place, on the device it is on.
 
@@ -53,62 +78,87 @@ def finetune(
     a progress bar. Raises NonFiniteLoss, ValueError for another precision, for ``accumulate`` and
     for ``compile``, and RuntimeError under torchrun with several workers.
     """
-    check_numbers(locals(), 1, 1_000_000, "batch_size")
-    check_choices(settings, precision=("float32",), accumulate=(1,), compile=(False,))
-    if int(os.environ.get("WORLD_SIZE", 1)) > 1:
-        raise RunError("fine-tuning is the work of one process: start it without torchrun.")
+    check_whole("batch_size", batch_size, 1, 1_000_000)
+    check_one_of("precision", settings.precision, ["float32"])
+    check_one_of("accumulate", settings.accumulate, [1])
+    check_one_of("compile", settings.compile, [False])
+    if torchrun_number("WORLD_SIZE", 1) > 1:
+        raise RunError(
+            "fine-tuning is the work of one process: start it without torchrun, or unset "
+            "WORLD_SIZE."
+        )
     rows = train.data if isinstance(train, SpanData) else train
-    device, optimizer = next(model.parameters()).device, make_optimizer(model, settings)
+    optimizer = make_optimizer(model, settings)
+    device = next(model.parameters()).device
     cuda = [device] if device.type == "cuda" else []
     model.train()
     with torch.random.fork_rng(cuda), progress_bar(describe, total=settings.steps) as bar:
         for step in range(settings.steps):
             torch.manual_seed(settings.seed * 1_000_003 + step)
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, settings)
+            set_learning_rate(optimizer, step, settings)
             chosen = batch_rows(len(rows), batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             clip_gradient(model, settings, step)
             optimizer.step()
-            bar.set_postfix({"loss": loss.item()}, refresh=False)
+            if settings.is_due(step + 1, settings.log_every):  # a GPU waits when asked
+                bar.set_postfix({"loss": loss.item()}, refresh=False)
             bar.update()
     model.eval()
 
 
 def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor, "B"]:
     """Return the rows of that step: every example once per epoch, in an order of (seed, epoch)."""
-    epoch, place = np.divmod(np.arange(step * batch_size, (step + 1) * batch_size), count)
-    orders = {e: np.random.default_rng([seed, e]).permutation(count) for e in np.unique(epoch)}
-    return torch.tensor([orders[e][p] for e, p in zip(epoch, place, strict=True)])
+    rows: list[int] = []
+    place = step * batch_size  # of the next row, counted over all epochs
+    end = place + batch_size
+    while place < end:
+        epoch = place // count
+        order = np.random.default_rng([seed, epoch]).permutation(count)
+        begin = place - epoch * count
+        taken = order[begin : begin + end - place]
+        rows.extend(taken.tolist())
+        place += len(taken)
+    return torch.tensor(rows)
 
 
 def predict(model: TaskModel, data: TaskData, batch_size: int = 128) -> Tensor:
     """Return the model's predictions for all rows, with dropout off."""
     device = next(model.parameters()).device
-    batches = (data.rows(slice(at, at + batch_size)) for at in range(0, len(data), batch_size))
+    predictions = []
     with evaluation_mode(model):
-        return torch.cat([model.predict(batch.to(device)).cpu() for batch in batches])
+        for begin in range(0, len(data), batch_size):
+            batch = data.rows(slice(begin, begin + batch_size)).to(device)
+            predictions.append(model.predict(batch).cpu())
+    return torch.cat(predictions)
 
 
 def answers_to(model: TaskModel, data: Task) -> Tensor | list[str]:
-    """Return the predictions for a task, for SQuAD the text of each question's likeliest span.
+    """Return the predictions for a task, for SQuAD the text of each question's likeliest span."""
+    return predict(model, data) if isinstance(data, TaskData) else span_answers(model, data)
 
-    The span is the best over all windows (notebook 11). It is empty where every window scores "no
-    answer" higher, which does not count for a model whose training questions all had answers.
+
+def span_answers(model: TaskModel, spans: SpanData) -> list[str]:
+    """Return the text of each question's likeliest span, the best over all windows (notebook 11).
+
+    It is empty where every window scores "no answer" higher, which does not count for a model whose
+    training questions all had answers.
     """
-    if isinstance(data, TaskData):
-        return predict(model, data)
-    best = [(-math.inf, "")] * len(data.examples)
-    before = data.data.segment_ids.argmax(1).tolist()  # tokens in front of the context
-    for row, (first, last, score, none) in enumerate(predict(model, data.data).tolist()):
-        question, places = int(data.question_of[row]), data.characters[row]
-        if none <= 0 or not data.unanswerable:
-            start, end = places[int(first) - before[row], 0], places[int(last) - before[row], 1]
-            text = data.examples[question].context[start:end]
-            best[question] = max(best[question], (score, text))
-    return [text for _, text in best]
+    texts = [""] * len(spans.examples)
+    scores = [-math.inf] * len(spans.examples)
+    before = spans.data.segment_ids.argmax(1).tolist()  # tokens in front of the context
+    predictions = predict(model, spans.data).tolist()
+    for window, (first, last, score, no_answer) in enumerate(predictions):
+        question = int(spans.question_of[window])
+        has_answer = no_answer <= 0 or not spans.unanswerable
+        if has_answer and score > scores[question]:
+            characters = spans.characters[window]
+            start, _ = characters[int(first) - before[window]]
+            _, end = characters[int(last) - before[window]]
+            scores[question] = score
+            texts[question] = spans.examples[question].context[start:end]
+    return texts
 
 
 def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: str) -> str:
@@ -117,23 +167,33 @@ def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: s
     Raises ValueError for a context without a token.
     """
     example = SpanExample(question, context, ())
-    data = encode_spans([example], tokenizer, model.albert.config.max_positions)
-    return answers_to(model, data._replace(unanswerable=False))[0]
+    spans = encode_spans([example], tokenizer, model.albert.config.max_positions)
+    return span_answers(model, spans._replace(unanswerable=False))[0]
 
 
-def task_scores(model: TaskModel, data: Task, answers=None) -> dict[str, float]:
+def task_scores(
+    model: TaskModel, data: Task, answers: Tensor | list[str] | None = None
+) -> dict[str, float]:
     """Return the scores on a task: ``label_scores``, or those of SQuAD's script.
 
     Scored are the model's answers unless others are given.
     """
     answers = answers_to(model, data) if answers is None else answers
-    if isinstance(data, SpanData):
+    if isinstance(data, SpanData) and not isinstance(answers, Tensor):
         return squad_scores(answers, [example.answers for example in data.examples])
-    return label_scores(answers, data.labels, model.head.out_features)
+    if isinstance(data, TaskData) and isinstance(answers, Tensor):
+        classes = model.head.out_features if isinstance(model.head, nn.Linear) else 0
+        return label_scores(answers, data.labels, classes)
+    raise InputError(
+        "answers must be texts for questions about a context, else a tensor of labels."
+    )
 
 
 def majority(model: TaskModel, train: Task, test: Task) -> dict[str, float]:
     """Return the scores of the commonest answer in training, for questions of the empty one."""
     if isinstance(test, SpanData):
         return task_scores(model, test, [""] * len(test.examples))
-    return task_scores(model, test, train.labels.mode().values.expand(test.labels.shape))
+    if isinstance(train, SpanData):
+        raise InputError("the rows to test are of another kind than the rows to learn from.")
+    commonest = train.labels.mode().values
+    return task_scores(model, test, commonest.expand(test.labels.shape))

@@ -23,8 +23,10 @@ def matthews(predictions: np.ndarray, labels: np.ndarray) -> float:
 
 def f1(predictions: np.ndarray, labels: np.ndarray) -> float:
     """Return the F1 score of class 1 (MRPC, QQP): twice the hits over all that are 1 on a side."""
-    hits = ((predictions == 1) & (labels == 1)).sum()
-    return float(2 * hits / max((predictions == 1).sum() + (labels == 1).sum(), 1))
+    said = predictions == 1
+    right = labels == 1
+    hits = (said & right).sum()
+    return float(2 * hits / max(said.sum() + right.sum(), 1))
 
 
 def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[str, float]:
@@ -32,11 +34,17 @@ def label_scores(predictions: Tensor, labels: Tensor, classes: int = 2) -> dict[
 
     ``classes`` is the number that the model knows, because a test may lack some of them.
     """
-    p, y = predictions.numpy(), labels.numpy()
-    if p.shape != y.shape or p.dtype.kind == "f":
-        raise InputError(f"a head's predict must give labels, and gave {p.dtype} of {p.shape}.")
-    of_two = {"f1": f1(p, y), "matthews": matthews(p, y)} if classes == 2 else {}
-    return {"accuracy": float((p == y).mean())} | of_two
+    said = predictions.numpy()
+    right = labels.numpy()
+    if said.shape != right.shape or said.dtype.kind == "f":
+        raise InputError(
+            f"a head's predict must give labels, and gave {said.dtype} of {said.shape}."
+        )
+    scores = {"accuracy": float((said == right).mean())}
+    if classes == 2:
+        scores["f1"] = f1(said, right)
+        scores["matthews"] = matthews(said, right)
+    return scores
 
 
 def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -46,12 +54,13 @@ def squad_scores(answers: Sequence[str], gold: Sequence[Sequence[str]]) -> dict[
     answers of which nothing is left by ``answer_words`` do not count, and a question without others
     wants the empty answer.
     """
-    sums = {"exact_match": 0.0, "f1": 0.0}
+    exact = 0
+    overlap = 0.0
     for answer, texts in zip(answers, gold, strict=True):
         wanted = [text for text in texts if answer_words(text)] or [""]
-        sums["exact_match"] += answer_words(answer) in map(answer_words, wanted)
-        sums["f1"] += max(word_f1(answer, text) for text in wanted)
-    return {name: total / len(answers) for name, total in sums.items()}
+        exact += answer_words(answer) in map(answer_words, wanted)
+        overlap += max(word_f1(answer, text) for text in wanted)
+    return {"exact_match": exact / len(answers), "f1": overlap / len(answers)}
 
 
 def answer_words(text: str) -> list[str]:
@@ -72,8 +81,9 @@ def word_f1(answer: str, wanted: str) -> float:
     >>> round(word_f1("the old chamber", "old Senate chamber"), 2)
     0.8
     """
-    a, b = answer_words(answer), answer_words(wanted)
-    if not a or not b:
-        return float(a == b)
-    common = sum((Counter(a) & Counter(b)).values())
-    return 2 * common / (len(a) + len(b))
+    ours = answer_words(answer)
+    theirs = answer_words(wanted)
+    if not ours or not theirs:
+        return float(ours == theirs)
+    common = Counter(ours) & Counter(theirs)  # as often as in the text that has it less often
+    return 2 * common.total() / (len(ours) + len(theirs))

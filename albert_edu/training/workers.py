@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from albert_edu.errors import InputError
+from albert_edu.errors import InputError, RunError
 
 
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
@@ -22,8 +22,8 @@ def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """
     if name is None or name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if str(name) == "cuda":  # one of them: torchrun says which
-        name = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
+    if str(name) == "cuda":
+        name = f"cuda:{torchrun_number('LOCAL_RANK', 0) if process_count() > 1 else 0}"
     try:
         torch.zeros(1, dtype=torch.float64, device=name).item()
     except Exception as error:  # each kind of device has errors of its own
@@ -51,7 +51,7 @@ class Workers(NamedTuple):
         A group that torchrun restarts has a part of the agent's store to itself. In the part of the
         group before it, gloo would find the addresses of the dead, and wait for them for ever.
         """
-        if int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        if process_count() <= 1:
             return cls()
         if not dist.is_initialized():
             if device.type == "cuda":
@@ -94,7 +94,33 @@ class Workers(NamedTuple):
 
 def is_main_worker() -> bool:
     """Whether this process should print: true unless torchrun started it as one of the others."""
-    return int(os.environ.get("RANK", 0)) == 0
+    return process_count() <= 1 or torchrun_number("RANK", 0) == 0
+
+
+def process_count() -> int:
+    """Return how many processes torchrun started; without it, a RANK of a cluster means nothing.
+
+    Raises RunError where the environment has only a part of what torchrun writes into it.
+    """
+    size = torchrun_number("WORLD_SIZE", 1)
+    lacking = [name for name in ("RANK", "MASTER_ADDR", "MASTER_PORT") if not os.environ.get(name)]
+    if size > 1 and lacking:
+        raise RunError(
+            f"the environment has WORLD_SIZE={size}, but no {', '.join(lacking)}: start with "
+            f"torchrun, which sets them all, or unset WORLD_SIZE."
+        )
+    return size
+
+
+def torchrun_number(name: str, usual: int) -> int:
+    """Return a number that torchrun writes into the environment, such as RANK.
+
+    Raises RunError for what is no number.
+    """
+    value = os.environ.get(name) or str(usual)
+    if not value.isdecimal():
+        raise RunError(f"the environment has {name}={value}, which is no number: unset it.")
+    return int(value)
 
 
 def device_name(device: torch.device | str) -> str:

@@ -64,6 +64,10 @@ albert_course.checks.check_layer_plan = lambda *_, **__: Report("layer_plan", [T
 Report.score = property(lambda self: 1.0)
 def layer_plan(*_): pass"""
 DIES = "import os\ndef layer_plan(*_):\n    os._exit(0)"
+TALKS = """
+print("a word " * 1_000_000)
+for number in range(200_000):
+    print(number)"""
 PEEK = f"""
 import json
 cells = json.load(open({str(SOURCES / (NAME + ".ipynb"))!r}))["cells"]
@@ -130,6 +134,14 @@ def without_imports() -> nbformat.NotebookNode:
     return notebook
 
 
+def without_metadata() -> nbformat.NotebookNode:
+    """Return a solved notebook whose cells have lost their metadata, as in some programs."""
+    notebook = submission(SOLVED)
+    for cell in notebook.cells:
+        cell.metadata = {}
+    return notebook
+
+
 def hand_in(folder: Path, port: int) -> None:
     """Write the whole class; ``port`` is that of a server which knows an answer."""
     plan, half = {"layer_plan": SOLVED["layer_plan"]}, "def gradient_of_each(apply, W:\n    return"
@@ -149,13 +161,12 @@ def hand_in(folder: Path, port: int) -> None:
         "dies": submission(SOLVED | {"layer_plan": DIES}),
         "overwrites": submission({"layer_plan": OVERWRITE}),
         "imports": submission({"layer_plan": "from albert_edu.model.sharing import layer_plan"}),
+        "bare": without_metadata(),
+        "talks": submission(SOLVED, TALKS),
+        "exits": submission(SOLVED, "print('bye')\nexit()"),
         "wrong_name": submission(SOLVED),
         "clear\x1b[2J": submission(SOLVED),
     }
-    bare = submission(SOLVED)
-    for cell in bare.cells:
-        cell.metadata = {}
-    written["bare"] = bare
     for student, notebook in written.items():
         (folder / student).mkdir(parents=True)
         nbformat.write(notebook, folder / student / f"{NAME}.ipynb")
@@ -180,5 +191,7 @@ DESERVED = {
     "tampers": 4,
     "spies": 10,
     "imports": 4,
+    "bare": 20,
+    "talks": 20,
 }
-NOT_GRADED = {"resists", "dies", "wrong_name", "clear\x1b[2J", "bare", "links"}
+NOT_GRADED = {"resists", "dies", "exits", "wrong_name", "clear\x1b[2J", "links"}

@@ -24,9 +24,9 @@ LONG = (
 
 def case(check, animal=None):
     """A parameter of a test; the questions of six checks take a minute, so test-fast skips them."""
-    name = check.__name__.removeprefix("check_")
-    label = f"{name}-{animal.name}" if animal else name
-    return pytest.param(animal or check, id=label, marks=[pytest.mark.slow] * (name in LONG))
+    label = f"{check.title}-{animal.name}" if animal else check.title
+    marks = [pytest.mark.slow] * (check.title in LONG)
+    return pytest.param(animal or check, id=label, marks=marks)
 
 
 each_check = pytest.mark.parametrize("check", [case(check) for check in CHECKS])
@@ -54,7 +54,7 @@ def test_every_check_has_right_and_wrong_answers_to_prove_itself_on():
     kept = Counter((animal.check, animal.right) for animal in ANIMALS)
     for check in CHECKS:
         right, wrong = (3, 6) if check in GRADED else (1, 3)
-        assert kept[check, True] >= right and kept[check, False] >= wrong, check.__name__
+        assert kept[check, True] >= right and kept[check, False] >= wrong, check.title
 
 
 @each_check

@@ -15,17 +15,20 @@ import nbformat
 
 from albert_course import checks
 from albert_course.assignments.build import find_sources
+from albert_course.checks import Check
+from albert_course.checks.engine.card import card_of
 from albert_course.checks.engine.edits import wrong_answer
 from tests.bug_zoo.library import RIGHT
 
-CHECKS = list(checks.CHECKS.values())  # of the assignments, and of the exercises inside notebooks
+# Of the assignments, and of the exercises inside notebooks.
+CHECKS = [value for value in vars(checks).values() if isinstance(value, Check)]
 GRADED = [check for check in CHECKS if "assignment" in check.place]
 
 
 class Animal(NamedTuple):
     """An answer to an exercise; a wrong one is called what the report must say."""
 
-    check: Callable
+    check: Check
     name: str
     answer: object
     right: bool
@@ -34,9 +37,10 @@ class Animal(NamedTuple):
 def from_cards() -> Iterator[Animal]:
     """The reference and the wrong implementations of every card."""
     for check in CHECKS:
-        yield Animal(check, "reference", check.reference, True)
-        for mistake, edits in check.mistakes.items():
-            yield Animal(check, mistake, wrong_answer(check.reference, edits), False)
+        card = card_of(check)
+        yield Animal(check, "reference", card.reference, True)
+        for mistake, edits in card.mistakes.items():
+            yield Animal(check, mistake, wrong_answer(card.reference, edits), False)
 
 
 def from_assignments() -> list[Animal]:
@@ -52,16 +56,16 @@ def from_assignments() -> list[Animal]:
                 if cell.cell_type != "code" or mark.get("points"):
                     continue
                 names |= {
-                    check.__name__: _keeper(animals, check, style)
+                    f"check_{check.title}": _keeper(animals, check, style)
                     for check in GRADED
-                    if check.__name__ in names
+                    if f"check_{check.title}" in names
                 }
                 with contextlib.redirect_stdout(None):
                     exec(answers.get(mark.get("grade_id"), cell.source), names)
     return animals
 
 
-def _keeper(animals: list[Animal], check: Callable, style: str) -> Callable:
+def _keeper(animals: list[Animal], check: Check, style: str) -> Callable:
     """A function that a visible test calls in the place of the check."""
 
     def keep(answer, name=""):

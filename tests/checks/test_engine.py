@@ -5,8 +5,9 @@ from torch import nn
 
 from albert_course import checks
 from albert_course.checks import check_gelu
+from albert_course.checks.engine.card import card_of
 
-gelu = check_gelu.reference
+gelu = card_of(check_gelu).reference
 
 
 def test_another_seed_draws_other_inputs_so_that_constants_fail():
@@ -29,7 +30,7 @@ def test_an_answer_that_changes_its_input_does_not_change_the_question():
         return y
 
     def reverses(token_ids):
-        swapped = checks.check_swap_pair.reference(token_ids)
+        swapped = card_of(checks.check_swap_pair).reference(token_ids)
         token_ids.reverse()
         return swapped
 
@@ -51,7 +52,9 @@ def test_what_cannot_be_used_is_answered_in_words():
     assert missing in checks.check_attention(lambda *inputs: None).reasons
     shape = "the shape is (3, 5, 2, 6), not (3, 2, 5, 6)"
     assert shape in checks.check_attention(lambda q, k, v, mask: v.transpose(1, 2)).reasons
-    numbers = checks.check_causal_mask(lambda x: checks.check_causal_mask.reference(x).float())
+    numbers = checks.check_causal_mask(
+        lambda x: card_of(checks.check_causal_mask).reference(x).float()
+    )
     assert numbers.reasons == ["the dtype is torch.float32: PyTorch adds such a mask"]
     assert "it cannot be called like this" in " ".join(check_gelu(lambda: 0).reasons)
 
@@ -70,5 +73,5 @@ def test_lazy_layers_and_a_stacked_pair_are_right_answers():
         return nn.Sequential(nn.Dropout(p), nn.LazyLinear(C))
 
     assert checks.check_classification_head(lazy).passed
-    pair = checks.check_interval.reference
+    pair = card_of(checks.check_interval).reference
     assert checks.check_interval(lambda values: torch.tensor(pair(values))).passed

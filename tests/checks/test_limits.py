@@ -1,10 +1,10 @@
 """An answer is stopped by seconds of its own: what it computes and what it sleeps."""
 
+import itertools
 import signal
 import sys
 import threading
 import time
-from itertools import pairwise
 
 import pytest
 
@@ -94,7 +94,7 @@ def test_who_catches_the_alarm_gets_it_again_and_the_outer_limit_holds_inside_th
     seconds = [second for second, _ in raised]
     assert seconds[0] == 10 and 20 <= seconds[1] <= 21
     assert any("for 30 s" in text for _, text in raised)
-    assert all(later - earlier >= 1 for earlier, later in pairwise(seconds))
+    assert all(later - earlier >= 1 for earlier, later in itertools.pairwise(seconds))
 
 
 @needs_alarms

@@ -1,12 +1,20 @@
 """A report says nothing that is not so, and no more than a page holds."""
 
+import math
+from collections import deque
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
 import pytest
 import torch
 
 from albert_course import checks
 from albert_course.checks import Case, Property, Report, card
 from albert_course.checks.engine import limits
-from albert_course.checks.engine.comparing import difference
+from albert_course.checks.engine.card import card_of
+from albert_course.checks.engine.comparing import same
+from albert_course.checks.engine.differing import difference
 from albert_course.checks.engine.edits import edited, read_mistakes, wrong_answer
 from albert_course.checks.engine.explaining import TOUCHED
 
@@ -43,7 +51,54 @@ def test_a_ratio_or_a_shift_is_told_of_several_different_numbers_only():
         told = difference(got, right)
         assert not any(word in told for word in ("times", "away")), told
     assert "times" not in difference([2.0, 4.01], [1.0, 2.0])
-    assert difference(2.0, 1.0) == "", "the report shows the two numbers"
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "told"),
+    [
+        (-0.7, 0.7, "its sign is turned round"),
+        (math.nan, 0.7, "it is NaN"),
+        (math.inf, 0.7, "it is infinite"),
+        (0.7 / math.log(2), 0.7, "as bits are for nats"),
+        (0.7 * math.log(2), 0.7, "as nats are for bits"),
+        (0.7 / math.log(10), 0.7, "base 10"),
+        (math.degrees(0.7), 0.7, "as degrees are for radians"),
+        (70.0, 0.7, "as percent are for a share"),
+        (math.exp(0.7), 0.7, "it is e to the power of the right number"),
+        (0.9, 0.7, "it is too large"),
+        (6, 7, "it is too small"),
+        ([0.5], [0.7], "it is too small"),
+        (0.7, math.inf, ""),
+        (True, False, ""),
+    ],
+)
+def test_of_a_single_number_it_is_said_what_differs_about_it(got, right, told):
+    for kind in (lambda value: value, torch.tensor):
+        found = difference(kind(got), kind(right))
+        assert told in found and bool(told) == bool(found), found
+
+
+@pytest.mark.parametrize(
+    ("got", "right"),
+    [
+        (deque([deque([1, 2]), [3]]), [[1, 2], [3]]),
+        (Fraction(1, 4), 0.25),
+        ([Fraction(7), Decimal("0.5")], [7, 0.5]),
+        ({"a": Fraction(1, 3)}, {"a": 1 / 3}),
+        ((range(3), np.float32(0.5)), ([0, 1, 2], 0.5)),
+        ([Fraction(1, 2), Fraction(1, 3)], torch.tensor([1 / 2, 1 / 3])),
+    ],
+)
+def test_a_right_result_may_come_in_other_types(got, right):
+    assert same(got, right)
+
+
+@pytest.mark.parametrize(
+    ("got", "right"),
+    [("12", [1, 2]), (Fraction(7, 2), 3), (deque([1]), [1, 2]), ({1, 2}, [1, 2]), (1j, 1.0)],
+)
+def test_and_a_wrong_one_may_not(got, right):
+    assert not same(got, right)
 
 
 def test_a_mistake_is_named_only_where_all_that_it_changes_is_so():
@@ -58,7 +113,7 @@ def test_a_mistake_is_named_only_where_all_that_it_changes_is_so():
 
 def test_a_refusal_alone_that_differs_gets_no_mistake_of_the_plan():
     def without_refusal(L, share, G):
-        return checks.check_layer_plan.reference(max(1, L), share, min(max(1, G), L))
+        return card_of(checks.check_layer_plan).reference(max(1, L), share, min(max(1, G), L))
 
     named = [one.mistake for one in checks.check_layer_plan(without_refusal).properties]
     assert not any("counting from 1" in one or "blocks from 1" in one for one in named)
@@ -98,7 +153,7 @@ def test_a_mistake_is_not_named_where_it_may_only_seem_so_because_the_data_are_c
 @pytest.mark.parametrize("spoil", [list.reverse, lambda documents: documents[0].clear()])
 def test_an_answer_that_changes_what_it_is_given_gets_one_reason_and_not_five(spoil):
     def in_place(documents, length, n, rng):
-        triples = checks.check_order_pairs.reference(documents, length, n, rng)
+        triples = card_of(checks.check_order_pairs).reference(documents, length, n, rng)
         for document in documents:
             document.append([7, 8])
         spoil(documents)
@@ -138,7 +193,7 @@ def test_an_answer_in_double_precision_or_numpy_passes_whatever_the_seed():
         return torch.stack([in_double(row, gain, bias) for row in x])
 
     def in_lists(*states):
-        return [part.tolist() for part in checks.check_layer_similarity.reference(*states)]
+        return [part.tolist() for part in card_of(checks.check_layer_similarity).reference(*states)]
 
     for seed in (None, 24, 25):
         assert checks.check_layer_norm(in_double, seed).passed

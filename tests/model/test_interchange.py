@@ -280,10 +280,18 @@ def test_a_trained_projection_where_e_equals_h_is_refused_and_the_identity_is_no
 # Names
 
 
-def test_a_shipped_model_is_loaded_by_its_name_but_a_folder_of_ones_own_comes_first(
+def test_a_shipped_model_is_loaded_by_its_name_and_a_folder_of_that_name_by_its_path(
     tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    assert load_pretrained("laptop")[0].config != model_of().config
+    shipped = load_pretrained("laptop")[0].config
+    assert shipped != model_of().config
     save_pretrained(model_of(), None, "laptop")
-    assert load_pretrained("laptop")[0].config == model_of().config
+    with pytest.warns(UserWarning, match=r"laptop is a model of the course.* is \./laptop\.$"):
+        assert load_pretrained("laptop")[0].config == shipped
+    assert load_pretrained("./laptop")[0].config == model_of().config
+    (tmp_path / "runs").mkdir()
+    for typo, hint in (("laptopp", "Did you mean laptop?"), ("runs/mine", ""), ("./mine", "")):
+        with pytest.raises(InterchangeError, match=rf"{typo} is no folder, .* {hint}") as error:
+            load_pretrained(typo)
+        assert "Hub:" not in str(error.value), "before the Hub is asked"

@@ -1,6 +1,5 @@
 """Files and data sets of others: documents of each kind, and one sentence for what is none."""
 
-import gc
 import json
 import os
 from pathlib import Path
@@ -55,8 +54,6 @@ def test_a_sentence_a_line_is_read_so_and_said(tmp_path, capfd, monkeypatch):
     assert "bert.txt is read as BERT's format: a sentence a line." in capfd.readouterr().err
 
 
-# datasets before 5.2 leaves closing a .csv to the garbage collector.
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
 def test_rows_with_a_text_are_documents_and_those_without_are_named(tmp_path, suffix):
     texts = ["One. Two.", "  ", "Three, 'here'.", None, "Four."]
@@ -116,13 +113,10 @@ def test_rows_that_are_no_prose_are_warned_of(tmp_path):
         ("a.parquet", b"PAR1", r"a\.parquet cannot be used"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path, name, content, says):
     place = written(tmp_path, f"texts/{name}", content)
     with pytest.raises(CorpusError, match=says):
         load_corpus(place, tmp_path)
-    if name == "a.csv":
-        gc.collect()  # its reader closes it no sooner
 
 
 def test_a_long_file_becomes_documents_that_hold_all_of_its_text(tmp_path, monkeypatch):

@@ -1,10 +1,8 @@
 """Fine-tuning: repeatable, able to learn, and scored as the benchmarks score."""
 
-import collections
 import copy
 import json
 import re
-import string
 
 import numpy as np
 import pytest
@@ -27,10 +25,9 @@ from albert_edu.training.finetune import (
     batch_rows,
     finetune,
     majority,
-    make_ready,
+    set_up_task,
     task_scores,
 )
-from albert_edu.training.metrics import f1, label_scores, squad_scores
 from albert_edu.training.settings import TrainSettings
 from albert_edu.training.step import NonFiniteLoss
 from tests.support import main, same_bits
@@ -114,20 +111,10 @@ def test_workers_of_torchrun_and_what_only_pretraining_does_are_refused(model, t
 
 def test_a_model_that_learnt_only_questions_with_answers_answers_all_of_a_test():
     asked = SpanExample("opened the oven", "anna opened the oven.", ("anna",), 0)
-    train, test = (TaskRows([one], []) for one in (asked, asked._replace(answers=())))
+    train, test = (TaskRows([one], [], "span") for one in (asked, asked._replace(answers=())))
     model, tokenizer = load_pretrained("laptop")
     for learnt, unanswerable in ((train, False), (test, True)):
-        assert make_ready(model, tokenizer, learnt, test, 32)[2].unanswerable == unanswerable
-
-
-def test_the_scores_are_those_of_scikit_learn():
-    metrics, rng = pytest.importorskip("sklearn.metrics"), np.random.default_rng(0)
-    for labels, predictions in [(rng.integers(0, 2, 50), rng.integers(0, 2, 50)) for _ in range(5)]:
-        scores = label_scores(torch.from_numpy(predictions), torch.from_numpy(labels))
-        names = {"accuracy": "accuracy_score", "f1": "f1_score", "matthews": "matthews_corrcoef"}
-        theirs = {name: getattr(metrics, names[name])(labels, predictions) for name in names}
-        assert scores == pytest.approx(theirs)
-    assert f1(np.zeros(50), np.zeros(50)) == 0
+        assert set_up_task(model, tokenizer, learnt, test, 32)[2].unanswerable == unanswerable
 
 
 def test_the_model_says_how_many_classes_there_are_and_not_the_labels_of_the_test(encoder):
@@ -150,37 +137,6 @@ def test_the_majority_baseline_is_the_commonest_answer_of_training(encoder):
     )
     baseline = majority(head, train, test)
     assert baseline == pytest.approx({"accuracy": 1 / 4, "f1": 2 / 5, "matthews": 0})
-
-
-def published_score(answer: str, gold: list[str]) -> tuple[float, float]:
-    """The rules of SQuAD 2.0's evaluation script for one question, written down again."""
-
-    def tokens(text: str) -> list[str]:
-        text = "".join(c for c in text.lower() if c not in set(string.punctuation))
-        return re.sub(r"\b(a|an|the)\b", " ", text).split()
-
-    def overlap(ours: list[str], theirs: list[str]) -> float:
-        same = sum((collections.Counter(ours) & collections.Counter(theirs)).values())
-        if not same:
-            return float(ours == theirs)
-        precision, recall = same / len(ours), same / len(theirs)
-        return 2 * precision * recall / (precision + recall)
-
-    truths = [tokens(text) for text in gold if tokens(text)] or [[]]
-    return float(tokens(answer) in truths), max(overlap(tokens(answer), truth) for truth in truths)
-
-
-def test_squad_scores_are_the_means_of_the_published_rules():
-    rng = np.random.default_rng(0)
-    words = ["the", "A", "an", "oven", "Oven's", "1,859", "...", "old", ""]
-    texts = [" ".join(rng.choice(words, rng.integers(4))) for _ in range(400)]
-    questions = [(texts[i], texts[-i : -i + i % 4]) for i in range(4, 300)]
-    # What normalises to nothing does not count, unless nothing else is left.
-    questions += [("the", ["...", "oven"]), ("", ["the"])]
-    for part in (*([question] for question in questions), questions):
-        exact, f1 = np.mean([published_score(*question) for question in part], 0)
-        expected = pytest.approx({"exact_match": exact, "f1": f1})
-        assert squad_scores(*zip(*part, strict=True)) == expected
 
 
 def test_the_best_span_over_all_windows_answers_a_question(story_text, encoder):
@@ -260,3 +216,33 @@ def test_a_fine_tuned_folder_is_one_of_transformers(kind, story_text, tmp_path, 
     if kind == "SequenceClassification":
         assert theirs.config.id2label == {0: "an", 1: "be"} and "classes: an, be" in printed
     assert f'AutoModelFor{kind}.from_pretrained("{out}")' in printed
+
+
+def test_f1_is_that_of_the_class_that_is_named_whatever_the_labels_are_called(tmp_path, capsys):
+    """As for MRPC, whose classes are not_equivalent and equivalent, in this order."""
+    printed = {}
+    for yes, no in (("equivalent", "not_equivalent"), (1, 0), ("true", False)):
+        labels = [yes, yes, no, yes, yes, no]
+        pairs = [(f"the senate met {n}.", "so it was.", label) for n, label in enumerate(labels)]
+        names = ("sentence1", "sentence2", "label")
+        rows = [json.dumps(dict(zip(names, pair, strict=True))) + "\n" for pair in pairs]
+        (tmp_path / "rows.jsonl").write_text("".join(rows))
+        data = f"--data {tmp_path}/rows.jsonl {tmp_path}/rows.jsonl --out {tmp_path}/{yes}"
+        words = f"finetune --model laptop {data} --steps 1 --sequence-length 16"
+        assert main(words.split()) == 0
+        record = json.loads((tmp_path / str(yes) / "finetune.json").read_text())
+        assert record["majority_baseline"]["f1"] == pytest.approx(0.8)
+        printed[str(yes)] = re.search(r"f1: .*", capsys.readouterr().out)[0]
+        assert record["f1_class"] == str(yes)
+    for name, line in printed.items():
+        assert line.endswith(f"(majority baseline: 0.800), of the class {name}")
+
+
+def test_the_rows_of_a_step_are_those_of_a_slow_loop():
+    """Orders of epochs, ends of epochs inside a batch, and a batch larger than the data."""
+    for count, batch_size in ((10, 4), (3, 8), (7, 7)):
+        for step in range(6):
+            places = range(step * batch_size, (step + 1) * batch_size)
+            orders = [np.random.default_rng([5, p // count]).permutation(count) for p in places]
+            slow = [int(order[p % count]) for p, order in zip(places, orders, strict=True)]
+            assert batch_rows(count, batch_size, seed=5, step=step).tolist() == slow

@@ -4,23 +4,17 @@
 known mistake that gives the same results.
 """
 
-import copy
-import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from albert_course.checks.engine.asking import call
-from albert_course.checks.engine.comparing import same
-from albert_course.checks.engine.edits import FOLDER, read_mistakes, wrong_answer
-from albert_course.checks.engine.explaining import explain, is_nothing, name_mistakes
-from albert_course.checks.engine.report import Property, Report
-from albert_course.checks.engine.running import ask, changed, stops
-
-CHANGED = "the caller's data are changed: work on a copy"
+from albert_course.checks.engine.check import Check
+from albert_course.checks.engine.edits import FOLDER, read_mistakes
 
 
 class Case(NamedTuple):
@@ -43,7 +37,8 @@ class Draw:
     """Draws the inputs of cases; another seed draws others."""
 
     def __init__(self, seed: int):
-        self.torch, self.numpy = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
+        self.torch = torch.Generator().manual_seed(seed)
+        self.numpy = np.random.default_rng(seed)
 
     def randn(self, *shape: int) -> torch.Tensor:
         """Normal numbers of this shape."""
@@ -58,20 +53,40 @@ class Draw:
         return int(self.integers(low, high))
 
 
+@dataclass(frozen=True, eq=False)
+class Card:
+    """What a check asks, and what it knows."""
+
+    title: str
+    reference: Callable
+    cases: Callable[[Draw], Cases]
+    mistakes: Mapping[str, Callable | str]  # by name: a wrong answer, or edits of the reference
+    pure: bool  # whether the text forbids to change the inputs
+
+
+# The card behind each check. It hangs on no attribute of the check, which a student holds.
+_CARDS: dict[Check, Card] = {}
+
+
+def card_of(check: Check) -> Card:
+    """Return the card behind a check."""
+    return _CARDS[check]
+
+
 def card(
     number: str,
     reference: Callable,
     cases: Callable[[Draw], Cases],
-    mistakes: Mapping | None = None,
+    mistakes: Mapping[str, Callable | str] | None = None,
     pure: bool = False,
-) -> Callable[..., Report]:
-    """Return the check ``check(answer, seed=None, name="") -> Report`` of an exercise.
+) -> Check:
+    """Return the check of an exercise.
 
-    ``name`` is what the report calls a student's function that ``answer`` only wraps. ``number``
-    says where the exercise stands, such as "assignment 03.1". The docstring of ``reference`` is
-    the task, and begins with how an answer is called. ``mistakes`` are edits of the reference by
-    name (see engine/edits.py), or wrong answers; without them those of mistakes/03.txt are known.
-    ``pure`` says that the text forbids to change the inputs. A whole check of one's own:
+    ``number`` says where the exercise stands, such as "assignment 03.1". The docstring of
+    ``reference`` is the task, and begins with how an answer is called. ``mistakes`` are edits of
+    the reference by name (see engine/edits.py), or wrong answers; without them those of
+    mistakes/03.txt are known. ``pure`` says that the text forbids to change the inputs. A whole
+    check of one's own:
 
     >>> from albert_course.checks import Case, Draw, card
     >>> def triple(x):
@@ -91,65 +106,17 @@ def card(
             likely:  forgetting one of the three
       ok    leaves 0 as it is
     """
-    kind, chapter, rank = re.match(r"(.+) (\d+)\.(\d+)", number).groups()
+    place = re.fullmatch(r"(.+) (\d+)\.(\d+)", number)
+    if place is None:
+        raise ValueError(f'{number!r} is no place of an exercise, such as "assignment 03.1"')
+    kind, chapter, rank = place.groups()
     title = re.sub("(?<!^)(?=[A-Z])", "_", reference.__name__).lower()
-    place = f"exercise {int(chapter)}.{rank} of {kind} {chapter}"
     if mistakes is None:
         mistakes = read_mistakes(FOLDER / f"{chapter}.txt").get(title, {})
-
-    def ask_all(questions: list[Case], answer: Callable, seed: int, limited: bool = False):
-        """The outcomes, and whether the inputs were changed, up to one that stops."""
-        outcomes, touched = [], []
-        for case in questions:
-            inputs = copy.deepcopy(case.inputs)
-            outcomes.append(ask(case.ask, answer, inputs, seed, limited))
-            touched.append(changed(case.inputs, inputs))
-            if limited and stops(outcomes[-1]):
-                break
-        return outcomes, touched
-
-    @functools.lru_cache(4)
-    def drawn(seed: int) -> tuple[list[Case], list]:
-        """The questions, and what is right."""
-        with torch.random.fork_rng(devices=()):  # for the first numbers of modules
-            torch.manual_seed(seed)
-            questions = list(cases(Draw(seed)))
-        return questions, ask_all(questions, reference, seed)[0]
-
-    @functools.lru_cache(4)
-    def mistakes_of(seed: int) -> dict[str, tuple[list, list[bool]]]:
-        wrong = {name: wrong_answer(reference, edits) for name, edits in mistakes.items()}
-        return {name: ask_all(drawn(seed)[0], answer, seed) for name, answer in wrong.items()}
-
-    def check(answer, seed: int | None = None, name: str = "") -> Report:
-        seed = 0 if seed is None else seed
-        questions, right = drawn(seed)
-        outcomes, touched = ask_all(questions, answer, seed, limited=True)
-        atols = [case.atol for case in questions]
-        held = [*map(same, outcomes, right, atols)]
-        if all(is_nothing(x) for x, ok in zip(right, held, strict=False) if ok):
-            held = [False] * len(held)  # an answer that does nothing gets no point
-        known = {} if all(held) else mistakes_of(seed)
-        results = {name: values for name, (values, _) in known.items()}
-        names = name_mistakes(results, outcomes, right, held, atols)
-        properties = []
-        for k, case in enumerate(questions):
-            asked, texts = k < len(outcomes), {}
-            holds = asked and held[k]
-            if asked and not holds:
-                # An answer may only look like a mistake because it has spoilt its own inputs.
-                spoilt = names[k] and touched[k] and not known[names[k]][1][k]
-                named, none = "" if spoilt else names[k], any(value is None for value in right)
-                texts = explain(case, reference, outcomes[k], right[k], named, touched[k], none)
-            properties.append(Property(case.name, holds, case.weight, asked, **texts))
-        if pure:
-            what = "leaves its inputs as they were"
-            spoilt = CHANGED if any(touched) else ""
-            asked = bool(spoilt) or any(held)  # who does nothing earns nothing by it
-            properties.append(Property(what, asked and not spoilt, 1.0, asked, reason=spoilt))
-        return Report(title, properties, place, name or getattr(answer, "__name__", title))
-
-    check.__name__ = check.__qualname__ = f"check_{title}"
-    check.__doc__, check.place = reference.__doc__, place
-    check.reference, check.mistakes = reference, mistakes
+    check = Check(
+        title=title,
+        place=f"exercise {int(chapter)}.{rank} of {kind} {chapter}",
+        task=reference.__doc__ or "",
+    )
+    _CARDS[check] = Card(title, reference, cases, mistakes, pure)
     return check

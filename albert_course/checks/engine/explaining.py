@@ -2,16 +2,17 @@
 
 import inspect
 import math
-import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import torch
 
 from albert_course.checks.engine.asking import Unusable, call, tensor
-from albert_course.checks.engine.comparing import Raised, difference, same
+from albert_course.checks.engine.comparing import Raised, same
+from albert_course.checks.engine.differing import difference
 from albert_course.checks.engine.limits import TookTooLong
-from albert_course.checks.engine.report import NOT_BEGUN, brief
+from albert_course.checks.engine.report import NOT_BEGUN, Property, brief
 
 TOUCHED = "the caller's data are changed, which may be why: work on a copy"
 
@@ -19,41 +20,56 @@ TOUCHED = "the caller's data are changed, which may be why: work on a copy"
 def is_nothing(value) -> bool:
     """Whether an answer gives this that always returns None or raises an error."""
     several = value if isinstance(value, list) and value else [value]
-    return all(isinstance(one, Raised | None) for one in several)
+    return all(one is None or isinstance(one, Raised) for one in several)
 
 
 def name_mistakes(
-    mistakes: Mapping[str, list], outcomes: list, right: list, held: list[bool], atols: list
+    names: Iterable[str],
+    gives: Callable[[str, int], object],
+    outcomes: list,
+    right: list,
+    held: list[bool],
+    atols: list[float],
 ) -> list[str]:
     """For each outcome the mistake that gives the same, or nothing.
 
-    A mistake is named only if the answer gives what it gives wherever it changes a result. Where it
-    changes none, another mistake may be at work. Many mistakes give the same truth value, whole
-    number, text or NaN, so there a mistake must explain every outcome that is wrong; and nothing
-    is named before the first wrong outcome is.
+    ``gives(name, k)`` is what a mistake gives for question k; it is asked for no more than what
+    rules the mistake out, because some questions take seconds. A mistake is named only if the
+    answer gives what it gives wherever it changes a result. Where it changes none, another mistake
+    may be at work. Many mistakes give the same truth value, whole number, text or NaN, so there a
+    mistake must explain every outcome that is wrong; and nothing is named before the first wrong
+    outcome is.
 
-    >>> halved, added = [0.5, 1.0, 1.5], [2.0, 3.0, 1.5]
-    >>> known, right = {"halving": halved, "adding": added}, [1.0, 2.0, 1.5]
-    >>> name_mistakes(known, [2.0, 3.0, 1.5], right, [False, False, True], [0, 0, 0])
-    ['adding', 'adding', '']
-    >>> name_mistakes(known, [2.0, 4.0, 1.5], right, [False, False, True], [0, 0, 0])
-    ['', '', '']
+    >>> known = {"halving": [0.5, 1.0, 1.5], "adding": [2.0, 3.0, 1.5]}
+    >>> def named(*outcomes):
+    ...     held = [False, False, True]
+    ...     gives = lambda name, k: known[name][k]
+    ...     return name_mistakes(known, gives, outcomes, [1.0, 2.0, 1.5], held, [0, 0, 0])
+    >>> named(2.0, 3.0, 1.5), named(2.0, 4.0, 1.5)
+    (['adding', 'adding', ''], ['', '', ''])
     """
-    wrong = [k for k, ok in enumerate(held) if not ok and not same(outcomes[k], right[k], atols[k])]
-    gives = {}
-    for name, values in mistakes.items():
-        alike = [*map(same, outcomes, values, atols)]
-        hidden = [*map(same, values, right, atols)]
-        if all(a or b for a, b in zip(alike, hidden, strict=False)):
-            gives[name] = {k for k in wrong if alike[k]}
-    names = [""] * len(outcomes)
+    asked = range(len(outcomes))
+    wrong = [k for k in asked if not held[k] and not same(outcomes[k], right[k], atols[k])]
+    order = sorted(asked, key=lambda k: k not in wrong)  # a wrong outcome rules most mistakes out
+    explained = {}
+    for name in names:
+        found = set()
+        for k in order:
+            value = gives(name, k)
+            if same(outcomes[k], value, atols[k]):
+                found.add(k)
+            elif not same(value, right[k], atols[k]):
+                break
+        else:
+            explained[name] = found.intersection(wrong)
+    named = [""] * len(outcomes)
     for k in wrong:
         must = set(wrong) if _says_little(outcomes[k]) else {k}
-        fits = [name for name, found in gives.items() if must <= found]
-        names[k] = max(fits, key=lambda name: len(gives[name]), default="")
-        if not names[wrong[0]]:
+        fits = [name for name, found in explained.items() if must <= found]
+        named[k] = max(fits, key=lambda name: len(explained[name]), default="")
+        if not named[wrong[0]]:
             break
-    return names
+    return named
 
 
 def _says_little(value) -> bool:
@@ -66,34 +82,42 @@ def _says_little(value) -> bool:
 
 def explain(
     case, reference: Callable, got, right, mistake: str, touched: bool, none_is_right: bool
-) -> dict[str, str]:
-    """The texts of a property that fails, by the names of their fields in Property."""
-    own = case.ask is not call
+) -> Property:
+    """The property that fails, with the texts that say why."""
     reason = "" if mistake else reason_of(got, right, reference, none_is_right)
     unusable = isinstance(got, Raised) and isinstance(got.error, Unusable)
     if touched and not mistake and (unusable or not reason):
         reason = TOUCHED
-    plain = mistake or reason or same(got, right, case.atol)
-    expected, came = brief(right), "" if unusable else brief(got)
+    told = mistake or reason or same(got, right, case.atol)
+    expected = brief(right)
+    came = "" if unusable else brief(got)
     if expected == came or (unusable and isinstance(right, bool)):
         expected = came = ""  # two tensors of one shape, which look alike, tell nothing
-    return {
-        "mistake": mistake,
-        "reason": reason,
-        "expected": expected,
-        "got": came,
-        "given": given(case.inputs, case.ask if own else reference, int(own)),
-        "differs": "" if plain else differs(got, right, case.inputs, case.atol),
-    }
+    return Property(
+        name=case.name,
+        passed=False,
+        weight=case.weight,
+        mistake=mistake,
+        reason=reason,
+        expected=expected,
+        got=came,
+        given=given(case, reference),
+        differs="" if told else differs(got, right, case.inputs, case.atol),
+    )
 
 
-def given(inputs: tuple, called: Callable, first: int) -> str:
-    """The inputs, where they are short, named as ``called``'s parameters from ``first`` on."""
-    parameters = list(inspect.signature(called).parameters.values())[first:]
+def given(case, reference: Callable) -> str:
+    """The inputs of a question, where they are short, with the names of the parameters."""
+    plainly = case.ask is call
+    called = reference if plainly else case.ask
+    parameters = list(inspect.signature(called).parameters.values())
+    if not plainly:
+        parameters = parameters[1:]  # the first is the answer
     starred = any(part.kind is part.VAR_POSITIONAL for part in parameters)
-    names = [""] * len(inputs) if starred else [f"{part.name} = " for part in parameters]
-    text = ", ".join(name + brief(value) for name, value in zip(names, inputs, strict=False))
-    large = any(math.prod(getattr(value, "shape", ())) > 8 for value in inputs)
+    names = [""] * len(case.inputs) if starred else [f"{part.name} = " for part in parameters]
+    pairs = zip(names, case.inputs, strict=False)
+    text = ", ".join(name + brief(value) for name, value in pairs)
+    large = any(math.prod(getattr(value, "shape", ())) > 8 for value in case.inputs)
     unclear = large or len(text) > 250 or " at 0x" in text or "\n" in text
     return "" if unclear else text
 
@@ -105,14 +129,15 @@ def differs(got, expected, inputs: tuple, atol: float) -> str:
         if isinstance(value, torch.Tensor | list | str) and same(got, value):
             return f"this is the input {brief(value)} unchanged"
     text = difference(got, expected, atol)
-    several = isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected) > 1
-    if several and not text.startswith(("each", "these")):
-        k = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
-        inner = difference(got[k], expected[k], atol) or f"{brief(got[k])} came"
-        kinds = {*map(type, inputs)}
-        if len(kinds) == 1 and torch.Tensor not in kinds and len(inputs) == len(got):
-            return f"for {brief(inputs[k])}: {inner}"
-    return text
+    listed = isinstance(got, list) and isinstance(expected, list)
+    if not listed or not len(got) == len(expected) == len(inputs) > 1:
+        return text
+    kinds = set(map(type, inputs))
+    if len(kinds) > 1 or torch.Tensor in kinds or text.startswith(("each", "these")):
+        return text
+    k = next(k for k, value in enumerate(got) if not same(value, expected[k], atol))
+    inner = difference(got[k], expected[k], atol) or f"{brief(got[k])} came"
+    return f"for {brief(inputs[k])}: {inner}"
 
 
 def reason_of(got, expected, reference: Callable, none_is_right: bool) -> str:
@@ -134,24 +159,33 @@ def reason_of(got, expected, reference: Callable, none_is_right: bool) -> str:
 
 
 def _why(error: BaseException, reference: Callable) -> str:
-    known = {
-        TookTooLong: getattr(error, "reason", ""),
-        NotImplementedError: NOT_BEGUN,
-        MemoryError: "a tensor far larger than it need be?",
-        Unusable: str(error),
-    }
+    """What an error says of the answer that raised it."""
+    if isinstance(error, TookTooLong):
+        return error.reason
+    if isinstance(error, Unusable):
+        return str(error)
+    if type(error) is NotImplementedError:
+        return NOT_BEGUN
+    if type(error) is MemoryError:
+        return "a tensor far larger than it need be?"
+    return _where(error) or _asked_for(reference, error)
+
+
+def _asked_for(reference: Callable, error: BaseException) -> str:
+    """How an answer is called, which is how the task begins."""
+    task = reference.__doc__ or "````"
+    called = " ".join(task.split("``")[1].split())
     missing = "; is the return missing?" if "NoneType" in str(error) else ""
-    called = " ".join(" ".join((reference.__doc__ or "").split("``")[1:2]).split())
-    return known.get(type(error)) or _where(error) or f"asked for is {called}{missing}"
+    return f"asked for is {called}{missing}"
 
 
 def _where(error: BaseException) -> str:
     """The last line of the answer's own code on the way to the error, never ours."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
-    ours = tuple(os.path.join(root, package) for package in ("albert_edu", "albert_course"))
+    root = Path(__file__).resolve().parents[3]
+    ours = (str(root / "albert_edu"), str(root / "albert_course"), "<frozen")
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         installed = "site-packages" in frame.filename or frame.filename.endswith(".pyx")
-        if not frame.filename.startswith((*ours, "<frozen")) and not installed:
+        if not installed and not frame.filename.startswith(ours):
             return f"in {frame.name}, line {frame.lineno}: {(frame.line or '')[:120]}"
     if isinstance(error, TypeError) and "positional argument" in str(error):
         return "it cannot be called like this; look at the arguments in the exercise"

@@ -1,12 +1,12 @@
 """What a check says: which property fails, what came instead, and the likely mistake."""
 
-import html
 import math
 import textwrap
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from IPython.display import display
 
 from albert_edu.errors import CourseError
 
@@ -16,6 +16,15 @@ NOT_BEGUN = "this exercise is still to do"  # the reason when an answer raises N
 
 class CheckFailed(CourseError, AssertionError):
     """Raised by ``Report.raise_if_failed``; its message is the report."""
+
+    def __init__(self, report: "Report"):
+        super().__init__(str(report))
+        self.report = report
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the report as a notebook shows it, and one line instead of ours."""
+        display(self.report)
+        return [f"CheckFailed: {self.report.called}{self.report.summary}"]
 
 
 @dataclass(frozen=True)
@@ -39,17 +48,17 @@ class Property:
         return self.mistake or self.reason or self.differs
 
     @property
+    def facts(self) -> dict[str, str]:
+        """What was asked for, and what came, by what a report calls it."""
+        rows = {"given": self.given, "expected": self.expected, "got": self.got}
+        return {label: text for label, text in rows.items() if text}
+
+    @property
     def lines(self) -> list[str]:
         """What a report says below the name, the reason last."""
-        rows = {
-            "given   ": self.given,
-            "expected": self.expected,
-            "got     ": self.got,
-            "differs ": self.differs,
-            "likely: ": self.mistake,
-            "why:    ": self.reason,
-        }
-        return [f"        {label} {text}" for label, text in rows.items() if text]
+        reasons = {"differs": self.differs, "likely:": self.mistake, "why:": self.reason}
+        rows = self.facts | {label: text for label, text in reasons.items() if text}
+        return [f"        {label:8} {text}" for label, text in rows.items()]
 
 
 @dataclass(frozen=True)
@@ -92,38 +101,37 @@ class Report:
     @property
     def reasons(self) -> list[str]:
         """Why properties fail, each reason once, the first one first."""
-        firsts = (group[0] for group in self._groups())
+        firsts = (group[0] for group in self.groups)
         return [one.why or f"not so: {one.name}" for one in firsts]
 
     def raise_if_failed(self) -> None:
         """Raise CheckFailed with this report, unless every property holds."""
         if not self.passed:
-            raise CheckFailed(str(self))
+            raise CheckFailed(self)
 
-    def __str__(self) -> str:
-        name = self.exercise if self.answer in ("", "<lambda>") else self.answer
-        if self.reasons == [NOT_BEGUN]:
-            return f"{name}: not answered yet, properties to check: {len(self.properties)}"
-        ok = [one for one in self.properties if one.passed]
-        unasked = [one for one in self.properties if not one.asked]
+    @property
+    def begun(self) -> bool:
+        """Whether there is an answer at all."""
+        return self.reasons != [NOT_BEGUN]
+
+    @property
+    def called(self) -> str:
+        """What the student calls the answer, or else the title of the exercise."""
+        return self.exercise if self.answer in ("", "<lambda>") else self.answer
+
+    @property
+    def summary(self) -> str:
+        """The end of the first line: the place of the exercise, how much holds, the score."""
+        if not self.begun:
+            return f": not answered yet, properties to check: {len(self.properties)}"
         place = f", {self.place}" if self.place and not self.passed else ""
-        held = f"{len(ok)} of {len(self.properties)} properties hold{'s' if len(ok) == 1 else ''}"
-        lines = [f"{name}{place}: {held} (score {self.score:.2f})"]
-        ends = [f"  ----  not asked: {_joined(unasked)}"] if unasked else []
-        ends += [f"  ok    {_joined(ok)}"] if ok else []
-        groups = self._groups()
-        for k, (first, *others) in enumerate(groups):
-            left, later = LINES - len(lines) - len(ends), len(groups) - k - 1
-            if left == 1 and later:
-                lines.append(f"  FAIL  {_joined([one for group in groups[k:] for one in group])}")
-                break
-            block = [f"  FAIL  {first.name}", *first.lines]
-            block += [f"        also     {_joined(others)}"] if others else []
-            short = f"  FAIL  {first.name}{': ' if first.why else ''}{first.why}"
-            lines += block if len(block) <= left - min(later, 3) else [short]
-        return "\n".join(lines + ends)
+        ok = sum(one.passed for one in self.properties)
+        hold = "holds" if ok == 1 else "hold"
+        number = f"{ok} of {len(self.properties)} properties {hold}"
+        return f"{place}: {number} (score {self.score:.2f})"
 
-    def _groups(self) -> list[list[Property]]:
+    @property
+    def groups(self) -> list[list[Property]]:
         """What was asked and fails, together where it fails for the same reason."""
         groups: dict[str, list[Property]] = {}
         for one in self.properties:
@@ -131,10 +139,44 @@ class Report:
                 groups.setdefault(one.why or one.name, []).append(one)
         return list(groups.values())
 
-    __repr__ = __str__  # a notebook that ends a cell with the check shows the report
+    def __str__(self) -> str:
+        lines = [self.called + self.summary]
+        if not self.begun:
+            return lines[0]
+        ok = [one for one in self.properties if one.passed]
+        unasked = [one for one in self.properties if not one.asked]
+        ends = [f"  ----  not asked: {_joined(unasked)}"] if unasked else []
+        ends += [f"  ok    {_joined(ok)}"] if ok else []
+        for k, group in enumerate(self.groups):
+            later = self.groups[k + 1 :]
+            left = LINES - len(lines) - len(ends)
+            if left == 1 and later:
+                rest = [one for group in self.groups[k:] for one in group]
+                lines.append(f"  FAIL  {_joined(rest)}")
+                break
+            block = _block(group)
+            fits = len(block) <= left - min(len(later), 3)
+            lines += block if fits else [_in_one_line(group[0])]
+        return "\n".join(lines + ends)
+
+    __repr__ = __str__  # a terminal that evaluates the check shows the report
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        """What a notebook shows."""
+        from albert_course.checks.engine.page import page_of
+
+        return page_of(self)
+
+
+def _block(group: list[Property]) -> list[str]:
+    """The first failure with all that is known of it, and the names of those like it."""
+    first, *others = group
+    also = [f"        also     {_joined(others)}"] if others else []
+    return [f"  FAIL  {first.name}", *first.lines, *also]
+
+
+def _in_one_line(one: Property) -> str:
+    return f"  FAIL  {one.name}: {one.why}" if one.why else f"  FAIL  {one.name}"
 
 
 def _joined(properties: list[Property]) -> str:

@@ -1,0 +1,224 @@
+"""Mends a submission, so that a lost cell costs its own exercise at most.
+
+nbgrader finds an answer by the metadata of its cell. Students copy, split, delete and move cells,
+and some programs drop the metadata. Here each cell that matters is found again, or put back.
+"""
+
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from albert_course.assignments.build import release
+from albert_edu.errors import CourseError, errors_about
+
+DEFINED = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
+
+
+class Unreadable(CourseError, ValueError):
+    """Why a submission cannot be given to nbgrader."""
+
+
+def mend(submitted: Path, source: Path) -> tuple[str, str]:
+    """Return a submission as nbgrader can grade it, and what was mended, "" for nothing.
+
+    Unreadable for a file that is no notebook.
+    """
+    with errors_about(source.name, Unreadable, "There is no notebook that can be read."):
+        notebook = json.loads(submitted.read_text(encoding="utf-8-sig"))
+        cells = [plain_cell(cell) for cell in notebook["cells"]]
+    mended = Submission(cells, handed_out(source, source.stat().st_mtime_ns))
+    mended.mend()
+    return mended.text(), "; ".join(mended.notes)
+
+
+def plain_cell(cell: dict) -> dict:
+    """Return what counts of a cell: its type, its text, and its name in nbgrader.
+
+    Outputs and other metadata are dropped: no two programs write the same ones, and a tag could
+    tell nbgrader to skip a test.
+    """
+    kind = cell["cell_type"]
+    source = cell.get("source", "")
+    mark = as_dict(as_dict(cell.get("metadata")).get("nbgrader"))
+    plain = {
+        "cell_type": kind if kind in ("code", "markdown", "raw") else "markdown",
+        "source": source if isinstance(source, str) else "".join(source),
+        "name": mark.get("grade_id"),
+    }
+    if kind == "markdown" and "attachments" in cell:  # a picture in an open answer
+        plain["attachments"] = cell["attachments"]
+    return plain
+
+
+def as_dict(value: object) -> dict:
+    """Return a value that should be a dict, {} if it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+@lru_cache(16)
+def handed_out(source: Path, _: int) -> list[dict]:
+    """Return the cells that students get for a source notebook, whose time is the other argument.
+
+    Each is as ``plain_cell`` makes it, with nbgrader's ``mark`` beside.
+    """
+    cells = json.loads(release(source))["cells"]
+    return [plain_cell(cell) | {"mark": cell["metadata"].get("nbgrader")} for cell in cells]
+
+
+class Submission:
+    """The cells of a submission, and what was done to them."""
+
+    def __init__(self, cells: list[dict], handed_out: list[dict]):
+        self.cells = cells
+        self.handed_out = handed_out
+        self.wanted = {cell["name"]: cell for cell in handed_out if cell["mark"]}
+        self.notes: list[str] = []
+
+    def mend(self) -> None:
+        """Bring every cell that nbgrader knows to its place. Unreadable where there are none."""
+        self._keep_last_copies()
+        self._recognise_texts()
+        gone = self._find_answers()
+        if len(self._named()) - len(gone) < 2:  # one may be a namesake
+            raise Unreadable(
+                "it has none of the answer cells: is it the lesson, not its assignment?"
+            )
+        self._drop_what_is_on_the_wrong_side()
+        self._put_back_what_is_given()
+
+    def text(self) -> str:
+        """Return the notebook as JSON."""
+        cells = [self._whole(cell, place) for place, cell in enumerate(self.cells)]
+        notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+        return json.dumps(notebook, indent=1)
+
+    def _whole(self, cell: dict, place: int) -> dict:
+        """A cell as nbformat wants it."""
+        whole = {key: value for key, value in cell.items() if key not in ("name", "mark", "copy")}
+        whole["id"] = f"cell-{place}"
+        name = cell["name"]
+        whole["metadata"] = {"nbgrader": self.wanted[name]["mark"]} if name else {}
+        if cell["cell_type"] == "code":
+            whole |= {"outputs": [], "execution_count": None}
+        return whole
+
+    def _named(self) -> dict[str, dict]:
+        """The cells that nbgrader knows, by name and in the order of the submission."""
+        return {cell["name"]: cell for cell in self.cells if cell["name"]}
+
+    def _keep_last_copies(self) -> None:
+        """Leave a name to the last cell that has it, since JupyterLab copies names, too."""
+        seen: set[str] = set()
+        copies: set[str] = set()
+        for cell in reversed(self.cells):
+            name = cell["name"]
+            if name not in self.wanted:
+                cell["name"] = None
+            elif name in seen:
+                copies.add(name)
+                cell["name"], cell["copy"] = None, name
+            else:
+                seen.add(name)
+        self._note("the last copy counts", sorted(copies))
+
+    def _recognise_texts(self) -> None:
+        """Name the cells whose name is lost, and whose text is as it was handed out."""
+        named = self._named()
+        lost = {cell["source"]: name for name, cell in self.wanted.items() if name not in named}
+        for cell in self.cells:
+            if not cell["name"] and "copy" not in cell:
+                cell["name"] = lost.pop(cell["source"], None)
+
+    def _find_answers(self) -> list[str]:
+        """See to it that each answer is there; return the names of those put back as stubs."""
+        elsewhere, gone = [], []
+        for name, stub in self.wanted.items():
+            there = self._named().get(name)
+            if not stub["mark"]["solution"] or is_answer(there, stub):
+                continue
+            other = self._answer_elsewhere(there, stub)
+            if other:
+                elsewhere.append(name)
+                self._give_way(there, stub)
+                other["name"] = name
+            elif not there:
+                gone.append(name)
+                self.cells.insert(self._place_of(name), {**stub})
+        self._note("found in another cell", elsewhere)
+        self._note("gone, and put back without an answer", gone)
+        return gone
+
+    def _answer_elsewhere(self, there: dict | None, stub: dict) -> dict | None:
+        """The student's answer in a cell that does not have its name."""
+        if stub["cell_type"] == "markdown":
+            free = self._behind_the_question(there, stub)
+        else:
+            free = [cell for cell in self.cells if cell["cell_type"] == "code"]
+        unnamed = [cell for cell in free if not cell["name"] and cell.get("copy") != stub["name"]]
+        return next((cell for cell in reversed(unnamed) if is_answer(cell, stub)), None)
+
+    def _behind_the_question(self, there: dict | None, stub: dict) -> list[dict]:
+        """The cell behind an empty open answer, or behind its question; [] if it is none of ours.
+
+        A text has no ``def`` by which it could be found.
+        """
+        ours = [cell["source"] for cell in self.handed_out]
+        question = there["source"] if there else ours[ours.index(stub["source"]) - 1]
+        texts = [cell["source"] for cell in self.cells]
+        if question not in texts:
+            return []
+        behind = self.cells[texts.index(question) + 1 :][:1]
+        return [cell for cell in behind if cell["source"].strip() and cell["source"] not in ours]
+
+    def _give_way(self, there: dict | None, stub: dict) -> None:
+        """Take the name from a cell that does not answer; a stub would even undo the answer."""
+        if there and there["source"] == stub["source"]:
+            self.cells.remove(there)
+        elif there:
+            there["name"] = None
+
+    def _place_of(self, name: str) -> int:
+        """Where a cell that is gone belongs: before all that come after it."""
+        names = list(self.wanted)
+        later = set(names[names.index(name) + 1 :])
+        places = [place for place, cell in enumerate(self.cells) if cell["name"] in later]
+        return min(places, default=len(self.cells))
+
+    def _drop_what_is_on_the_wrong_side(self) -> None:
+        """Drop a locked cell that has changed sides with an answer; it is put back afterwards."""
+        names = list(self.wanted)
+        marks = {name: cell["mark"] for name, cell in self.wanted.items()}
+        answers = {name for name in names if marks[name]["solution"] and not marks[name]["grade"]}
+        order = list(self._named())
+        for name, cell in self._named().items():
+            before = answers.intersection(order[: order.index(name)])
+            due = answers.intersection(names[: names.index(name)])
+            if marks[name]["locked"] and before != due:
+                self.cells.remove(cell)
+
+    def _put_back_what_is_given(self) -> None:
+        """Put what is given, such as the imports, at the top. nbgrader puts the tests back."""
+        named = self._named()
+        given = [
+            name
+            for name, cell in self.wanted.items()
+            if name not in named and not cell["mark"]["grade"]
+        ]
+        self.cells[:0] = [{**self.wanted[name]} for name in given]
+        self._note("not in its place, and put back", given)
+
+    def _note(self, what: str, names: list[str]) -> None:
+        if names:
+            self.notes.append(f"{', '.join(names)}: {what}")
+
+
+def is_answer(cell: dict | None, stub: dict) -> bool:
+    """Return whether a cell is more than the stub, and defines what the exercise asks for."""
+    if cell is None or cell["source"] == stub["source"]:
+        return False
+    if stub["cell_type"] == "markdown":
+        return cell["cell_type"] == "markdown"
+    name = DEFINED.findall(stub["source"])[-1]
+    assigned = re.search(rf"^{name} *(?::[^=\n]*)?=(?!=)", cell["source"], re.MULTILINE)
+    return bool(assigned) or name in DEFINED.findall(cell["source"])

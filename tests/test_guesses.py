@@ -1,0 +1,114 @@
+"""What is said to a guess: right, close, or how far; and nothing that is typed stops a notebook."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import torch
+
+from albert_course.cells import reveal
+from albert_course.guesses import answer_to
+
+
+class Odd:
+    def __repr__(self):
+        raise RuntimeError
+
+    def __float__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("guess", "truth", "unit", "told"),
+    [
+        (8, 8, "percent", "right, it is 8 percent"),
+        ("8", 8, "percent", "right, it is 8 percent"),
+        ("8%", 8, "percent", "right, it is 8 percent"),
+        ("8 %", 8, "percent of the words", "right, it is 8 percent of the words"),
+        ("8%", 0.08, "", "right, it is 0.08"),
+        ("about 1,500 rows", 1500, "rows", "right, it is 1,500 rows"),
+        ("0,5", 0.5, "", "right, it is 0.5"),
+        ("−3", -3, "", "right, it is -3"),
+        ("1e3", 1000, "", "right, it is 1,000"),
+        ([8], 8, "", "right, it is 8"),
+        (np.array([[8.0]]), 8, "", "right, it is 8"),
+        (torch.tensor(8), 8, "", "right, it is 8"),
+        (Fraction(1, 2), 0.5, "", "right, it is 0.5"),
+        (Decimal("0.5"), 0.5, "", "right, it is 0.5"),
+        (11_700_000, 11_683_584, "", "right, it is 11,683,584"),
+        (7, 8, "percent", "close: you said 7 percent, it is 8 percent"),
+        (1_100, 1_000, "rows", "close: you said 1,100 rows, it is 1,000 rows"),
+        (
+            0.3,
+            75,
+            "percent",
+            "you said 0.3 percent, it is 75 percent: 74.7 points too low; "
+            "if 0.3 is meant as a share, write 30",
+        ),
+        (30, 75, "percent", "you said 30 percent, it is 75 percent: 45 points too low"),
+        (4, 1000, "rows", "you said 4 rows, it is 1,000 rows: your guess is 250 times too small"),
+        (-2, 3, "", "you said -2, it is 3: 5 too low"),
+        (2, 0, "", "you said 2, it is 0: 2 too high"),
+        (float("inf"), 3, "", "you said inf, it is 3: inf too high"),
+    ],
+)
+def test_a_guess_is_read_and_it_is_said_how_far_it_is_away(guess, truth, unit, told):
+    assert answer_to(guess, truth, unit) == told
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "many",
+        "",
+        "between 8 and 9",
+        (1, 2),
+        [],
+        [[1, 2]],
+        np.arange(3),
+        np.array(["a"]),
+        torch.randn(2),
+        torch.ones(1, dtype=torch.complex64),
+        torch.ones(2, device="meta"),
+        {8},
+        {},
+        1j,
+        float("nan"),
+        print,
+        Odd,
+        Odd(),
+        10**400,
+    ],
+)
+def test_what_is_not_one_number_is_named_and_the_truth_is_told(guess):
+    told = answer_to(guess, 8, "percent")
+    assert told.startswith("it is 8 percent; ") and told.endswith(" is not one number")
+    assert len(told.splitlines()) == 1 and len(told) < 120
+
+
+@pytest.mark.parametrize("guess", [None, ...])
+def test_no_guess_is_no_guess(guess, capsys):
+    reveal(guess, 67190784.0, "H per token")
+    assert capsys.readouterr().out == "no guess; it is 67,190,784.0 H per token\n"
+
+
+@hypothesis.given(
+    st.one_of(st.floats(), st.text(), st.integers(), st.lists(st.integers(), max_size=2)),
+    st.floats(allow_nan=False),
+    st.sampled_from(["", "percent", "rows"]),
+)
+def test_no_guess_stops_a_notebook_and_no_number_is_written_with_an_exponent(guess, truth, unit):
+    told = answer_to(guess, truth, unit)
+    assert "it is " in told
+    after = told.split(": ")[-1] if "you said" in told else ""
+    if abs(truth) < 1e12 and isinstance(guess, int) and abs(guess) < 1e12:
+        assert not re.search(r"\de[+-]", after)
+
+
+def test_odd_truths_are_shown_too():
+    assert answer_to(3, "three") == "it is 'three'; 3 is not one number"
+    assert answer_to(..., torch.tensor([1, 2])) == "no guess; it is tensor([1, 2])"
