@@ -18,7 +18,7 @@ from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import Example, SpanData, SpanExample, encode_pairs, encode_spans
 from albert_edu.training.metrics import label_scores, squad_scores
-from albert_edu.training.settings import TrainSettings, learning_rate, make_optimizer
+from albert_edu.training.settings import TrainSettings, make_optimizer, set_learning_rate
 from albert_edu.training.step import clip_gradient
 from albert_edu.training.workers import torchrun_number
 
@@ -95,15 +95,14 @@ def finetune(
     with torch.random.fork_rng(cuda), progress_bar(describe, total=settings.steps) as bar:
         for step in range(settings.steps):
             torch.manual_seed(settings.seed * 1_000_003 + step)
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, settings)
+            set_learning_rate(optimizer, step, settings)
             chosen = batch_rows(len(rows), batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             clip_gradient(model, settings, step)
             optimizer.step()
-            if settings.is_due(step + 1, settings.log_every):  # a GPU waits when it is asked
+            if settings.is_due(step + 1, settings.log_every):  # a GPU waits when asked
                 bar.set_postfix({"loss": loss.item()}, refresh=False)
             bar.update()
     model.eval()
