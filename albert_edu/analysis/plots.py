@@ -7,6 +7,7 @@ figure comes with its alt text, which says what someone who cannot see it must k
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -102,7 +103,7 @@ def _draw_curves(axis: Axes, measure: Measure, curves: Curves) -> None:
     layers = np.arange(1, len(mean) + 1)
     low = mean - deviation
     high = mean + deviation
-    look = {"color": curves.colour, "marker": curves.marker}
+    look: dict[str, Any] = {"color": curves.colour, "marker": curves.marker}
     axis.fill_between(layers[1:], low[1:], high[1:], color=curves.colour, alpha=0.13, linewidth=0)
     axis.plot(layers[1:], mean[1:], linestyle=curves.linestyle, label=curves.name, **look)
     axis.plot(layers[:1], mean[:1], linestyle="none", fillstyle="none", **look)
