@@ -259,6 +259,9 @@ def test_each_worker_has_a_card_of_its_own(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert {str(pick_device(name)) for name in ("auto", torch.device("cuda"))} == {"cuda:0"}
     monkeypatch.setenv("LOCAL_RANK", "3")
+    assert str(pick_device("cuda")) == "cuda:0", "one process is no worker of torchrun"
+    for name in ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "5")
     assert [str(pick_device(name)) for name in ("auto", "cuda", "cpu")] == ["cuda:3"] * 2 + ["cpu"]
     monkeypatch.setenv("LOCAL_RANK", "4")
     with pytest.raises(ValueError, match=r"'cuda:4'.* at most as many workers as .* cards"):
