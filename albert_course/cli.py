@@ -3,7 +3,7 @@
 import argparse
 
 from albert_course.assignments.commands import add_verbs, run_build
-from albert_course.doctor import examine
+from albert_course.doctor import examine, remember
 from albert_edu.command_line import run, verbs_of
 
 
@@ -16,7 +16,9 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every verb, with the function that each of them runs."""
     parser = argparse.ArgumentParser("python -m albert_course", description="The ALBERT course.")
     verb = verbs_of(parser)
-    verb("doctor", lambda _: examine(), "check this machine: packages, device, kernel")
+    option = verb("doctor", run_doctor, "check this machine: packages, kernel, model").add_argument
+    option("--remember", action="store_true", help="store what the shipped model says here")
+
     option = verb("notebooks", run_notebooks, "execute the notebooks").add_argument
     option("names", nargs="*", help="for example 00 03; all of them when left out")
     option("--write", action="store_true", help="store the outputs, and the README's minutes")
@@ -32,6 +34,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     add_verbs(verbs_of(verb("assignments", None, "hand out and grade assignments")))
     return parser
+
+
+def run_doctor(options) -> int:
+    """Look at this machine; 1 if something is missing."""
+    return remember() if options.remember else examine()
 
 
 def run_notebooks(options) -> int:

@@ -1,18 +1,23 @@
 """Does this machine have what the course needs? Each finding comes with its cure."""
 
 import importlib.metadata
+import json
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import albert_edu
 from albert_course.folder import course_folder
 from albert_edu.errors import CourseError
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
+
+ANSWERS = Path(albert_edu.__file__).parent / "pretrained" / "answers.json"
+SENTENCES = ("The United States of America.", "the united [MASK] of america")
 
 
 class Trouble(CourseError):
@@ -130,19 +135,46 @@ def check_kernel() -> str:
     return f"python3; JupyterLab {lab}"
 
 
-def check_vocabulary() -> str:
-    """The installed SentencePiece cuts text as the shipped models know it; returns its version."""
-    from albert_edu.text.prepare import shipped_vocabulary
+def check_model() -> str:
+    """The shipped model cuts text and fills gaps as it did where it was made; returns how many.
 
+    What it said is in ``ANSWERS``, which ``doctor --remember`` writes when the model is replaced.
+    """
     version = importlib.metadata.version("sentencepiece")
-    tokenizer = shipped_vocabulary("sotu")
-    pieces = tokenizer and tokenizer.pieces(tokenizer.encode("The United States of America."))
-    if pieces != ["▁the", "▁united", "▁states", "▁of", "▁america", "."]:
-        raise Trouble(
-            f"sentencepiece {version} cuts 'The United States of America.' into {pieces}, which "
-            f"the shipped models do not know. Install the package again."
-        )
-    return f"as the shipped models know it (sentencepiece {version})"
+    remembered = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    for sentence, here in model_answers(remembered).items():
+        there = remembered[sentence]
+        if here != there:
+            raise Trouble(
+                f"The shipped model makes {here} of {sentence!r}, and {there} where it was made "
+                f"(sentencepiece {version}). Install the package again: {install()}"
+            )
+    return f"{len(remembered)} answers as where it was made (sentencepiece {version})"
+
+
+def model_answers(sentences: Iterable[str]) -> dict[str, list[str]]:
+    """Return the likeliest token of each sentence with a gap, and the tokens of each without."""
+    from albert_edu.analysis.inspect import fill
+    from albert_edu.model.interchange import load_pretrained
+
+    model, tokenizer = load_pretrained("laptop")
+    if tokenizer is None:
+        raise Trouble(f"The shipped model lacks its tokenizer. Install it again: {install()}")
+    answers = {}
+    for sentence in sentences:
+        if "[MASK]" in sentence:
+            answers[sentence] = [guesses[0][0] for guesses in fill(model, tokenizer, sentence, 1)]
+        else:
+            answers[sentence] = tokenizer.pieces(tokenizer.encode(sentence))
+    return answers
+
+
+def remember() -> int:
+    """Store what the shipped model says here."""
+    text = json.dumps(model_answers(SENTENCES), indent=1, ensure_ascii=False)
+    ANSWERS.write_text(text + "\n", encoding="utf-8", newline="\n")
+    print(f"stored: {ANSWERS}")
+    return 0
 
 
 CHECKS: dict[str, Callable[[], str]] = {
@@ -152,7 +184,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "notebooks": check_notebooks,
     "device": check_device,
     "kernel": check_kernel,
-    "vocabulary": check_vocabulary,
+    "model": check_model,
 }
 
 

@@ -191,3 +191,19 @@ def test_where_no_notebooks_are_nothing_of_theirs_is_missed(tmp_path, monkeypatc
 
     monkeypatch.setattr(doctor, "course_folder", nowhere)
     assert doctor.check_notebooks() == "not looked for, because no notebooks are here"
+
+
+def test_doctor_compares_the_shipped_model_with_what_it_said_where_it_was_made(
+    tmp_path, monkeypatch, capsys
+):
+    stored = doctor.ANSWERS.read_bytes()
+    monkeypatch.setattr(doctor, "ANSWERS", tmp_path / "answers.json")
+    assert doctor.remember() == 0
+    assert (tmp_path / "answers.json").read_bytes() == stored, "doctor --remember stores it"
+    assert "2 answers" in doctor.check_model()
+    answers = json.loads(stored)
+    for sentence, said in answers.items():
+        changed = answers | {sentence: [*said, "more"]}
+        (tmp_path / "answers.json").write_text(json.dumps(changed))
+        assert doctor.examine({"model": doctor.check_model}) == 1
+        assert f"of {sentence!r}" in capsys.readouterr().out

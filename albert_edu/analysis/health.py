@@ -73,7 +73,7 @@ class Health(NamedTuple):
 def health(model: AlbertForPretraining, stream: PretrainingStream, batches: int = 8) -> Health:
     """Measure the first ``batches`` batches of a stream with every block silenced in turn.
 
-    A model of L applications reads the batches 2L + 3 times. Raises ValueError where the stream's
+    A model of L applications reads the batches 2L + 3 times. Raises InputError where the stream's
     tokenizer is not the model's.
     """
     check_vocabulary(model, stream)

@@ -22,7 +22,7 @@ FREE = (  # settings that may change when a run resumes, because the weights do 
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """How to train a model; section 4.1 has the paper's values. A bad one is a ValueError."""
+    """How to train a model; section 4.1 has the paper's values. A bad one is an InputError."""
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up
