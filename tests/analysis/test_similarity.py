@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.batch import PretrainingBatch
 from albert_edu.model.albert import AlbertForPretraining
-from albert_edu.text.batches import PretrainingBatch
 from tests.model.batches import V, masked_batch
 from tests.support import randomised, same_bits, tiny, weights
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from albert_edu.text.batches import PretrainingBatch
+from albert_edu.batch import PretrainingBatch
 
 V, S = 60, 11
 

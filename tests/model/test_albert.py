@@ -9,9 +9,9 @@ import re
 import pytest
 import torch
 
+from albert_edu.batch import PretrainingBatch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
-from albert_edu.text.batches import PretrainingBatch
 from tests.model.batches import V, masked_batch
 from tests.support import randomised, same_bits, tiny
 

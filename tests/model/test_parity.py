@@ -9,11 +9,11 @@ import pytest
 import torch
 import transformers
 
+from albert_edu.batch import PretrainingBatch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.model.weights import tensor_names
-from albert_edu.text.batches import PretrainingBatch
 from tests.model.batches import S, V, masked_batch
 from tests.support import randomised
 

@@ -8,12 +8,11 @@ import torch
 import torch.nn.functional as F
 import transformers
 
+from albert_edu.batch import IGNORE, TaskData
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.model.task_heads import LONGEST_ANSWER, AlbertForClassification, AlbertForSpan
-from albert_edu.text.masking import IGNORE
-from albert_edu.text.tasks import TaskData
 
 V, B, C, S = 60, 3, 4, 11
 HEADS = {  # the end of transformers' class: our head, and the shape of a batch

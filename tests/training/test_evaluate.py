@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from albert_edu.batch import IGNORE, PretrainingBatch
 from albert_edu.model.albert import AlbertForPretraining, PretrainingOutput, loss_sum
-from albert_edu.text.batches import PretrainingBatch, PretrainingStream
-from albert_edu.text.masking import IGNORE
+from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import prepare
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.training.evaluate import baselines, evaluate, score_sums, scores

@@ -10,15 +10,15 @@ import torch
 import transformers
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from albert_edu.batch import IGNORE, TaskData
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan
 from albert_edu.text.corpora import hold_out, load_corpus
-from albert_edu.text.masking import IGNORE
 from albert_edu.text.stories import TOPICS
 from albert_edu.text.task_rows import TaskRows
-from albert_edu.text.tasks import Example, SpanExample, TaskData, encode_pairs, encode_spans
+from albert_edu.text.tasks import Example, SpanExample, encode_pairs, encode_spans
 from albert_edu.training.finetune import (
     answer,
     answers_to,

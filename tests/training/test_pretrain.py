@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from albert_edu.analysis.counting import saved_bytes
+from albert_edu.batch import IGNORE
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.text.masking import IGNORE
 from albert_edu.training import pretrain as module
 from albert_edu.training.evaluate import MARGIN, Baselines, evaluate
 from albert_edu.training.history import History

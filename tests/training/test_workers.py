@@ -21,7 +21,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.text.masking import IGNORE
+from albert_edu.batch import IGNORE
 from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings
