@@ -157,15 +157,15 @@ def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     L, batch = model.config.num_layers, run.stream(text, held_out=True, batch_size=64).batch(0)
     shared = model.config.share == "all" and model.config.num_groups == 1
     torch.manual_seed(run.seed)
-    untrained = layer_similarity(AlbertForPretraining(model.config), batch).as_lists()
-    curves = layer_similarity(model, batch, beyond=2 * L if shared else 0).as_lists()
+    untrained = layer_similarity(AlbertForPretraining(model.config), *batch.unmasked()).as_lists()
+    curves = layer_similarity(model, *batch.unmasked(), beyond=2 * L if shared else 0).as_lists()
     steps, before = _summary(curves, L), _summary(untrained, L)
     added = {name: steps[name] - value for name, value in before.items()}
     steps |= {"added": added, "angle_degrees": curves["angle_degrees"], "l2": curves["l2"]}
     steps["untrained"] = {name: untrained[name] for name in ("angle_degrees", "l2")}
     if shared:
         steps["later_angle"] = curves["angle_degrees"][-1]
-        far = layer_similarity(model, batch.rows(slice(16)), beyond=FAR - L).as_lists()
+        far = layer_similarity(model, *batch.unmasked().first(16), beyond=FAR - L).as_lists()
         angles = far["angle_degrees"]
         steps["angle_at"] = {
             str(place): angles[place - 1] for place in LOOKED_AT if L <= place <= FAR
@@ -242,7 +242,7 @@ def _features(model: AlbertForPretraining, stream: PretrainingStream) -> list[to
     with evaluation_mode(model):
         for step in range(MEASURED):
             batch = stream.batch(step).to(next(model.parameters()).device)
-            output = model.albert(batch.unmasked_ids(), batch.segment_ids, batch.attention_mask)
+            output = model.albert(*batch.unmasked())
             weight = batch.attention_mask[:, :, None] / batch.attention_mask.sum(1)[:, None, None]
             rows.append((output.pooled, (output.last_hidden * weight).sum(1), batch.order_labels))
     return [torch.cat(part).cpu() for part in zip(*rows, strict=True)]

@@ -81,11 +81,12 @@ def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> 
     found = health(model, held_out, batches=2)
     torch.manual_seed(run.seed)
     untrained = AlbertForPretraining(model.config)
+    unseen = held_out.batch(0).unmasked()
     return {
         "scores": evaluate(model, held_out, 32),
         "health": found._asdict() | {"verdict": found.verdict()},
-        "similarity": layer_similarity(model, held_out.batch(0)).as_lists(),
-        "similarity_untrained": layer_similarity(untrained, held_out.batch(0)).as_lists(),
+        "similarity": layer_similarity(model, *unseen).as_lists(),
+        "similarity_untrained": layer_similarity(untrained, *unseen).as_lists(),
         "baselines": baselines(text.train, text.held_out, len(text.tokenizer))._asdict(),
         "parameters": count_parameters(model.config).with_heads,
     }

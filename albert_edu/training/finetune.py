@@ -38,7 +38,7 @@ def set_up_task(
 ) -> TaskSetup:
     """Put the head that the rows need on an encoder, and encode the rows, cut to S tokens.
 
-    The head is drawn from torch's random state. Raises ValueError for a length that the model has
+    The head is drawn from torch's random state. Raises InputError for a length that the model has
     not.
     """
     check_whole("sequence_length", S, 8, pretrained.config.max_positions)
@@ -75,8 +75,8 @@ def finetune(
     It is the loop of ``pretrain`` on one process, in float32 and whole batches. Step t sees rows
     and dropout that depend on (seed, t) only; the encoder's dropout is that of its config.
     ``checkpoint_every`` and ``gradient_checkpointing`` have no effect. ``describe`` is the title of
-    a progress bar. Raises NonFiniteLoss, ValueError for another precision, for ``accumulate`` and
-    for ``compile``, and RuntimeError under torchrun with several workers.
+    a progress bar. Raises NonFiniteLoss, InputError for another precision, for ``accumulate`` and
+    for ``compile``, and RunError under torchrun with several workers.
     """
     check_whole("batch_size", batch_size, 1, 1_000_000)
     check_one_of("precision", settings.precision, ["float32"])
@@ -164,7 +164,7 @@ def span_answers(model: TaskModel, spans: SpanData) -> list[str]:
 def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: str) -> str:
     """Return the model's answer to a question of one's own: its likeliest span of the context.
 
-    Raises ValueError for a context without a token.
+    Raises InputError for a context without a token.
     """
     example = SpanExample(question, context, ())
     spans = encode_spans([example], tokenizer, model.albert.config.max_positions)
