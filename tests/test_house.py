@@ -17,7 +17,6 @@ FOLDERS = (*PACKAGES, "figures", "site", "tests")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 # Tests that are longer than they should be.
 LONG_YET = {
-    "tests/assignments/test_grade.py",
     "tests/model/test_interchange.py",
     "tests/paper/test_sweep.py",
     "tests/training/test_pretrain.py",

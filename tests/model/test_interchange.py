@@ -28,7 +28,7 @@ V = 150
 BASE = AlbertConfig(V, 8, 16, num_layers=4, num_heads=2, max_positions=16)
 THEIRS = dict(vocab_size=V, hidden_size=16, num_hidden_layers=4, num_attention_heads=2)
 THEIRS |= dict(intermediate_size=64)
-ALBERT, BERT = dict(), dict(embedding_size=16, share="none")
+ALBERT, BERT = {}, dict(embedding_size=16, share="none")
 
 
 @pytest.fixture(scope="module")

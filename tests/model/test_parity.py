@@ -32,7 +32,7 @@ THEIRS = dict(
 )
 WIDE, BERT = dict(embedding_size=16), dict(embedding_size=16, share="none")
 CASES = {  # their class, our config, their config
-    "share all": ("Albert", dict(), dict()),
+    "share all": ("Albert", {}, {}),
     "2 groups of 4 layers": ("Albert", dict(num_groups=2), dict(num_hidden_groups=2)),
     "3 uneven groups": ("Albert", dict(num_groups=3), dict(num_hidden_groups=3)),
     "as many groups as layers": ("Albert", dict(share="none"), dict(num_hidden_groups=4)),
