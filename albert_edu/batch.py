@@ -5,6 +5,7 @@ A label of IGNORE counts nowhere, neither in a loss nor in a score.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Int
@@ -21,6 +22,22 @@ def has_label(labels: Int[Tensor, "*N"]) -> Bool[Tensor, "*N"]:
 def count_labels(labels: Int[Tensor, "*N"]) -> Int[Tensor, ""]:
     """Return how many labels count; the number stays on the device of the labels."""
     return has_label(labels).sum()
+
+
+class Inputs(NamedTuple):
+    """Rows of text as an encoder reads them, with nothing masked and nothing to predict."""
+
+    token_ids: Int[Tensor, "B S"]
+    segment_ids: Int[Tensor, "B S"]
+    attention_mask: Int[Tensor, "B S"]  # 1 on tokens, 0 on padding
+
+    def first(self, rows: int) -> "Inputs":
+        """Return the first rows."""
+        return Inputs(
+            token_ids=self.token_ids[:rows],
+            segment_ids=self.segment_ids[:rows],
+            attention_mask=self.attention_mask[:rows],
+        )
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,10 @@ class PretrainingBatch:
         shown = self.token_ids.gather(1, self.masked_positions)  # [CLS] in slots without a label
         original = torch.where(has_label(self.masked_labels), self.masked_labels, shown)
         return self.token_ids.scatter(1, self.masked_positions, original)
+
+    def unmasked(self) -> Inputs:
+        """Return the text of the batch as it was before masking."""
+        return Inputs(self.unmasked_ids(), self.segment_ids, self.attention_mask)
 
     def rows(self, rows: slice) -> "PretrainingBatch":
         """Return some of the sequences; rank r of W takes ``slice(r, None, W)``."""

@@ -42,23 +42,6 @@ def check_one_of(name: str, value: object, allowed: Collection[object]) -> None:
         raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}.")
 
 
-def check_numbers(settings: object, low: int | float, high: int | float, *names: str) -> None:
-    """Check several fields or entries by ``check_whole`` or, if ``low`` is a float, its sibling."""
-    for name in names:
-        value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
-        if isinstance(low, int):
-            check_whole(name, value, low, int(high))
-        else:
-            check_between(name, value, low, high)
-
-
-def check_choices(settings: object, **allowed: tuple) -> None:
-    """Check several fields or entries by ``check_one_of``."""
-    for name, values in allowed.items():
-        value = settings[name] if isinstance(settings, dict) else getattr(settings, name)
-        check_one_of(name, value, values)
-
-
 @dataclass(frozen=True)
 class AlbertConfig:
     """The shape of a model. Letters are those of the formulas, the code and the figures.

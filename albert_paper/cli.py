@@ -27,7 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours")
 
     option = verb("run", run_experiment, "do the runs of an experiment", training).add_argument
-    option("experiment", help="a section of albert_paper/data/experiments.toml")
+    option("experiment", help="a section of albert_paper/data/plan.toml")
 
     verb("bench", run_bench, "time a training step beside transformers", training)
 

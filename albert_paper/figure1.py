@@ -34,8 +34,8 @@ def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
     curves = []
     for model in models:
         loaded, tokenizer = load_pretrained(model, required=["tokenizer"])
-        batch = rows_of_text(tokenizer, text, min(512, loaded.config.max_positions))
-        curves.append(layer_similarity(loaded, batch.rows(slice(ROWS))).as_lists())
+        rows = rows_of_text(tokenizer, text, min(512, loaded.config.max_positions))
+        curves.append(layer_similarity(loaded, *rows.first(ROWS)).as_lists())
     names = [Path(str(model)).name for model in models]
     turns = [median(curve["angle_degrees"][1:] or curve["angle_degrees"]) for curve in curves]
     title = f"A layer turns a token by {turns[0]:.0f} degrees in {names[0]}, "

@@ -1,6 +1,6 @@
 """From the runs of a record to one word: agrees, opposes, same, undecided or void.
 
-The rules stand at the top of ``data/experiments.toml``. ``tests/paper/recompute.py`` computes every
+The rules stand at the top of ``data/plan.toml``. ``tests/paper/recompute.py`` computes every
 word again without this file. Explained in notebooks 09 and 12.
 """
 
@@ -17,10 +17,12 @@ PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
 LEVEL, MOST_STUCK = 0.05, 0.25
 
 
-def compare(text: str, runs: Sequence[dict], least: float) -> dict:
+def compare(
+    text: str, runs: Sequence[dict], least: float, test: str = "t", keep_stuck: bool = False
+) -> dict:
     """Compare two sides, such as ``column: a < b``, over the seeds without a stuck run.
 
-    ``least`` is the smallest difference that counts.
+    ``least`` is the smallest difference that counts. ``keep_stuck`` leaves no run out.
     """
     column, low, high, within = PARTS.fullmatch(text).groups()
     values = table(runs, column)
@@ -30,25 +32,50 @@ def compare(text: str, runs: Sequence[dict], least: float) -> dict:
     if len(every) < 2:
         raise InputError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
-    bad = stuck(runs).loc[every.index, rows]
+    bad = stuck(runs).loc[every.index, rows] & (not keep_stuck)
     kept = every[~bad.any(axis=1)]
-    mean, error = kept.mean(), stats.sem(kept)
-    student = stats.t(len(kept) - 1)
-    below, above = student.cdf((mean - least) / error), student.sf((mean + least) / error)
-    equal = max(below, above)
+    positive, negative = chance(kept, test), chance(-kept, test)
+    equal = max(chance(least - kept, test), chance(kept + least, test))
+    if test == "sign" and not within:
+        equal = 1.0  # seeds that tie say nothing about how large a difference is
     return {
-        "mean": mean,  # high - low; with +-, the measured side minus the number
-        "half": student.ppf(0.975) * error,  # of the 95% interval
+        "mean": kept.mean(),  # high - low; with +-, the measured side minus the number
+        "half": stats.t.ppf(0.975, len(kept) - 1) * stats.sem(kept),  # of the 95% interval
         "n": len(kept),
         # two-sided, that there is no difference; with +-, that the value is outside
-        "p": equal if within else stats.ttest_1samp(kept, 0).pvalue,
+        "p": equal if within else min(1.0, 2 * min(positive, negative)),
         "p_equal": equal,  # two one-sided tests, that the difference is ``least`` or larger
-        "p_outside": min(1 - below, 1 - above),  # with +-, that the value is inside
+        # with +-, that the value is inside
+        "p_outside": min(chance(kept - least, test), chance(-least - kept, test)),
         "in_favour": int((kept.abs().le(least) if within else kept.gt(0)).sum()),  # seeds
         "seeds": kept.index.to_list(),
         "left_out": len(every) - len(kept),  # seeds with a stuck run
+        "stuck": {row: int(number) for row, number in bad.sum().items()},
         "void": bool(bad.mean().max() > MOST_STUCK),
     }
+
+
+def chance(values: pd.Series, test: str) -> float:
+    """Return the one-sided p of a test that the centre of the values is 0 or lower.
+
+    "t" is Student's, "sign" the sign test, and "rank" Wilcoxon's signed ranks with its exact
+    distribution, which holds with ties, too. Zeros count for neither side.
+
+    >>> values = pd.Series([1.0, 2.0, 3.0, -0.5])
+    >>> [round(chance(values, test), 4) for test in ("t", "rank", "sign")]
+    [0.0814, 0.125, 0.3125]
+    """
+    if test == "t":
+        return float(stats.t.sf(values.mean() / stats.sem(values), len(values) - 1))
+    values = values[values != 0]
+    if test == "sign":
+        return float(stats.binom.sf(values.gt(0).sum() - 1, len(values), 0.5))
+    ranks = (2 * stats.rankdata(values.abs())).astype(int)  # ties have halves
+    ways = np.zeros(ranks.sum() + 1)  # how many choices of signs have a sum of positive ranks
+    ways[0] = 1
+    for rank in ranks:
+        ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
+    return float(ways[ranks[values > 0].sum() :].sum() / ways.sum())
 
 
 def table(runs: Sequence[dict], column: str) -> pd.DataFrame:
@@ -71,8 +98,15 @@ def side(text: str, values: pd.DataFrame) -> pd.Series:
 
 
 def stuck(runs: Sequence[dict]) -> pd.DataFrame:
-    """Return which runs never learnt to read: their MLM loss is not below the copy baseline."""
-    return table(runs, "held_out_masked_token_loss").ge(table(runs, "copy_baseline"))
+    """Return which runs are stuck.
+
+    Their MLM loss is not below the copy baseline, or half of the model is dead. Records from before
+    28 November 2026 have no health.
+    """
+    bad = table(runs, "held_out_masked_token_loss").ge(table(runs, "copy_baseline"))
+    if any("health" in run for run in runs):
+        bad |= table(runs, "health.alive").eq(False)
+    return bad
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
@@ -100,10 +134,11 @@ def judge(claims: dict[str, dict]) -> dict[str, dict]:
 
     The correction is for all ``claims``: they are one page.
     """
-    found = {
-        key: [compare(text, claim["runs"], claim["least"]) for text in claim["criterion"]]
-        for key, claim in claims.items()
-    }
+    found = {}
+    for key, claim in claims.items():
+        how = {name: claim[name] for name in ("test", "keep_stuck") if name in claim}
+        runs, least = claim["runs"], claim["least"]
+        found[key] = [compare(text, runs, least, **how) for text in claim["criterion"]]
     worst = {key: max(part["p"] for part in parts) for key, parts in found.items()}
     corrected, judged = holm(pd.Series(worst)), {}
     for key, claim in claims.items():

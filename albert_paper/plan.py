@@ -1,36 +1,71 @@
-"""The plan as data, every experiment of ``data/experiments.toml``, and how one is carried out.
+"""The plans as data, and how an experiment is carried out.
 
-A section is written down before its runs: rows, seeds, settings, learning rates, and for each claim
-the criterion, the control and the smallest difference that matters. Notebook 09 explains why.
+A section is written down before its runs: rows, seeds, settings, what pilots settle, and for each
+claim the criterion, the control and the smallest difference that matters. Notebook 09 explains why.
+``data/plan.toml`` is the plan; ``data/experiments.toml`` is that of the records so far.
 """
 
-from itertools import product
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from albert_edu.errors import FileError, InputError, read_json
 from albert_edu.training.workers import pick_device
 from albert_paper import measures
 from albert_paper.provenance import git, provenance, write_json
 from albert_paper.published import DATA, read_toml
-from albert_paper.sweep import Run, recorded_run, result_file, results, sweep
+from albert_paper.sweep import recorded_run, result_file, results, sweep
+from albert_paper.training_run import Run
+from albert_paper.tuning import settle
 
+PILOT_MEASURE = measures.scores  # of every pilot of the plan
 PLAN = read_toml("experiments.toml")
+NEW_PLAN = read_toml("plan.toml")
+PAGE = NEW_PLAN.pop("page")["rows"]  # the family of Holm's correction
+
+
+def seeds_of(experiment: dict) -> list[int]:
+    """Return the seeds of an experiment."""
+    if "seeds" in experiment:
+        return experiment["seeds"]
+    first = experiment["first_seed"]
+    return list(range(first, first + experiment["n"]))
 
 
 def runs_of(experiment: dict) -> list[Run]:
-    """Return every row with every seed, seed by seed: an unfinished set has whole pairs."""
-    return [
-        run_of_row(row, seed, **(experiment["settings"] | changes))
-        for seed, (row, changes) in product(experiment["seeds"], experiment["rows"].items())
-    ]
+    """Return every row with every seed, seed by seed: an unfinished set has whole pairs.
+
+    A row with an ``n`` of its own has the first n seeds.
+    """
+    runs = []
+    for number, seed in enumerate(seeds_of(experiment)):
+        for row, changes in experiment["rows"].items():
+            own = dict(changes)
+            if number < own.pop("n", number + 1):
+                runs.append(run_of_row(row, seed, **(experiment["settings"] | own)))
+    return runs
 
 
 def run_of_row(
-    row: str, seed: int, H=0, L=0, E=0, share="", dropout=0.0, chain=(), then=(), **changes
+    row: str,
+    seed: int,
+    *,
+    H: int = 0,
+    L: int = 0,
+    E: int = 0,
+    share: str = "",
+    groups: int = 0,
+    dropout: float = 0.0,
+    chain: Sequence[int] = (),
+    then: Mapping = MappingProxyType({}),
+    stage_rates: Mapping[int, float] = MappingProxyType({}),
+    n: int = 0,
+    **changes,
 ) -> Run:
     """Return the run of a row with a seed; each depth of a ``chain`` is trained before, as long.
 
     Model fields left out are those of the preset. Narrow layers start from wider distributions.
+    ``stage_rates`` has the learning rate of each depth; ``n`` says nothing about a run.
     """
     config = {
         "hidden_size": H,
@@ -40,39 +75,56 @@ def run_of_row(
         "num_layers": L,
         "init_std": H and round(0.02 * (768 / H) ** 0.5, 3),
         "share": share,
+        "num_groups": groups,
         "hidden_dropout": dropout,
         "attention_dropout": dropout,
     }
     config = tuple((name, value) for name, value in config.items() if value)
     grown = tuple((depth, changes["steps"]) for depth in chain)
-    then = tuple(sorted(dict(then).items()))
-    return Run(row, **changes, config=config, grown=grown, then=then, seed=seed)
+    if stage_rates:
+        grown = tuple((*stage, stage_rates[stage[0]]) for stage in grown)
+        changes["learning_rate"] = stage_rates[L]
+    last = tuple(sorted(dict(then).items()))
+    return Run(row, **changes, config=config, grown=grown, then=last, seed=seed)
 
 
 def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -> Path:
-    """Do the runs that are not done: every row with every seed.
+    """Do what is not done of an experiment: pilots, and then every row with every seed.
 
     The record ``figures/results/NAME.json`` is written when this is interrupted, too. It holds
-    every finished run, so a later sitting goes on from it, perhaps on another machine. Raises
-    ValueError when there is no such experiment, and when it takes a card that is not there.
+    every finished run and pilot, so a later sitting goes on from it, perhaps on another machine.
+    Raises ValueError when there is no such experiment, and when it takes a card that is not there.
     """
-    if name not in PLAN:
-        raise InputError(f"there is no experiment {name!r}; there are {', '.join(PLAN)}.")
-    plan, folder, path = PLAN[name], runs / "sweeps", figures / "results" / f"{name}.json"
+    plans = PLAN | NEW_PLAN
+    if name not in plans:
+        raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
+    plan, folder, path = plans[name], runs / "sweeps", figures / "results" / f"{name}.json"
     # A card is taken where the plan asks for one, unless a device is named.
     device = pick_device("cuda" if plan.get("card") and device == "auto" else device)
-    measure, wanted = getattr(measures, plan["measure"]), runs_of(plan)
+    measure = getattr(measures, plan["measure"])
     record = read_json(path, FileError) if path.exists() else {}
-    for result in record.get("runs", []):
-        write_json(result_file(folder, recorded_run(result), measure), result)
+    for kind, measured_by in (("runs", measure), ("pilots", PILOT_MEASURE)):
+        for result in record.get(kind, []):
+            write_json(result_file(folder, recorded_run(result), measured_by), result)
+    source = DATA / ("plan.toml" if name in NEW_PLAN else "experiments.toml")
+    record.setdefault("plan_commit", git("log", "-1", "--format=%h", "--", str(source)))
+    record.setdefault("plan", plan)
+    pilots = [recorded_run(result) for result in record.get("pilots", [])]
+    wanted = [recorded_run(result) for result in record.get("runs", [])]
+
+    def do_pilots(asked: Sequence[Run]) -> list[dict]:
+        """Train the pilots that are not trained yet."""
+        pilots.extend(run for run in asked if run not in pilots)
+        return sweep(asked, PILOT_MEASURE, folder, device)
+
     try:
+        wanted = runs_of(settle(plan, run_of_row, do_pilots, record))
         sweep(wanted, measure, folder, device)
     finally:
-        done = results(wanted, measure, folder)
-        record |= {
-            "plan_commit": git("log", "-1", "--format=%h", "--", str(DATA / "experiments.toml")),
-            "runs": done,
-            "provenance": provenance(f"run {name}", done + record.get("pilots", [])),
-        }
+        record["runs"] = results(wanted, measure, folder)
+        if pilots:
+            record["pilots"] = results(pilots, PILOT_MEASURE, folder)
+        everything = record["runs"] + record.get("pilots", [])
+        record["provenance"] = provenance(f"run {name}", everything)
         write_json(path, record)
     return path

@@ -18,6 +18,7 @@ import torch
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.counting import count_parameters
+from albert_edu.analysis.health import health
 from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.albert import AlbertForPretraining
@@ -27,8 +28,9 @@ from albert_edu.training.workers import pick_device
 from albert_paper.pool import run_all
 from albert_paper.provenance import provenance, write_json
 from albert_paper.published import CONFIGS, TABLES, read_toml
-from albert_paper.sweep import Run, do_run, recorded_run, results
+from albert_paper.sweep import do_run, recorded_run, results
 from albert_paper.templates import render
+from albert_paper.training_run import Run
 
 PLAN = read_toml("reproduce.toml")
 MEMBERS = PLAN["members"]  # name -> sharing
@@ -72,16 +74,19 @@ def member_run(pair: Run, member: str) -> Run:
 def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return what is measured on a member.
 
-    These are the scores on held-out text, and the distances from layer to layer in the trained
-    stack and in a random stack of its shape.
+    These are the scores on held-out text, the health of its parts, and the distances from layer to
+    layer in the trained stack and in a random stack of its shape.
     """
     held_out = run.stream(text, held_out=True, batch_size=32)
+    found = health(model, held_out, batches=2)
     torch.manual_seed(run.seed)
     untrained = AlbertForPretraining(model.config)
+    unseen = held_out.batch(0).unmasked()
     return {
         "scores": evaluate(model, held_out, 32),
-        "similarity": layer_similarity(model, held_out.batch(0)).as_lists(),
-        "similarity_untrained": layer_similarity(untrained, held_out.batch(0)).as_lists(),
+        "health": found._asdict() | {"verdict": found.verdict()},
+        "similarity": layer_similarity(model, *unseen).as_lists(),
+        "similarity_untrained": layer_similarity(untrained, *unseen).as_lists(),
         "baselines": baselines(text.train, text.held_out, len(text.tokenizer))._asdict(),
         "parameters": count_parameters(model.config).with_heads,
     }

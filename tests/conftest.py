@@ -23,11 +23,29 @@ with warnings.catch_warnings():
 import hypothesis
 import pytest
 import torch
+from nbval.kernel import RunningKernel
 
 from albert_edu.text.prepare import PreparedText, prepare
+from tests.support import HOUR
 
 hypothesis.settings.register_profile("course", max_examples=25, deadline=None, derandomize=True)
 hypothesis.settings.load_profile("course")
+
+
+def await_reply(kernel: RunningKernel, message: str, timeout: float | None = None) -> None:
+    """Wait for a kernel's reply as long as a cell may take, where nbval gives up after seconds."""
+    nbval_awaits_reply(kernel, message, HOUR)
+
+
+nbval_awaits_reply = RunningKernel.await_reply
+RunningKernel.await_reply = await_reply
+
+
+def pytest_collection_modifyitems(items):
+    """Let nbval wait for what a cell has printed, where it gives up after five seconds."""
+    for item in items:
+        if hasattr(item, "output_timeout"):
+            item.output_timeout = HOUR
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,6 @@ import copy
 import pytest
 from nbval.plugin import IPyNbCell
 
-PATIENCE = 600  # seconds for an output that is under way; nbval's five are few on a busy machine
-
 
 class CellAgain(IPyNbCell):
     """A cell that has run already, and its outputs as the reference."""
@@ -48,7 +46,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item, following in zip(items, [*items[1:], None], strict=True):
         planned.append(item)
         if isinstance(item, IPyNbCell):
-            item.output_timeout = PATIENCE
             cells.append(item)
         if cells and (following is None or following.parent is not item.parent):
             planned += [again(cell) for cell in reversed(cells)]
@@ -62,6 +59,6 @@ def again(cell: IPyNbCell) -> CellAgain:
     item = CellAgain.from_parent(
         cell.parent, name=name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
     )
-    item.output_timeout = PATIENCE
+    item.output_timeout = cell.output_timeout  # which tests/conftest.py sets
     item.first = cell
     return item

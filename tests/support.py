@@ -11,6 +11,8 @@ from torch import nn
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 
+# Seconds after which a test gives up on another process. It is a net: a busy machine is no failure.
+HOUR = 3600
 COURSE, PAPER = ("doctor", "start", "notebooks", "assignments"), ("reproduce", "claims", "figure1")
 
 

@@ -148,7 +148,7 @@ CHECKPOINTS = [  # what the error says: what is done to the newest of two
     ("No such file", lambda f: (f / "model.safetensors").unlink()),
     ("SafetensorError", lambda f: os.truncate(f / OPTIMIZER, 5_000)),
     ("Unterminated string", put(STATE, '{"a')),
-    ("TypeError", put(STATE, "[]")),
+    ("Type(Check)?Error", put(STATE, "[]")),
     ("KeyError", put(STATE, "{}")),
     ("not enough", tensors(lambda read: {n.partition(".")[2]: read[n] for n in read}, OPTIMIZER)),
     ("size mismatch", pooler(lambda t: t[None])),

@@ -18,6 +18,7 @@ FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.
 # Tests that are longer than they should be.
 LONG_YET = {
     "tests/model/test_interchange.py",
+    "tests/paper/test_sweep.py",
     "tests/training/test_pretrain.py",
 }
 # A package or a room of the library may import from itself and from those of a lower storey.

@@ -15,6 +15,7 @@ import PIL.Image
 import pytest
 
 import tasks
+from tests.support import HOUR
 
 pytest.importorskip("myst_nb", reason="the extra [site] is not installed")
 pytestmark = pytest.mark.slow
@@ -66,6 +67,12 @@ def browser():
     options = ["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+
+
+def patient(page):
+    """A page that waits an hour: a busy machine is no failure."""
+    page.set_default_timeout(1000 * HOUR)
+    return page
 
 
 def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_that_exist(pages):
@@ -129,7 +136,7 @@ def test_a_link_to_the_published_site_brings_a_picture_of_the_size_that_others_s
 def test_drawings_are_light_in_the_light_and_dark_in_the_dark_and_only_code_can_be_copied(
     scheme, site, browser
 ):
-    page = browser.new_page(color_scheme=scheme)
+    page = patient(browser.new_page(color_scheme=scheme))
     page.goto((site / "notebooks" / "02_one_layer.html").as_uri())
     page.wait_for_selector("button.copybtn")
     filters = page.eval_on_selector_all(
@@ -158,7 +165,7 @@ def test_drawings_are_light_in_the_light_and_dark_in_the_dark_and_only_code_can_
 def test_a_search_shows_the_lesson_first_and_for_a_name_of_the_library_its_page(
     asked, first, site, browser
 ):
-    page = browser.new_page()
+    page = patient(browser.new_page())
     page.goto(f"{(site / 'search.html').as_uri()}?q={asked}")
     link = page.wait_for_selector("ul.search li a").get_attribute("href")
     assert link.startswith(f"{first}.html"), link
@@ -199,7 +206,7 @@ HEIGHTS = """async () => {
 
 
 def test_what_stands_on_a_slide_can_be_seen_without_scrolling(slides, browser):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page = patient(browser.new_page(viewport={"width": 1280, "height": 720}))
     page.goto(slides.as_uri())
     page.wait_for_function("window.Reveal?.isReady() && window.MathJax?.startup?.promise")
     page.evaluate("() => window.MathJax.startup.promise.then(() => null)")

@@ -1,4 +1,4 @@
-"""A definition shown in a notebook is the library's own, and no name has two definitions in the course.
+"""What a cell tagged verbatim shows is the library's own; a plain version may have the same name.
 
 Compared are syntax trees, so line breaks may differ; the white space inside docstrings may too.
 """
@@ -6,6 +6,7 @@ Compared are syntax trees, so line breaks may differ; the white space inside doc
 import ast
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.support import cells
@@ -47,25 +48,55 @@ def library() -> dict[str, set[str]]:
     return found
 
 
+def is_tagged(cell: nbformat.NotebookNode) -> bool:
+    return "verbatim" in cell.metadata.get("tags", [])
+
+
+def drifted(cell: nbformat.NotebookNode, ours: dict[str, set[str]]) -> list[str]:
+    """The definitions of a tagged cell that are not the library's."""
+    shown = definitions(cell.source)
+    return [name for name, text in shown.items() if text not in ours.get(name, set())]
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_definition_named_as_in_the_library_is_the_librarys(path):
+def test_a_cell_tagged_verbatim_shows_definitions_of_the_library_as_they_are(path):
     ours = library()
+    for cell in filter(is_tagged, cells(path, "code")):
+        assert definitions(cell.source), "tagged verbatim, and defines nothing"
+        assert not drifted(cell, ours), f"{path.name}: another definition than the library's"
+
+
+def plain_definitions(path: Path) -> dict[str, str]:
+    """What a notebook itself defines, in cells without the tag; of a class that grows, the last."""
+    found: dict[str, str] = {}
     for cell in cells(path, "code"):
-        shown = definitions(cell.source)
-        for name, text in shown.items():
-            assert name not in ours or text in ours[name], (
-                f"{name} in {path.name} has drifted from albert_edu"
-            )
-        if "verbatim" in cell.metadata.get("tags", []):
-            assert shown and shown.keys() <= ours.keys(), (
-                f"tagged verbatim, but {shown.keys() - ours.keys()} is not the library's"
-            )
+        if not is_tagged(cell):
+            found |= definitions(cell.source)
+    return found
 
 
 def test_no_name_is_defined_differently_in_two_notebooks():
+    """A plain version may be called what the library calls it, but then in every notebook."""
     first: dict[str, tuple[str, str]] = {}
     for path in PATHS:
-        for cell in cells(path, "code"):
-            for name, text in definitions(cell.source).items():
-                where, known = first.setdefault(name, (path.stem, text))
-                assert text == known, f"{name} is one thing in {where} and another in {path.stem}"
+        for name, text in plain_definitions(path).items():
+            where, known = first.setdefault(name, (path.stem, text))
+            assert text == known, f"{name} is one thing in {where} and another in {path.stem}"
+
+
+def cell_of(source: str, *tags: str) -> nbformat.NotebookNode:
+    return nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)})
+
+
+def test_a_plain_version_may_have_the_librarys_name_and_a_tagged_cell_may_not_differ():
+    ours = {"plan": {definitions("def plan(L):\n    return range(L)")["plan"]}}
+    plain = "def plan(L):\n    return [0] * L"
+    assert drifted(cell_of(plain, "verbatim"), ours) == ["plan"]
+    assert drifted(cell_of("def plan(L):\n    return  range( L )", "verbatim"), ours) == []
+    assert drifted(cell_of("def other():\n    pass", "verbatim"), ours) == ["other"]
+    assert not is_tagged(cell_of(plain)) and is_tagged(cell_of(plain, "verbatim", "more"))
+
+
+def test_lessons_do_show_the_library():
+    tagged = [cell for path in PATHS for cell in cells(path, "code") if is_tagged(cell)]
+    assert len(tagged) >= 5

@@ -1,8 +1,10 @@
 """Assignments on nbgrader: student notebooks from source notebooks, grades from submissions.
 
 ``build`` makes the student notebooks. ``grade`` takes a folder of submissions: ``submissions``
-finds and mends them, ``autograde`` lets nbgrader grade each one in a ``kernel`` behind a ``wall``,
-and ``scores`` writes the table. ``report`` sums up the class. Hidden tests end with ``score``.
+finds and ``mend`` mends them, ``autograde`` lets nbgrader grade each one in a ``process`` of its
+own, and ``execute`` runs it in a ``kernel`` behind a ``wall``. The ``course`` that this writes has
+``records`` of what is not graded, and why, and ``scores``, the table. ``report`` sums up the class.
+Hidden tests end with ``score``.
 """
 
 from pathlib import Path

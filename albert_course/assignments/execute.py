@@ -9,13 +9,14 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 
 from albert_course.checks.engine.limits import BUSY
+from albert_edu.errors import CourseError
 
 START = 900  # seconds until the kernel must have started, its imports done
 CELL = 3600  # seconds of the clock for a cell, many times what it may compute
 MESSAGES = 900  # seconds until what a cell has printed must have arrived
 
 
-class NotGraded(Exception):
+class NotGraded(CourseError):
     """Why a submission gets no grade, in words for the instructor."""
 
 

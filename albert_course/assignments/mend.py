@@ -79,11 +79,10 @@ class Submission:
         """Bring every cell that nbgrader knows to its place. Unreadable where there are none."""
         self._keep_last_copies()
         self._recognise_texts()
+        known = self._named()
         gone = self._find_answers()
-        if len(self._named()) - len(gone) < 2:  # one may be a namesake
-            raise Unreadable(
-                "it has none of the answer cells: is it the lesson, not its assignment?"
-            )
+        if gone and not known:  # what was found has the name of an answer by chance
+            raise Unreadable("it has none of the answer cells: is it the lesson of this name?")
         self._drop_what_is_on_the_wrong_side()
         self._put_back_what_is_given()
 

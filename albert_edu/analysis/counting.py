@@ -11,8 +11,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from albert_edu.config import AlbertConfig, check_numbers
+from albert_edu.config import AlbertConfig, check_whole
 from albert_edu.model.albert import AlbertForPretraining
+
+FLOAT32 = 4  # bytes of a number
 
 
 class ParameterCount(NamedTuple):
@@ -74,11 +76,16 @@ def flops_per_token(
     softmax and GELU are left out. ``masked_rate`` adds that share of the masked-token head,
     2HE + 2EV. Training costs three times the forward pass. Used in notebooks 10 and 12.
     """
-    check_numbers(locals(), 0, 1_000_000, "sequence_length")  # 0: without attention
-    E, H, F, V = config.embedding_size, config.hidden_size, config.ffn_size, config.vocab_size
-    layers = config.num_layers * (8 * H * H + 4 * H * F + 4 * sequence_length * H)
+    check_whole("sequence_length", sequence_length, 0, 1_000_000)  # 0: without attention
+    E = config.embedding_size
+    H = config.hidden_size
+    F = config.ffn_size
+    V = config.vocab_size
+    layer = 8 * H * H + 4 * H * F + 4 * sequence_length * H
     projection = 2 * E * H if config.has_projection else 0
-    return (3 if training else 1) * (layers + projection + masked_rate * (2 * H * E + 2 * E * V))
+    head = 2 * H * E + 2 * E * V
+    forward = config.num_layers * layer + projection + masked_rate * head
+    return 3 * forward if training else forward
 
 
 class TrainingMemory(NamedTuple):
@@ -104,11 +111,17 @@ def training_memory(
     A layer stores 8H + 2F floats per token, which is 16H when F = 4H. Fused attention never stores
     the A S attention weights per token, which attention written out does. Notebooks 04, 10 and 12.
     """
-    parameters = 4 * count_parameters(config).with_heads
-    floats = 8 * config.hidden_size + 2 * config.ffn_size  # per token and layer
-    activations = 4 * batch_size * sequence_length * config.num_layers * floats
-    logits = 2 * 4 * batch_size * max_predictions * config.vocab_size
-    return TrainingMemory(parameters, parameters, 2 * parameters, activations, logits)
+    parameters = count_parameters(config).with_heads
+    tokens = batch_size * sequence_length
+    per_token = config.num_layers * (8 * config.hidden_size + 2 * config.ffn_size)
+    scores = batch_size * max_predictions * config.vocab_size
+    return TrainingMemory(
+        weights=FLOAT32 * parameters,
+        gradients=FLOAT32 * parameters,
+        optimizer=2 * FLOAT32 * parameters,
+        activations=FLOAT32 * tokens * per_token,
+        logits=2 * FLOAT32 * scores,
+    )
 
 
 def saved_bytes(run: Callable[[], object], model: nn.Module) -> int:

@@ -5,15 +5,16 @@ feed-forward block has no gradient, so that training cannot bring it back. Read 
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from albert_edu.batch import IGNORE, Inputs, PretrainingBatch
 from albert_edu.model.albert import AlbertForPretraining, check_vocabulary, evaluation_mode
-from albert_edu.text.batches import IGNORE, PretrainingBatch, PretrainingStream
+from albert_edu.text.batches import PretrainingStream
 
 Half = Literal["attention", "ffn"]
 LEAST_COST = 0.3  # nats that a living half is worth
@@ -72,7 +73,7 @@ class Health(NamedTuple):
 def health(model: AlbertForPretraining, stream: PretrainingStream, batches: int = 8) -> Health:
     """Measure the first ``batches`` batches of a stream with every block silenced in turn.
 
-    A model of L applications reads the batches 2L + 3 times. Raises ValueError where the stream's
+    A model of L applications reads the batches 2L + 3 times. Raises InputError where the stream's
     tokenizer is not the model's.
     """
     check_vocabulary(model, stream)
@@ -147,7 +148,9 @@ def loss_without(
         return masked_loss(model, text)
 
 
-def units_that_open(model: AlbertForPretraining, text: list[PretrainingBatch]) -> list[float]:
+def units_that_open(
+    model: AlbertForPretraining, text: Sequence[PretrainingBatch | Inputs]
+) -> list[float]:
     """Return for each application which share of the F units opens at one token or more."""
     encoder = model.albert.encoder
     opened: list[Tensor | None] = [None] * len(encoder.plan)  # F, True where a unit has opened
@@ -167,7 +170,7 @@ def units_that_open(model: AlbertForPretraining, text: list[PretrainingBatch]) -
         with evaluation_mode(model):
             for batch in text:
                 tokens = batch.attention_mask.bool()
-                model(batch)
+                model.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
     finally:
         for hook in hooks:
             hook.remove()

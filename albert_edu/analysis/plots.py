@@ -5,14 +5,19 @@ figure comes with its alt text, which says what someone who cannot see it must k
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's blue and vermilion, and a grey: they differ in greyscale too.
-SHARED, SEPARATE, THIRD = "#0072b2", "#d55e00", "#3a3a3a"
+SHARED = "#0072b2"
+SEPARATE = "#d55e00"
+THIRD = "#3a3a3a"
 
 
 def style() -> None:
@@ -25,6 +30,33 @@ def save(figure: Figure, path: str | Path, alt: str) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150, metadata={"Software": None, "Description": alt})
     plt.close(figure)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One of the two panels of Figure 1: which numbers it draws, and what they are called."""
+
+    mean: str  # names in ``LayerSimilarity.as_lists()``
+    deviation: str
+    label: str
+    unit: str = ""
+
+
+PANELS = (
+    Measure("l2", "l2_std", "L2 distance"),
+    Measure("angle_degrees", "angle_std", "angle", " (degrees)"),
+)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The numbers of one model, ``LayerSimilarity.as_lists()``, and how they look."""
+
+    numbers: dict
+    name: str
+    colour: str
+    linestyle: str
+    marker: str
 
 
 def figure1(
@@ -40,44 +72,78 @@ def figure1(
     ``shared`` and ``separate`` are ``LayerSimilarity.as_lists()``. ``untrained`` may hold two
     random stacks of their shapes, drawn dotted. The step from the embedding is drawn hollow and
     unconnected, since the embedding is not normed at width H. The bands are one standard deviation
-    ``over`` tokens, or whatever the curves are means of. Notebook 08.
+    ``over`` tokens, or whatever the curves are means of. Returns the figure and its alt text.
+    Notebook 08.
     """
     style()
-    figure, panels = plt.subplots(1, 2, figsize=(8.6, 4.0))
-    looks = [(shared, names[0], SHARED, "-", "o"), (separate, names[1], SEPARATE, "--", "s")]
-    measures = [
-        ("l2", "l2_std", "L2 distance", ""),
-        ("angle_degrees", "angle_std", "angle", " (degrees)"),
+    models = [
+        Curves(shared, names[0], SHARED, linestyle="-", marker="o"),
+        Curves(separate, names[1], SEPARATE, linestyle="--", marker="s"),
     ]
-    for axis, (measure, spread, label, unit) in zip(panels, measures, strict=True):
-        for curves, name, colour, line, marker in looks:
-            mean, width = np.asarray(curves[measure]), np.asarray(curves[spread])
-            layers = np.arange(1, len(mean) + 1)
-            look = {"color": colour, "marker": marker}
-            band = (layers[1:], (mean - width)[1:], (mean + width)[1:])
-            axis.fill_between(*band, color=colour, alpha=0.13, linewidth=0)
-            axis.plot(layers[1:], mean[1:], linestyle=line, label=name, **look)
-            axis.plot(layers[:1], mean[:1], linestyle="none", fillstyle="none", **look)
-        for curves, colour in zip(untrained, (SHARED, SEPARATE), strict=False):
-            axis.plot(layers[1:], curves[measure][1:], color=colour, linestyle=":", linewidth=1.1)
-        layers = np.arange(1, 1 + max(len(curves[measure]) for curves, *_ in looks))
-        axis.set(xlabel="layer application", ylabel=f"{label} from input to output{unit}", ylim=0)
-        axis.set_xticks([x for x in layers if x == 1 or x % max(1, len(layers) // 6) == 0])
+    num_layers = max(len(curves.numbers["l2"]) for curves in models)
+    figure, panels = plt.subplots(1, 2, figsize=(8.6, 4.0))
+    for axis, measure in zip(panels, PANELS, strict=True):
+        for curves in models:
+            _draw_curves(axis, measure, curves)
+        for numbers, curves in zip(untrained, models, strict=False):
+            _draw_untrained(axis, numbers[measure.mean], curves.colour)
+        _name_axes(axis, measure, num_layers)
     panels[0].legend(loc="best")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     dotted = "Dotted: random weights. " if untrained else ""
     caption = f"one standard deviation over {over}. {dotted}Hollow: the step from the embedding."
     figure.supxlabel(f"Bands: {caption}", fontsize=8)
-    ends = "; ".join(
-        f"{name} ends at {curves['l2'][-1]:.1f} and {curves['angle_degrees'][-1]:.0f} degrees"
-        for curves, name, *_ in looks
-    )
-    alt = (
-        f"Two line charts over layer applications 1 to {len(layers)}: L2 distance and angle "
+    return figure, _alt_text(models, num_layers, title, untrained, over)
+
+
+def _draw_curves(axis: Axes, measure: Measure, curves: Curves) -> None:
+    """Draw a line with its band from application 2 on, and application 1 hollow and alone."""
+    mean = np.asarray(curves.numbers[measure.mean])
+    deviation = np.asarray(curves.numbers[measure.deviation])
+    layers = np.arange(1, len(mean) + 1)
+    low = mean - deviation
+    high = mean + deviation
+    look: dict[str, Any] = {"color": curves.colour, "marker": curves.marker}
+    axis.fill_between(layers[1:], low[1:], high[1:], color=curves.colour, alpha=0.13, linewidth=0)
+    axis.plot(layers[1:], mean[1:], linestyle=curves.linestyle, label=curves.name, **look)
+    axis.plot(layers[:1], mean[:1], linestyle="none", fillstyle="none", **look)
+
+
+def _draw_untrained(axis: Axes, mean: Sequence[float], colour: str) -> None:
+    """Draw the dotted line of random weights, from application 2 on."""
+    layers = np.arange(1, len(mean) + 1)
+    axis.plot(layers[1:], mean[1:], color=colour, linestyle=":", linewidth=1.1)
+
+
+def _name_axes(axis: Axes, measure: Measure, num_layers: int) -> None:
+    """Label a panel, and mark at most seven of its layers: the first, and every so many."""
+    label = f"{measure.label} from input to output{measure.unit}"
+    axis.set(xlabel="layer application", ylabel=label, ylim=0)
+    every = max(1, num_layers // 6)
+    axis.set_xticks([x for x in range(1, num_layers + 1) if x == 1 or x % every == 0])
+
+
+def _alt_text(
+    models: Sequence[Curves],
+    num_layers: int,
+    title: str,
+    untrained: Sequence[dict],
+    over: str,
+) -> str:
+    """Return what someone who cannot see Figure 1 must know: what is drawn, and how it ends."""
+    ends = []
+    for curves in models:
+        l2 = curves.numbers["l2"][-1]
+        angle = curves.numbers["angle_degrees"][-1]
+        ends.append(f"{curves.name} ends at {l2:.1f} and {angle:.0f} degrees")
+    text = (
+        f"Two line charts over layer applications 1 to {num_layers}: L2 distance and angle "
         f"between a layer's input and output, mean with a band of one standard deviation over "
-        f"{over}. {title}. {ends}."
+        f"{over}. {title}. {'; '.join(ends)}."
     )
     if untrained:
-        before = " and ".join(f"{curves['angle_degrees'][-1]:.0f}" for curves in untrained)
-        alt += f" Dotted lines show random stacks of the same shapes; they end at {before} degrees."
-    return figure, alt
+        angles = " and ".join(f"{numbers['angle_degrees'][-1]:.0f}" for numbers in untrained)
+        text += (
+            f" Dotted lines show random stacks of the same shapes; they end at {angles} degrees."
+        )
+    return text

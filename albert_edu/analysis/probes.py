@@ -25,20 +25,26 @@ def linear_probe(
     is no seed and no learning rate to choose. Features are standardised with the training set's
     mean and spread. The penalty is ``L2`` times the squared norm of the weights.
     """
-    mean, spread = features.double().mean(0), features.double().std(0).clamp(min=1e-6)
-    x, x_test = ((part.double() - mean) / spread for part in (features, test_features))
-    weight = torch.zeros(x.shape[1], int(labels.max()) + 1, dtype=torch.double, requires_grad=True)
-    bias = torch.zeros(weight.shape[1], dtype=torch.double, requires_grad=True)
+    mean = features.double().mean(0)
+    spread = features.double().std(0).clamp(min=1e-6)
+    x = (features.double() - mean) / spread  # N D
+    x_test = (test_features.double() - mean) / spread  # M D
+    D = features.shape[1]
+    C = int(labels.max()) + 1
+    weight = torch.zeros(D, C, dtype=torch.double, requires_grad=True)
+    bias = torch.zeros(C, dtype=torch.double, requires_grad=True)
     optimizer = torch.optim.LBFGS([weight, bias], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         """Return the loss in nats, with its gradient in the weights: what LBFGS calls."""
         optimizer.zero_grad()
-        value = F.cross_entropy(x @ weight + bias, labels) + L2 * weight.square().sum()
+        logits = x @ weight + bias  # N C
+        value = F.cross_entropy(logits, labels) + L2 * weight.square().sum()
         value.backward()
         return value
 
     optimizer.step(loss)
-    right = ((x_test @ weight + bias).argmax(-1) == test_labels).double()
-    recalls = [right[test_labels == c].mean().item() for c in range(weight.shape[1])]
+    guess = (x_test @ weight + bias).argmax(-1)  # M
+    right = (guess == test_labels).double()
+    recalls = [right[test_labels == c].mean().item() for c in range(C)]
     return right.mean().item(), recalls

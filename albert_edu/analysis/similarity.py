@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
-from albert_edu.text.batches import PretrainingBatch
 
 
 class LayerSimilarity(NamedTuple):
@@ -29,33 +28,46 @@ class LayerSimilarity(NamedTuple):
 
     def as_lists(self) -> dict[str, list[float]]:
         """Return plain numbers, rounded for storing as JSON."""
-        columns = self._asdict().items()
-        return {name: [round(x, 4) for x in column.tolist()] for name, column in columns}
+        lists = {}
+        for name, column in self._asdict().items():
+            lists[name] = [round(number, 4) for number in column.tolist()]
+        return lists
 
 
 def layer_similarity(
-    model: AlbertForPretraining, batch: PretrainingBatch, beyond: int = 0
+    model: AlbertForPretraining,
+    token_ids: Int[Tensor, "B S"],
+    segment_ids: Int[Tensor, "B S"],
+    attention_mask: Int[Tensor, "B S"],
+    beyond: int = 0,
 ) -> LayerSimilarity:
-    """Return how far every layer application moves its input, measured on a batch.
+    """Return how far every layer application moves its input, measured on rows of text.
 
-    Masked tokens are put back first. With h_l the output of application l (after its
-    second norm) and h_0 the projected embedding, L2 is |h_l - h_{l-1}|, and the angle
-    is that between h_{l-1} and h_l, both per token and then averaged. ``beyond``
-    applies the last layer that many times more. Built in notebook 08.
+    The text is that of a user, or that of a batch: ``layer_similarity(model, *batch.unmasked())``.
+    With h_l the output of application l (after its second norm) and h_0 the projected embedding,
+    L2 is |h_l - h_{l-1}|, and the angle is that between h_{l-1} and h_l, both per token and then
+    averaged over all tokens but padding and [CLS]. ``beyond`` applies the last layer that many
+    times more. Built in notebook 08.
     """
-    batch = batch.to(next(model.parameters()).device)
-    attention_mask = batch.attention_mask.bool()
-    tokens = attention_mask.cpu().clone()
-    tokens[:, 0] = False  # [CLS]
-    rows = []
+    device = next(model.parameters()).device
+    mask = attention_mask.to(device).bool()
+    measured = mask.cpu().clone()
+    measured[:, 0] = False  # [CLS]
+    steps = []
     with evaluation_mode(model):
-        before = model.albert.embeddings(batch.unmasked_ids(), batch.segment_ids)
+        before = model.albert.embed(token_ids.to(device), segment_ids.to(device))
         # One after the other: a thousand applications need no more memory than two.
-        for after in model.albert.encoder.steps(before, attention_mask, beyond):
-            # Small angles need more digits than float32 has.
-            x, y = before.cpu()[tokens].double(), after.cpu()[tokens].double()  # tokens H
-            l2 = (y - x).norm(dim=-1)
-            angle = F.cosine_similarity(x, y, dim=-1).clamp(-1, 1).arccos().rad2deg()
-            rows.append([l2.mean(), l2.std(), angle.mean(), angle.std()])
+        for after in model.albert.encoder.steps(before, mask, beyond):
+            steps.append(_step(before.cpu()[measured], after.cpu()[measured]))
             before = after
-    return LayerSimilarity(*torch.tensor(rows, dtype=torch.float64).T)
+    l2, l2_std, angle, angle_std = torch.stack(steps).T
+    return LayerSimilarity(l2, l2_std, angle, angle_std)
+
+
+def _step(before: Float[Tensor, "N H"], after: Float[Tensor, "N H"]) -> Float[Tensor, "4"]:
+    """Return mean and deviation of the L2 distance and of the angle over N tokens."""
+    x = before.double()  # small angles need more digits than float32 has
+    y = after.double()
+    l2 = (y - x).norm(dim=-1)
+    angle = F.cosine_similarity(x, y, dim=-1).clamp(-1, 1).arccos().rad2deg()
+    return torch.stack([l2.mean(), l2.std(), angle.mean(), angle.std()])

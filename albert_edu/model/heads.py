@@ -25,7 +25,8 @@ class MaskedTokenHead(nn.Module):
         self.decoder.weight = word_embedding.weight
 
     def forward(self, hidden: Float[Tensor, "*N H"]) -> Float[Tensor, "*N V"]:
-        return self.decoder(self.norm(self.activation(self.dense(hidden))))
+        x = self.activation(self.dense(hidden))  # N E
+        return self.decoder(self.norm(x))  # N V
 
 
 class SentenceOrderHead(nn.Linear):

@@ -38,9 +38,11 @@ class AlbertForClassification(nn.Module):
         return scores.view(len(batch), -1)  # B C
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
+        """Return the mean cross-entropy of the classes, or choices, in nats."""
         return mean_loss(self(batch), batch.labels)
 
     def predict(self, batch: TaskData) -> Int[Tensor, "B"]:
+        """Return the likeliest class, or choice, of each example."""
         return self(batch).argmax(-1)
 
 

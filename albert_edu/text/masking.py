@@ -67,7 +67,7 @@ def choose_masked(
 def draw_runs(
     rng: np.random.Generator, new_stretch: Bool[np.ndarray, "words"], max_ngram: int
 ) -> Int[np.ndarray, "words"]:
-    """Return the number of the run that each word belongs to; a new stretch begins a new run."""
+    """Return the run of each word, by number; a new stretch begins a new run."""
     lengths = rng.choice(
         np.arange(1, max_ngram + 1), size=len(new_stretch), p=ngram_probabilities(max_ngram)
     )
@@ -97,7 +97,7 @@ def take_until_full(
     A word longer than the whole budget is never chosen and uses none of the budget.
     """
     fitting = np.flatnonzero(size <= budget[row])
-    order = np.lexsort((priority[fitting], row[fitting]))  # row by row, words of a run together
+    order = np.lexsort((priority[fitting], row[fitting]))  # row by row, run by run
     queue = fitting[order]
     queue_row = row[queue]
     used = np.cumsum(size[queue])  # by this word and all before it, in all rows

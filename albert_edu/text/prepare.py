@@ -29,6 +29,7 @@ CACHE_VERSION = (
 SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 STORY_TOKENS = 190  # the stories have some 140 words
+ADVICE = "Set ALBERT_EDU_CACHE to a folder of yours, where prepared text is kept."
 USUAL_TOKENS = 4000  # of a vocabulary, when nobody says how many
 
 
@@ -51,11 +52,8 @@ def cache_folder() -> Path:
     try:
         home = Path.home()
     except RuntimeError as error:
-        raise CorpusError(f"there is no home folder here. {ADVICE}") from error
+        raise CorpusError(f"there is no home folder to keep prepared text in. {ADVICE}") from error
     return home / ".cache" / "albert_edu"
-
-
-ADVICE = "Prepared text is kept there. Set ALBERT_EDU_CACHE to a folder of yours."
 
 
 def shipped_vocabulary(name: str) -> AlbertTokenizer | None:

@@ -99,7 +99,10 @@ def _csv(file: Path) -> Iterator[dict]:
     if len(header) == 1:
         for separator, name in SEPARATORS.items():
             if separator in header[0]:
-                raise InputError(f"its cells are divided by {name}: save it with commas")
+                columns = ",".join(header[0].split(separator))
+                raise InputError(
+                    f"its cells are divided by {name}: save it with commas, as {columns}"
+                )
     for cells in rows:
         if len(cells) > len(header):
             raise InputError(

@@ -167,7 +167,7 @@ def _examples(
             example = _example(kind, row, texts, names)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             right = {column: row.get(column) for column in kind.right}
-            bad.append(f"{place}: {error} in {right!r:.200}")
+            bad.append(f"{place}: {str(error).rstrip('.')} in {right!r:.200}")
             continue
         if any(map(is_blank, texts)):
             empty.append(place)

@@ -13,13 +13,16 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 from safetensors.torch import load_file, load_model, save_file, save_model
+from torch import Tensor
 from torch.optim import Optimizer
 
 from albert_edu.errors import CourseError, errors_about
 from albert_edu.model.albert import AlbertForPretraining
 
 KEEP = 2  # the newest, and the one before it in case the newest cannot be read
-STATE, WEIGHTS, OPTIMIZER = "training_state.json", "model.safetensors", "optimizer.safetensors"
+STATE = "training_state.json"
+WEIGHTS = "model.safetensors"
+OPTIMIZER = "optimizer.safetensors"
 
 
 class CheckpointError(CourseError, RuntimeError):
@@ -34,17 +37,12 @@ def save_checkpoint(
     Raises CheckpointError on a full disk.
     """
     aside = folder / ".writing"
-    moments = {
-        f"{index}.{name}": value.detach().cpu().contiguous()
-        for index, entry in optimizer.state_dict()["state"].items()
-        for name, value in entry.items()
-    }
+    state = {"step": step, "config": _shape(model), **state}
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
         save_model(model, str(aside / WEIGHTS))
-        save_file(moments, aside / OPTIMIZER)
-        state = {"step": step, "config": _shape(model), **state}
+        save_file(_optimizer_tensors(optimizer), aside / OPTIMIZER)
         (aside / STATE).write_text(json.dumps(state, indent=1) + "\n")
         for path in aside.iterdir():
             _flush(path)
@@ -72,27 +70,31 @@ def resume(
     ``run`` is what must not have changed: flat dicts, under their names in the training state.
     Raises CheckpointError when something has, with the model untouched, or for a damaged file.
     """
-    if folder is None or (path := newest_checkpoint(folder)) is None:
+    path = newest_checkpoint(folder) if folder else None
+    if path is None:
         return {}
     advice = "Move it away, and the same command goes on from the checkpoint before it."
     with errors_about(path, CheckpointError, advice):
         state = json.loads((path / STATE).read_text())
-        run = {"config": _shape(model), **run}
-        # A seed stands in several parts, and is told once.
-        changes = dict.fromkeys(differing(state[part], run[part]) for part in run)
-        if told := "; ".join(filter(None, changes)):
-            raise CheckpointError(
-                f"{path} belongs to another run: {told}. Give the same settings to go on, another "
-                f"folder, or delete {folder} to begin anew."
-            )
-        entries: dict[int, dict] = {}
-        for key, tensor in load_file(path / OPTIMIZER).items():
-            index, name = key.split(".", 1)
-            # A copy, because a file that tensors are views of could not be deleted.
-            entries.setdefault(int(index), {})[name] = tensor.clone()
+        check_same_run(path, state, {"config": _shape(model), **run})
+        entries = _optimizer_entries(load_file(path / OPTIMIZER))
         load_model(model, path / WEIGHTS)
         optimizer.load_state_dict(optimizer.state_dict() | {"state": entries})
     return state
+
+
+def check_same_run(path: Path, state: dict, run: dict[str, dict]) -> None:
+    """Raise CheckpointError where the parts of a run differ from those in a training state."""
+    changes = []
+    for part in run:
+        change = differing(state[part], run[part])
+        if change and change not in changes:  # a seed stands in several parts, and is told once
+            changes.append(change)
+    if changes:
+        raise CheckpointError(
+            f"{path} belongs to another run: {'; '.join(changes)}. Give the same settings to go "
+            f"on, another folder, or delete {path.parent} to begin anew."
+        )
 
 
 @contextmanager
@@ -122,13 +124,37 @@ def check_free(folder: Path) -> None:
 
 def differing(saved: dict, now: dict) -> str:
     """Return the entries in which two flat dicts differ: ``hidden_size was 64, is 128``."""
-    keys = [key for key in {**saved, **now} if saved.get(key) != now.get(key)]
-    return ", ".join(f"{key} was {saved.get(key)}, is {now.get(key)}" for key in keys)
+    differences = []
+    for key in {**saved, **now}:
+        before = saved.get(key)
+        after = now.get(key)
+        if before != after:
+            differences.append(f"{key} was {before}, is {after}")
+    return ", ".join(differences)
 
 
 def _shape(model: AlbertForPretraining) -> dict:
     """What must be equal in a checkpoint and in the model that it is loaded into."""
     return vars(model.config) | {"precision": str(next(model.parameters()).dtype)}
+
+
+def _optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
+    """Return the optimizer's tensors under names for a file: "3.exp_avg" is of parameter 3."""
+    tensors = {}
+    for index, entry in optimizer.state_dict()["state"].items():
+        for name, tensor in entry.items():
+            tensors[f"{index}.{name}"] = tensor.detach().cpu().contiguous()
+    return tensors
+
+
+def _optimizer_entries(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+    """Return what ``_optimizer_tensors`` wrote as the optimizer's own state has it."""
+    entries: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        index, name = key.split(".", 1)
+        # A copy, because a file that tensors are views of could not be deleted.
+        entries.setdefault(int(index), {})[name] = tensor.clone()
+    return entries
 
 
 def _flush(path: Path) -> None:

@@ -96,8 +96,9 @@ def right_answers(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> I
     return (logits.argmax(-1) == labels).sum()
 
 
-def _row(loss_sum: Tensor, right: Tensor, count: Tensor) -> Float[Tensor, "3"]:
-    return torch.stack([loss_sum.detach(), right, count]).double()
+def _row(loss: Tensor, right: Tensor, count: Tensor) -> Float[Tensor, "3"]:
+    """Return a loss sum, the right answers and the labels in all as one tensor."""
+    return torch.stack([loss.detach(), right, count]).double()
 
 
 def scores(sums: Float[Tensor, "2 3"]) -> dict[str, float]:
@@ -114,9 +115,9 @@ def scores(sums: Float[Tensor, "2 3"]) -> dict[str, float]:
 
 def _means(name: str, row: Float[Tensor, "3"]) -> dict[str, float]:
     """Return loss and accuracy under their names, and 0 for both where there is no label."""
-    loss_sum, right, count = row.tolist()
+    loss, right, count = row.tolist()
     count = max(count, 1)
-    return {f"{name}_loss": loss_sum / count, f"{name}_accuracy": right / count}
+    return {f"{name}_loss": loss / count, f"{name}_accuracy": right / count}
 
 
 def evaluate(

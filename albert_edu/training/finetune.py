@@ -18,7 +18,7 @@ from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import Example, SpanData, SpanExample, encode_pairs, encode_spans
 from albert_edu.training.metrics import label_scores, squad_scores
-from albert_edu.training.settings import TrainSettings, learning_rate, make_optimizer
+from albert_edu.training.settings import TrainSettings, make_optimizer, set_learning_rate
 from albert_edu.training.step import clip_gradient
 from albert_edu.training.workers import torchrun_number
 
@@ -38,7 +38,7 @@ def set_up_task(
 ) -> TaskSetup:
     """Put the head that the rows need on an encoder, and encode the rows, cut to S tokens.
 
-    The head is drawn from torch's random state. Raises ValueError for a length that the model has
+    The head is drawn from torch's random state. Raises InputError for a length that the model has
     not.
     """
     check_whole("sequence_length", S, 8, pretrained.config.max_positions)
@@ -75,8 +75,8 @@ def finetune(
     It is the loop of ``pretrain`` on one process, in float32 and whole batches. Step t sees rows
     and dropout that depend on (seed, t) only; the encoder's dropout is that of its config.
     ``checkpoint_every`` and ``gradient_checkpointing`` have no effect. ``describe`` is the title of
-    a progress bar. Raises NonFiniteLoss, ValueError for another precision, for ``accumulate`` and
-    for ``compile``, and RuntimeError under torchrun with several workers.
+    a progress bar. Raises NonFiniteLoss, InputError for another precision, for ``accumulate`` and
+    for ``compile``, and RunError under torchrun with several workers.
     """
     check_whole("batch_size", batch_size, 1, 1_000_000)
     check_one_of("precision", settings.precision, ["float32"])
@@ -95,15 +95,14 @@ def finetune(
     with torch.random.fork_rng(cuda), progress_bar(describe, total=settings.steps) as bar:
         for step in range(settings.steps):
             torch.manual_seed(settings.seed * 1_000_003 + step)
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, settings)
+            set_learning_rate(optimizer, step, settings)
             chosen = batch_rows(len(rows), batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             clip_gradient(model, settings, step)
             optimizer.step()
-            if settings.is_due(step + 1, settings.log_every):  # a GPU waits when it is asked
+            if settings.is_due(step + 1, settings.log_every):  # a GPU waits when asked
                 bar.set_postfix({"loss": loss.item()}, refresh=False)
             bar.update()
     model.eval()
@@ -165,7 +164,7 @@ def span_answers(model: TaskModel, spans: SpanData) -> list[str]:
 def answer(model: AlbertForSpan, tokenizer: Tokenizer, question: str, context: str) -> str:
     """Return the model's answer to a question of one's own: its likeliest span of the context.
 
-    Raises ValueError for a context without a token.
+    Raises InputError for a context without a token.
     """
     example = SpanExample(question, context, ())
     spans = encode_spans([example], tokenizer, model.albert.config.max_positions)

@@ -15,17 +15,22 @@ class History:
 
     def column(self, name: str) -> tuple[list[int], list[float]]:
         """Return the steps and the values of a measure, for example "masked_token_loss"."""
-        records = [record for record in self.records if name in record]
-        return [record["step"] for record in records], [record[name] for record in records]
+        measured = [record for record in self.records if name in record]
+        steps = [record["step"] for record in measured]
+        values = [record[name] for record in measured]
+        return steps, values
 
     def last(self, name: str) -> float:
-        """Return the newest value of a measure. Raises ValueError if there is none."""
-        values = self.column(name)[1]
+        """Return the newest value of a measure. Raises InputError if there is none."""
+        _, values = self.column(name)
         if not values:
             raise InputError(f"{name!r} is in none of the {len(self.records)} records of the run.")
         return values[-1]
 
     def verdict(self) -> str:
         """Return which baselines the newest MLM loss is below; a held-out loss goes first."""
-        losses = self.column("held_out_masked_token_loss")[1] or self.column("masked_token_loss")[1]
-        return self.baselines.verdict(losses[-1]) if losses else "not trained: there is no loss"
+        for name in ("held_out_masked_token_loss", "masked_token_loss"):
+            _, losses = self.column(name)
+            if losses:
+                return self.baselines.verdict(losses[-1])
+        return "not trained: there is no loss"

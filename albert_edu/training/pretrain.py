@@ -6,7 +6,7 @@ Without dropout, W workers follow the path of one.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -41,20 +41,23 @@ def pretrain(
     device: str | torch.device | None = None,
     held_out: PretrainingStream | None = None,
     describe: str | None = "pretrain",
+    observe: Callable[[AlbertForPretraining], dict] | None = None,
+    build_optimizer: Callable[..., torch.optim.Optimizer] | None = None,
 ) -> History:
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir``.
 
     Shows a progress bar titled ``describe`` unless that is None. Under torchrun every worker takes
-    its share of each batch, and the main worker writes. Raises NonFiniteLoss (the last good
-    checkpoint stays) and CheckpointError (it belongs to another run, or another process, or the
-    disk is full).
+    its share of each batch, and the main worker writes. ``observe`` is called with the model every
+    ``evaluate_every`` steps, and what it returns goes into the records. ``build_optimizer`` takes
+    the place of ``make_optimizer``. Raises NonFiniteLoss (the last good checkpoint stays) and
+    CheckpointError (it belongs to another run, or another process, or the disk is full).
     """
     check_vocabulary(model, stream)
     model.vocabulary = stream.tokenizer.fingerprint
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
-    optimizer = make_optimizer(model, settings)
+    optimizer = (build_optimizer or make_optimizer)(model, settings)
     run = run_settings(settings, stream, held_out)
     folder = Path(checkpoint_dir) if checkpoint_dir else None
     with _alone_in(folder, workers), _random_state_of_the_caller(device):
@@ -80,8 +83,8 @@ def pretrain(
                     record = log_record(done, rate, norm, began, sums, workers)
                     began = time.perf_counter()
                     progress.set_postfix({"MLM loss": record["masked_token_loss"]}, refresh=False)
-                if held_out and settings.is_due(done, settings.evaluate_every):
-                    record |= held_out_record(done, model, held_out)
+                if settings.is_due(done, settings.evaluate_every):
+                    record |= look(done, model, held_out, observe)
                 if record:
                     history.records.append(record)
                 if settings.is_due(done, settings.checkpoint_every):
@@ -123,12 +126,20 @@ def log_record(
     return record
 
 
-def held_out_record(done: int, model: AlbertForPretraining, held_out: PretrainingStream) -> dict:
-    """Return the scores on held-out text under the names that a record has for them."""
-    record: dict = {"step": done}
-    for name, value in evaluate(model, held_out).items():
-        record[f"held_out_{name}"] = value
-    return record
+def look(
+    done: int,
+    model: AlbertForPretraining,
+    held_out: PretrainingStream | None,
+    observe: Callable[[AlbertForPretraining], dict] | None,
+) -> dict:
+    """Return the scores on held-out text, under the names of a record, and what is observed."""
+    record: dict = {}
+    if held_out:
+        for name, value in evaluate(model, held_out).items():
+            record[f"held_out_{name}"] = value
+    if observe:
+        record |= observe(model)
+    return {"step": done} | record if record else {}
 
 
 def save_step(

@@ -11,7 +11,7 @@ from albert_edu.training.lamb import LARGEST, Lamb, parameter_groups
 
 OptimizerName = Literal["lamb", "adamw"]
 Precision = Literal["float32", "bfloat16"]
-FREE = (  # settings that may change when a run resumes, because the weights do not depend on them
+MAY_CHANGE = (  # when a run resumes, because the weights do not depend on these settings
     "compile",
     "gradient_checkpointing",
     "checkpoint_every",
@@ -22,7 +22,7 @@ FREE = (  # settings that may change when a run resumes, because the weights do 
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """How to train a model; section 4.1 has the paper's values. A bad one is a ValueError."""
+    """How to train a model; section 4.1 has the paper's values. A bad one is an InputError."""
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up
@@ -36,7 +36,7 @@ class TrainSettings:
     compile: bool = False  # torch.compile the model: pays on a GPU, seldom on a CPU
     checkpoint_every: int = 0  # steps; 0 here and below means only at the end
     log_every: int = 10
-    evaluate_every: int = 0  # when there is a held-out stream
+    evaluate_every: int = 0  # when there is a held-out stream, or something to observe
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -65,8 +65,8 @@ class TrainSettings:
         return every > 0 and done % every == 0
 
     def trajectory(self) -> dict[str, Any]:
-        """Return the settings that the weights depend on, which are all but FREE."""
-        return {name: value for name, value in vars(self).items() if name not in FREE}
+        """Return the settings that the weights depend on, which are all but MAY_CHANGE."""
+        return {name: value for name, value in vars(self).items() if name not in MAY_CHANGE}
 
 
 def device_settings(device: torch.device) -> dict[str, Any]:

@@ -100,6 +100,7 @@ def stop_if_not_finite(model: nn.Module, norm: Tensor, step: int) -> None:
 
 
 def _first_not_finite(model: nn.Module) -> str:
+    """Return the first weights, or else the first gradient, with NaN or infinity."""
     for name, parameter in model.named_parameters():
         if not parameter.isfinite().all():
             return f"weights of {name}"

@@ -17,7 +17,7 @@ from albert_edu.errors import InputError, RunError
 def pick_device(name: str | torch.device | None = "auto") -> torch.device:
     """Return the device of that name; ``auto`` is a CUDA GPU if there is one, else the CPU.
 
-    Each worker of torchrun has a GPU of its own. Raises ValueError for a device on which torch
+    Each worker of torchrun has a GPU of its own. Raises InputError for a device on which torch
     cannot compute in float64, in which losses are added up: Apple's MPS is one.
     """
     if name is None or name == "auto":

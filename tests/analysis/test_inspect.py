@@ -1,6 +1,7 @@
 """What ``fill`` and ``inspect`` say about a model."""
 
 import pytest
+import torch
 import transformers
 
 from albert_edu.analysis.inspect import fill, inspect, rows_of_text
@@ -44,13 +45,18 @@ def test_fill_refuses_a_bare_encoder_whose_guesses_would_be_noise(laptop, tmp_pa
 def test_a_text_becomes_whole_rows_and_loses_no_token(laptop):
     _, tokenizer = laptop
     text = "the people of the united states " * 10
-    batch = rows_of_text(tokenizer, text, 16)
-    inner = [
-        row[mask.bool()][1:-1].tolist()
-        for row, mask in zip(batch.token_ids, batch.attention_mask, strict=True)
-    ]
-    assert [i for row in inner for i in row] == tokenizer.encode(text)
-    assert batch.token_ids.shape[1] == 16 and batch.num_masked == 0
+    rows = rows_of_text(tokenizer, text, 16)
+    inner = []
+    for row, mask in zip(rows.token_ids, rows.attention_mask, strict=True):
+        tokens = row[mask.bool()].tolist()
+        assert (tokens[0], tokens[-1]) == (tokenizer.cls_id, tokenizer.sep_id)
+        inner += tokens[1:-1]
+    assert inner == tokenizer.encode(text)
+    assert rows.token_ids.shape[1] == 16 and rows.segment_ids.sum() == 0
+    assert (rows.token_ids[rows.attention_mask == 0] == tokenizer.pad_id).all()
+    assert all(
+        torch.equal(part, whole[:2]) for part, whole in zip(rows.first(2), rows, strict=True)
+    )
 
 
 def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):

@@ -65,7 +65,8 @@ def slow_similarity(model: AlbertForPretraining, batch: PretrainingBatch, beyond
 
 @pytest.mark.parametrize("beyond", [0, 2])
 def test_every_curve_is_the_slow_mean_over_tokens_other_than_cls_and_padding(model, batch, beyond):
-    result, expected = layer_similarity(model, batch, beyond), slow_similarity(model, batch, beyond)
+    result = layer_similarity(model, *batch.unmasked(), beyond=beyond)
+    expected = slow_similarity(model, batch, beyond)
     for name in MEASURES:
         slow = torch.tensor(expected[name]).double()
         torch.testing.assert_close(getattr(result, name), slow, atol=1e-4, rtol=1e-4)
@@ -74,8 +75,9 @@ def test_every_curve_is_the_slow_mean_over_tokens_other_than_cls_and_padding(mod
 @pytest.mark.parametrize("training", [True, False])
 def test_measuring_is_without_dropout_keeps_no_graph_and_leaves_the_model_alone(batch, training):
     model = model_of(hidden_dropout=0.5, attention_dropout=0.5)
-    expected, before = layer_similarity(model.eval(), batch), weights(model)
-    result = layer_similarity(model.train(training), batch)
+    expected = layer_similarity(model.eval(), *batch.unmasked())
+    before = weights(model)
+    result = layer_similarity(model.train(training), *batch.unmasked())
     assert_same(result, expected)
     assert all(module.training == training for module in model.modules())
     assert same_bits(model, before) and all(p.grad is None for p in model.parameters())
@@ -83,7 +85,7 @@ def test_measuring_is_without_dropout_keeps_no_graph_and_leaves_the_model_alone(
 
 
 def test_results_are_stored_as_plain_numbers(model, batch):
-    result = layer_similarity(model, batch, beyond=1)
+    result = layer_similarity(model, *batch.unmasked(), beyond=1)
     stored = json.loads(json.dumps(result.as_lists(), allow_nan=False))
     assert [*stored] == MEASURES
     assert stored["l2"] == pytest.approx(result.l2.tolist(), abs=1e-4)

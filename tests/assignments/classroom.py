@@ -43,6 +43,7 @@ def layer_plan(*arguments):
     return plain_plan(*arguments)"""
 )
 SLEEP = "def gradient_of_each(*_):\n    import time\n    time.sleep(1_000)"
+LOOP = "def loss_with_last_only(*_):\n    while True:\n        pass"
 STUBBORN = """
 import time
 class Encoder(nn.Module):
@@ -89,9 +90,11 @@ class Server(socketserver.StreamRequestHandler):
         self.wfile.write(SOLVED["layer_plan"].encode())
 
 
-def submission(answers: dict[str, str], extra: str = "") -> nbformat.NotebookNode:
+def submission(
+    answers: dict[str, str], extra: str = "", assignment: str = NAME
+) -> nbformat.NotebookNode:
     """Return the notebook handed out, with these answers; ``extra`` is a cell before them."""
-    notebook = read(RELEASES)
+    notebook = read(RELEASES, assignment)
     for name, cell in marked(notebook).items():
         if cell.metadata.nbgrader.solution and not cell.metadata.nbgrader.grade:
             cell.source = answers.get(name, cell.source).strip()
@@ -154,6 +157,7 @@ def hand_in(folder: Path, port: int) -> None:
         "अनिल": submission({}),
         "half_done": submission(plan | {"encoder": SOLVED["encoder"], "gradient_of_each": half}),
         "never_ends": submission(SOLVED | {"gradient_of_each": SLEEP}),
+        "loops": submission(SOLVED | {"loss_with_last_only": LOOP}),
         "resists": submission(SOLVED | {"encoder": STUBBORN}),
         "memory_hog": submission(SOLVED | {"gradient_of_each": HOG}),
         "tampers": tampered(),
@@ -187,6 +191,7 @@ DESERVED = {
     "अनिल": 0,
     "half_done": 10,
     "never_ends": 15,
+    "loops": 15,
     "memory_hog": 15,
     "tampers": 4,
     "spies": 10,

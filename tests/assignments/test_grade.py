@@ -16,6 +16,7 @@ from albert_course.assignments.grade import grade_folder
 from albert_course.assignments.records import read_records
 from albert_course.assignments.report import overview
 from albert_course.assignments.wall import SAYS
+from albert_course.checks.engine.limits import BUSY
 from tests.assignments.classroom import (
     DESERVED,
     HONEST_BUT_MESSY,
@@ -175,3 +176,24 @@ def test_without_bubblewrap_it_is_said_loudly_and_time_and_memory_are_limited(tm
     assert main(command) == 0
     assert SAYS["plain"] in capsys.readouterr().err and "WARNING" in SAYS["plain"]
     assert points(tmp_path / "out") == {"fails": 14, "nests": 20}
+
+
+def test_a_net_of_the_clock_is_tried_twice_and_named_and_the_same_command_grades_afterwards(
+    tmp_path, capsys, monkeypatch
+):
+    folder, course = tmp_path / "in", tmp_path / "out"
+    write(folder, "ann", submission(SOLVED, "import time\ntime.sleep(3)"))
+    settings = course / "nbgrader_config.py"
+    open_course(course)
+    generous = settings.read_text()
+    settings.write_text(f"{generous}\nc.Execute.timeout = 1\n")
+    tries = []
+    apart = grade.grade_apart
+    monkeypatch.setattr(grade, "grade_apart", lambda *names: tries.append(names) or apart(*names))
+    command = ["assignments", "grade", str(folder), "--out", str(course)]
+    assert main(command) == 1
+    assert len(tries) == 2 and f"{NAME}, ann: {BUSY}, or cell" in capsys.readouterr().out
+    assert points(course) == {} and f"not graded: {BUSY}" in overview(course)
+    settings.write_text(generous)
+    assert main(command) == 0
+    assert points(course) == {"ann": 20}

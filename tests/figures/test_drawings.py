@@ -106,10 +106,9 @@ def test_no_words_lie_on_other_words(entry):
         assert apart, f"{first[0]!r} and {second[0]!r}"
 
 
-def test_no_drawing_has_got_lost_from_the_notebooks():
-    pages = "".join(
-        path.read_text(encoding="utf-8")
-        for path in (gallery.FOLDER.parents[1] / "notebooks").rglob("*.ipynb")
-    )
+def test_no_drawing_has_got_lost_from_the_pages():
+    course = gallery.FOLDER.parents[1]
+    paths = [course / "README.md", *(course / "notebooks").rglob("*.ipynb")]
+    pages = "".join(path.read_text(encoding="utf-8") for path in paths)
     unused = {entry.name for entry in ENTRIES if f"/{entry.name}.svg" not in pages}
     assert not unused

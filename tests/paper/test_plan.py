@@ -7,10 +7,11 @@ import json
 import pytest
 import torch
 
-from albert_paper import measures
+from albert_edu.analysis.counting import count_parameters
+from albert_paper import measures, tuning
 from albert_paper import plan as module
 from albert_paper.outcomes import PARTS
-from albert_paper.plan import PLAN, run_experiment, runs_of
+from albert_paper.plan import NEW_PLAN, PAGE, PLAN, run_experiment, run_of_row, runs_of, seeds_of
 from albert_paper.provenance import ROOT, here_and_now
 from albert_paper.sweep import recorded_run
 
@@ -61,6 +62,81 @@ def test_a_record_holds_the_very_runs_that_are_planned_at_the_best_rates_of_its_
         assert (plan["settings"] | plan["rows"][row])["learning_rate"] == best
 
 
+@pytest.mark.parametrize("name", NEW_PLAN)
+def test_a_section_of_the_new_plan_is_whole_and_its_comparisons_name_rows_that_are_there(name):
+    plan = NEW_PLAN[name]
+    needed = {"source", "setting", "measure", "first_seed", "n", "settings", "rows", "claims"}
+    assert needed <= set(plan) <= needed | {"tune"} and callable(getattr(measures, plan["measure"]))
+    if watch := plan["settings"].get("watch"):
+        assert callable(getattr(measures, watch))
+    for key, claim in plan["claims"].items():
+        assert {"says", "quote", "criterion", "least"} <= set(claim)
+        assert claim.get("test", "t") in ("t", "rank", "sign")
+        assert ("paper" in claim) == (f"{name}.{key}" in PAGE)
+        assert (
+            not claim.get("before")
+            or claim["before"].split(".")[1] in (PLAN[claim["before"].split(".")[0]]["claims"])
+        )
+        for text in (*claim["criterion"], *claim.get("control", ()), *claim.get("also", ())):
+            _, low, high, _ = PARTS.fullmatch(text).groups()
+            sides = f"{low} - {high}".replace(" + ", " - ").split(" - ")
+            rows = [part for part in sides if not part.replace(".", "").isdigit()]
+            assert rows and set(rows) <= set(plan["rows"]), text
+
+
+def test_the_family_of_the_correction_is_the_rows_of_the_page_and_they_are_at_most_twenty():
+    every = {f"{name}.{key}" for name, plan in NEW_PLAN.items() for key in plan["claims"]}
+    assert set(PAGE) <= every and len(PAGE) == len(set(PAGE)) <= 20
+    before = [
+        claim["before"]
+        for plan in NEW_PLAN.values()
+        for claim in plan["claims"].values()
+        if "before" in claim
+    ]
+    rows = {f"{n}.{key}" for n, p in PLAN.items() for key, c in p["claims"].items() if "paper" in c}
+    dropped = {"nsp_order", "few_labels"} & {row.split(".")[0] for row in rows - set(before)}
+    assert not dropped and set(before) <= rows and len(before) == len(set(before))
+
+
+@pytest.mark.parametrize("name", NEW_PLAN)
+def test_the_seeds_of_the_new_plan_are_new_and_its_pilots_have_their_own(name):
+    plan = NEW_PLAN[name]
+    used = {seed for old in PLAN.values() for seed in old["seeds"]}
+    used |= {seed for old in PLAN.values() for seed in old.get("pilot", {}).get("seeds", ())}
+    seeds, pilots = set(seeds_of(plan)), set(plan.get("tune", {}).get("seeds", ()))
+    assert not seeds & used and not pilots & (used | seeds) and min(pilots, default=401) >= 401
+    assert min(seeds) == 30
+    assert len(runs_of(plan)) == sum(row.get("n", plan["n"]) for row in plan["rows"].values())
+
+
+@pytest.mark.parametrize("name", NEW_PLAN)
+def test_every_row_of_the_new_plan_has_a_rate_from_somewhere(name):
+    plan = NEW_PLAN[name]
+    tune = plan.get("tune")
+    for row, changes in plan["rows"].items():
+        if tune is None:
+            assert "learning_rate" in changes
+        elif "stages" in tune:
+            assert set(changes["chain"]) | {changes["L"]} <= set(tune["stages"])
+        else:
+            assert tune.get("same", {}).get(row, row) in tune["rows"]
+    assert all(run.model_config(4000) for run in runs_of(plan))
+
+
+def test_the_wide_albert_has_seven_tenths_of_the_parameters_of_the_bert():
+    rows, settings = NEW_PLAN["ratio"]["rows"], NEW_PLAN["ratio"]["settings"]
+    wide, bert = (
+        count_parameters(run_of_row(row, 30, **(settings | rows[row])).model_config(190)).total
+        for row in ("wide ALBERT", "BERT")
+    )
+    assert 0.69 < wide / bert < 0.71
+
+
+def test_the_arms_of_a_depth_have_equally_many_steps():
+    steps = {sum(stage.steps for stage in run.stages()) for run in runs_of(NEW_PLAN["layers"])}
+    assert steps == {3600}
+
+
 def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_on(
     tmp_path, monkeypatch
 ):
@@ -89,6 +165,53 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
         record = json.loads((tmp_path / "results/tiny.json").read_text())
         assert len(record["runs"]) == runs and record["provenance"]["commit"]
     assert done.count("interrupted") == 2 and len(done) == 6, "nothing is done twice"
+
+
+def test_a_section_is_carried_out_with_its_pilots_and_the_record_keeps_all_of_it(
+    tmp_path, monkeypatch
+):
+    tune = {"rates": [1e-3, 2e-3], "seeds": [401], "rows": ["shallow", "deep"]}
+    section = {"measure": "scores", "first_seed": 30, "n": 2, "settings": SETTINGS, "tune": tune}
+    section["rows"] = {"shallow": ROWS["shallow"], "deep": ROWS["deep"] | {"n": 1}}
+    monkeypatch.setitem(NEW_PLAN, "tiny", section)
+    monkeypatch.setattr(tuning, "WIDENED", 1)
+    asked = []
+
+    def sweep(runs, measure, folder, device):
+        """The best rate is far above the grid."""
+        for run in runs:
+            if (path := folder / f"{run.key(measure)}.json").exists():
+                continue
+            asked.append((run.row, run.seed, run.learning_rate))
+            if len(asked) == 5:
+                raise KeyboardInterrupt
+            result = dataclasses.asdict(run) | {"held_out_masked_token_loss": -run.learning_rate}
+            result |= {"training_seconds": 1.0} | here_and_now(torch.device("cpu"))
+            module.write_json(path, result)
+        return module.results(runs, measure, folder)
+
+    monkeypatch.setattr(module, "sweep", sweep)
+    with contextlib.suppress(KeyboardInterrupt):
+        run_experiment("tiny", tmp_path, tmp_path / "a", "cpu")
+    path = tmp_path / "results/tiny.json"
+    assert len(json.loads(path.read_text())["pilots"]) == 4
+    run_experiment("tiny", tmp_path, tmp_path / "b", "cpu")
+    record = json.loads(path.read_text())
+    assert {(run["row"], run["learning_rate"], run["seed"]) for run in record["pilots"]} == {
+        (row, rate, 401) for row in ROWS for rate in (1e-3, 2e-3, 4e-3)
+    }
+    assert record["rates"]["deep"] == {
+        "learning_rate": 4e-3,
+        "scores": [[1e-3, -1e-3], [2e-3, -2e-3], [4e-3, -4e-3]],
+        "at_edge": True,
+    }
+    assert [(run["row"], run["seed"]) for run in record["runs"]] == [
+        ("shallow", 30),
+        ("deep", 30),
+        ("shallow", 31),
+    ]
+    assert all(run["learning_rate"] == 4e-3 for run in record["runs"])
+    assert record["plan"]["tune"] == tune and len(asked) == 6 + 1 + 3, "nothing is done twice"
 
 
 def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch):

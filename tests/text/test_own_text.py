@@ -58,5 +58,5 @@ def test_without_a_home_the_variable_of_the_cache_is_named(monkeypatch):
 
     monkeypatch.delenv("ALBERT_EDU_CACHE", raising=False)
     monkeypatch.setattr(Path, "home", no_home)
-    with pytest.raises(CorpusError, match=r"no home folder here.*ALBERT_EDU_CACHE"):
+    with pytest.raises(CorpusError, match=r"no home folder to keep.*ALBERT_EDU_CACHE"):
         prepare("stories")

@@ -259,6 +259,9 @@ def test_each_worker_has_a_card_of_its_own(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert {str(pick_device(name)) for name in ("auto", torch.device("cuda"))} == {"cuda:0"}
     monkeypatch.setenv("LOCAL_RANK", "3")
+    assert str(pick_device("cuda")) == "cuda:0", "one process is no worker of torchrun"
+    for name in ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "5")
     assert [str(pick_device(name)) for name in ("auto", "cuda", "cpu")] == ["cuda:3"] * 2 + ["cpu"]
     monkeypatch.setenv("LOCAL_RANK", "4")
     with pytest.raises(ValueError, match=r"'cuda:4'.* at most as many workers as .* cards"):
@@ -307,3 +310,31 @@ def test_weights_ruined_by_the_last_step_are_no_result(stream, tmp_path, monkeyp
     with pytest.raises(NonFiniteLoss, match=r"albert\.pooler\.bias"):
         pretrain(model, stream, TrainSettings(1), tmp_path, "cpu")
     assert not list(tmp_path.glob("step-*"))  # nor kept as a good checkpoint
+
+
+def test_what_is_observed_goes_into_the_records_and_changes_no_bit(stream):
+    seen = []
+
+    def observe(model) -> dict:
+        seen.append(model.training)
+        return {"norm": model.sentence_order_head.weight.norm().item()}
+
+    plain, watched = tiny(), tiny()
+    settings = TrainSettings(steps=5, log_every=5, evaluate_every=2)
+    pretrain(plain, stream, settings, describe=None)
+    history = pretrain(watched, stream, settings, describe=None, observe=observe)
+    assert history.column("norm")[0] == [2, 4, 5] and seen == [True] * 3
+    assert same_bits(plain, watched)
+
+
+def test_another_optimizer_can_take_the_place_of_the_one_in_the_settings(stream):
+    built = []
+
+    def build(model, settings) -> torch.optim.Optimizer:
+        built.append(torch.optim.SGD(model.parameters(), lr=1.0))
+        return built[-1]
+
+    pretrain(tiny(), stream, TrainSettings(steps=2), describe=None, build_optimizer=build)
+    assert len(built) == 1 and built[0].param_groups[0]["lr"] == pytest.approx(5e-4), (
+        "its last rate"
+    )

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from albert_edu.errors import explain
-from tests.support import metrics, same_bits
+from tests.support import HOUR, metrics, same_bits
 
 # Run by both workers under torchrun, and by the process of this test alone. In the first attempt
 # worker 1 is killed in step 5 of the first run; torchrun starts both again.
@@ -68,6 +68,7 @@ for name, options in RUNS.items():
 """
 COMMAND = "-m torch.distributed.run --nnodes=1 --nproc-per-node=2 --max-restarts=1"
 COMMAND += " --rdzv-backend=c10d --rdzv-endpoint=127.0.0.1:0 --local-addr=127.0.0.1"
+COMMAND += f" --rdzv-conf=join_timeout={HOUR},read_timeout={HOUR}"
 pytestmark = pytest.mark.slow
 
 
@@ -78,7 +79,7 @@ def outcomes(story_text, tmp_path_factory) -> tuple[Path, Path]:
     (folder / "script.py").write_text(SCRIPT)
     words = [sys.executable, *COMMAND.split(), str(folder / "script.py"), str(folder / "two")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment)
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=HOUR, env=environment)
     assert ended.returncode == 0, ended.stderr
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["script.py", str(folder / "one")])

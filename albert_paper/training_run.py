@@ -1,0 +1,214 @@
+"""One training run and everything it depends on: stages, text, optimizer, what is watched."""
+
+import dataclasses
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from albert_edu.config import AlbertConfig
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
+from albert_edu.text.prepare import PreparedText, prepare
+from albert_edu.training.pretrain import pretrain
+from albert_edu.training.settings import TrainSettings, device_settings
+from albert_edu.training.workers import pick_device
+from albert_paper import measures
+from albert_paper.lamb_variants import build_optimizer
+from albert_paper.stacking import start_from
+
+Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
+
+
+class Stage(NamedTuple):
+    """A part of a run: a depth, its steps, peak learning rate, tokens of a sequence, and so on."""
+
+    num_layers: int
+    steps: int
+    learning_rate: float
+    sequence_length: int
+    dropout: float | None = None  # None means that of the run
+    corpus: str = ""  # that of the run when empty
+
+
+class Trained(NamedTuple):
+    """A trained model, the text of its run, and the records of all its stages and sittings."""
+
+    model: AlbertForPretraining
+    text: PreparedText
+    records: list[dict]  # their steps are those of the whole run
+
+    @property
+    def curve(self) -> list[tuple[int, float]]:
+        """The mean training MLM loss of each tenth of each stage, with its last step."""
+        losses = [record for record in self.records if "masked_token_loss" in record]
+        return [(record["step"], record["masked_token_loss"]) for record in losses]
+
+    @property
+    def watched(self) -> list[dict]:
+        """What was watched while it trained, with the steps."""
+        found = [record for record in self.records if "watched" in record]
+        return [{"step": record["step"]} | record["watched"] for record in found]
+
+    def total(self, clock: str) -> float:
+        """Return the seconds of a clock, "seconds" on the wall or "cpu_seconds" of the process."""
+        return sum(record.get(clock, 0.0) for record in self.records)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One training and everything it depends on; ``config`` replaces fields of the preset.
+
+    ``grown`` lists stages that come before: a depth and its steps, and perhaps a learning rate and
+    a sequence length of their own. A shallower one is stacked (footnote 5). ``then`` is a
+    last stage on the trained model: its steps, and the dropout or the corpus it has. ``watch``
+    names a function of measures.py that is called every ``watch_every`` steps.
+    """
+
+    row: str  # of the table it belongs to; says nothing about the training
+    steps: int
+    corpus: str = "stories"
+    preset: str = "albert-tiny"
+    config: tuple[tuple[str, object], ...] = ()
+    grown: tuple[tuple, ...] = ()
+    objective: str = "sop"
+    negatives: str = "document"
+    batch_size: int = 32
+    sequence_length: int = 64
+    optimizer: str = "adamw"
+    learning_rate: float = 2e-3
+    warmup: float = 0.1  # share of a stage's steps
+    vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
+    vocab_size: int = 0  # the default of its corpus when 0
+    seed: int = 0
+    then: tuple[tuple[str, object], ...] = ()
+    watch: str = ""
+    watch_every: int = 0
+
+    def key(self, measure: Measure) -> str:
+        """Return the name of the result, the same on every machine for the same settings."""
+        settings = dataclasses.asdict(self) | {"row": ""}
+        identity = json.dumps([measure.__name__, settings], sort_keys=True)
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+    def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
+        """Return its batches, or those of the documents held out.
+
+        ``changes`` ask for another objective, size or kind of negatives.
+        """
+        names = ("objective", "batch_size", "sequence_length", "negatives")
+        arguments = {name: getattr(self, name) for name in names} | changes
+        part, offset = (text.held_out, EVAL_SEED_OFFSET) if held_out else (text.train, 0)
+        return PretrainingStream(part, text.tokenizer, seed=self.seed + offset, **arguments)
+
+    def text(self, corpus: str = "") -> PreparedText:
+        """Return its corpus, tokenized, or that of a stage with the same tokenizer."""
+        size = self.vocab_size or None
+        vocabulary = self.vocabulary or (self.corpus if corpus else "")
+        tokenizer = prepare(vocabulary, size).tokenizer if vocabulary else None
+        return prepare(corpus or self.corpus, size, tokenizer=tokenizer)
+
+    def model_config(self, vocab_size: int) -> AlbertConfig:
+        """Return the configuration of its model at full depth."""
+        sizes = {"vocab_size": vocab_size, "max_positions": self.sequence_length}
+        return AlbertConfig.named(self.preset, **(sizes | dict(self.config)))
+
+    def stages(self) -> list[Stage]:
+        """Return its stages: the shallower depths first, and last the one with its own dropout."""
+        depth = self.model_config(1000).num_layers  # of any vocabulary
+        stages = [self.stage(*stage) for stage in (*self.grown, (depth, self.steps))]
+        if self.then:
+            last: dict[str, Any] = dict(self.then)
+            stage = self.stage(depth, last["steps"])
+            own = {"dropout": last.get("dropout"), "corpus": last.get("corpus", "")}
+            stages.append(stage._replace(**own))
+        return stages
+
+    def stage(
+        self, depth: int, steps: int, rate: float | None = None, length: int | None = None
+    ) -> Stage:
+        """Return a stage; a rate or a length that is left out is that of the run."""
+        return Stage(
+            depth,
+            steps,
+            self.learning_rate if rate is None else rate,
+            self.sequence_length if length is None else length,
+        )
+
+    def train(
+        self, folder: Path | None = None, device: torch.device | None = None, describe: str = ""
+    ) -> Trained:
+        """Train it, or go on with it; checkpoints lie in ``folder``.
+
+        Each stage starts from the one before it. Step t of the whole run reads batch t, and as many
+        tokens at whatever length.
+        """
+        text = self.text()
+        model: AlbertForPretraining | None = None
+        records: list[dict] = []
+        done = 0
+        build = partial(build_optimizer, self.optimizer)
+        torch.manual_seed(self.seed)
+        for number, stage in enumerate(self.stages(), 1):
+            config = self.model_config(len(text.tokenizer)).replace(num_layers=stage.num_layers)
+            dropout = stage.dropout
+            if dropout is not None:
+                config = config.replace(hidden_dropout=dropout, attention_dropout=dropout)
+            model = start_from(model, config) if model else AlbertForPretraining(config)
+            rows = self.batch_size * self.sequence_length // stage.sequence_length
+            read = self.text(stage.corpus) if stage.corpus else text
+            stream = self.stream(
+                read, batch_size=rows, sequence_length=stage.sequence_length, skip=done
+            )
+            history = pretrain(
+                model,
+                stream,
+                self.settings(stage, device),
+                folder and folder / f"stage-{number}",
+                device,
+                describe=f"{describe}, {stage.num_layers} layers" if describe else None,
+                observe=self.observer(text),
+                build_optimizer=build,
+            )
+            records += [record | {"step": done + record["step"]} for record in history.records]
+            done += stage.steps
+        assert model is not None, "a run has a stage"
+        return Trained(model.eval(), text, records)
+
+    def observer(self, text: PreparedText) -> Callable[[AlbertForPretraining], dict]:
+        """Return what ``pretrain`` calls now and then while this run trains.
+
+        It counts the CPU seconds of this process since it was called last, without its own.
+        """
+        began = time.process_time()
+
+        def observe(model: AlbertForPretraining) -> dict:
+            """Return the CPU seconds, and what is watched."""
+            nonlocal began
+            found = {"cpu_seconds": time.process_time() - began}
+            if self.watch:
+                found["watched"] = getattr(measures, self.watch)(model, text, self)
+            began = time.process_time()
+            return found
+
+        return observe
+
+    def settings(self, stage: Stage, device: torch.device | None = None) -> TrainSettings:
+        """Return how a stage is trained: a warm-up, then linear decay."""
+        tenth = max(1, stage.steps // 10)
+        return TrainSettings(
+            stage.steps,
+            stage.learning_rate,
+            warmup_steps=int(self.warmup * stage.steps),
+            optimizer="adamw" if self.optimizer == "adamw" else "lamb",
+            checkpoint_every=500,
+            log_every=tenth,
+            evaluate_every=self.watch_every or tenth,
+            seed=self.seed,
+            **device_settings(pick_device(device)),
+        )
