@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(:[^/\\\s]+)?")  # OWNER/NAME:SUBSET
+HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(:[^/\\\s]*)?")  # OWNER/NAME:SUBSET
 FILES = (
     *(".txt", ".md", ".html", ".xml", ".tex", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".epub"),
     *(".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".xls", ".xlsx"),
@@ -31,14 +31,20 @@ def must_be_here(name: str, ours: Iterable[str]) -> str | None:
     """
     path = Path(name)
     folder = path.parent
-    is_word = folder == Path(".")
-    here = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-    near = difflib.get_close_matches(path.name, ours, cutoff=0.75) if is_word else []
-    near += difflib.get_close_matches(path.name, here, cutoff=0.8)
     is_path = not HUB_NAME.fullmatch(name) or path.suffix.lower() in FILES
-    is_path = is_path or (not is_word and folder.is_dir())
-    if not is_path and not (is_word and near):
+    is_path = is_path or (folder != Path(".") and folder.is_dir())
+    near = _near(path, ours)
+    is_typo = bool(near) and folder == Path(".") and ":" not in name
+    if not is_path and not is_typo:
         return None
-    if not near:
-        return ""
-    return f" Did you mean {' or '.join(near)}? (On the Hub it would be OWNER/NAME.)"
+    return (
+        f" Did you mean {' or '.join(near)}? (On the Hub it would be OWNER/NAME.)" if near else ""
+    )
+
+
+def _near(path: Path, ours: Iterable[str]) -> list[str]:
+    """What is written like a path: names of ours, and files and folders beside it."""
+    folder = path.parent
+    near = difflib.get_close_matches(path.name, ours, cutoff=0.75) if folder == Path(".") else []
+    here = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+    return near + difflib.get_close_matches(path.name, here, cutoff=0.8)

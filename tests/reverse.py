@@ -59,5 +59,6 @@ def again(cell: IPyNbCell) -> CellAgain:
     item = CellAgain.from_parent(
         cell.parent, name=name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
     )
+    item.output_timeout = cell.output_timeout  # which tests/conftest.py sets
     item.first = cell
     return item

@@ -9,7 +9,7 @@ from datasets import Dataset, Value
 
 from albert_edu.text import files as module
 from albert_edu.text.corpora import load_corpus
-from albert_edu.text.files import text_documents
+from albert_edu.text.files import hub_rows, text_documents
 from albert_edu.text.sentences import CorpusError
 
 BERT = "The barn was old. So!\nIt was late.\n\nA boat turned.\nWas it new?\n\n\nThe end.\nReally.\n"
@@ -166,6 +166,8 @@ def test_a_set_of_the_hub_is_asked_for_by_its_name_and_what_stands_behind_a_colo
     rows = rows.cast_column("text", Value("large_string"))
     hub = {("wikitext", "wikitext-2-raw-v1", "train"): rows, ("nobody/plain", None, "train"): rows}
     monkeypatch.setattr("datasets.load_dataset", lambda *names, split: hub[*names, split])
+    hub["imdb", None, "train"] = rows  # as the set of a task: NAME::SPLIT
+    assert len(hub_rows("imdb:")) == 1
     for name in ("wikitext:wikitext-2-raw-v1", "nobody/plain"):
         assert load_corpus(name).to_list() == [{"id": "row-1", "sentences": ["One."]}]
 
