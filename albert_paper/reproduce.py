@@ -99,7 +99,7 @@ def pair_record(pair: Run, folder: Path) -> dict:
     return {
         "members": members,
         "provenance": provenance(f"reproduce --profile {pair.row}", members.values()),
-        "profile": dataclasses.asdict(pair) | {"stages": [stage[:4] for stage in pair.stages()]},
+        "profile": dataclasses.asdict(pair) | {"stages": [stage[:6] for stage in pair.stages()]},
     }
 
 

@@ -14,6 +14,7 @@ import torch
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
+from albert_edu.text.masking import MASK_RATE, MAX_NGRAM
 from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings, device_settings
@@ -26,12 +27,17 @@ Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 
 
 class Stage(NamedTuple):
-    """A part of a run: a depth, its steps, peak learning rate, tokens of a sequence, and so on."""
+    """A part of a run: a depth, its steps, peak learning rate, tokens of a sequence, and so on.
+
+    ``mask_rate`` and ``max_ngram`` are those of the stream: which tokens are masked.
+    """
 
     num_layers: int
     steps: int
     learning_rate: float
     sequence_length: int
+    mask_rate: float = MASK_RATE
+    max_ngram: int = MAX_NGRAM
     dropout: float | None = None  # None means that of the run
     corpus: str = ""  # that of the run when empty
 
@@ -64,8 +70,8 @@ class Trained(NamedTuple):
 class Run:
     """One training and everything it depends on; ``config`` replaces fields of the preset.
 
-    ``grown`` lists stages that come before: a depth and its steps, and perhaps a learning rate and
-    a sequence length of their own. A shallower one is stacked (footnote 5). ``then`` is a
+    ``grown`` lists stages that come before: a depth and its steps, and perhaps a learning rate, a
+    sequence length, a mask rate and a longest n-gram of their own. A shallower one is stacked (footnote 5). ``then`` is a
     last stage on the trained model: its steps, and the dropout or the corpus it has. ``watch``
     names a function of measures.py that is called every ``watch_every`` steps.
     """
@@ -130,7 +136,13 @@ class Run:
         return stages
 
     def stage(
-        self, depth: int, steps: int, rate: float | None = None, length: int | None = None
+        self,
+        depth: int,
+        steps: int,
+        rate: float | None = None,
+        length: int | None = None,
+        mask_rate: float = MASK_RATE,
+        max_ngram: int = MAX_NGRAM,
     ) -> Stage:
         """Return a stage; a rate or a length that is left out is that of the run."""
         return Stage(
@@ -138,6 +150,8 @@ class Run:
             steps,
             self.learning_rate if rate is None else rate,
             self.sequence_length if length is None else length,
+            mask_rate,
+            max_ngram,
         )
 
     def train(
@@ -163,7 +177,12 @@ class Run:
             rows = self.batch_size * self.sequence_length // stage.sequence_length
             read = self.text(stage.corpus) if stage.corpus else text
             stream = self.stream(
-                read, batch_size=rows, sequence_length=stage.sequence_length, skip=done
+                read,
+                batch_size=rows,
+                sequence_length=stage.sequence_length,
+                skip=done,
+                mask_rate=stage.mask_rate,
+                max_ngram=stage.max_ngram,
             )
             history = pretrain(
                 model,

@@ -26,7 +26,8 @@ class PretrainingStream:
     ``objective`` is "sop", "nsp" or "none" (pairs in order, no order label). Lengths are in
     tokens, special tokens included. ``negatives="topic"`` draws the random segments of NSP from
     documents of another topic only. ``skip`` is the number of batches that an earlier run has
-    used: batch ``step`` of this stream is batch ``skip + step`` of the one without. Raises
+    used: batch ``step`` of this stream is batch ``skip + step`` of the one without. ``mask_rate`` of
+    the tokens are masked, in runs of up to ``max_ngram`` words; the defaults are the paper's. Raises
     ValueError for settings that cannot work and CorpusError for text that gives no pair.
     """
 
@@ -40,6 +41,8 @@ class PretrainingStream:
     short_probability: float = 0.1
     negatives: str = "document"
     skip: int = 0
+    mask_rate: float = masking.MASK_RATE
+    max_ngram: int = masking.MAX_NGRAM
 
     def __post_init__(self):
         check_one_of("objective", self.objective, ("sop", "nsp", "none"))
@@ -51,6 +54,8 @@ class PretrainingStream:
         check_whole("seed", self.seed, 0, 2**40)
         check_whole("skip", self.skip, 0, 2**40)
         check_between("short_probability", self.short_probability, 0.0, 1.0)
+        check_between("mask_rate", self.mask_rate, 0.0, 1.0)
+        check_whole("max_ngram", self.max_ngram, 1, 100)
         largest = int(self.corpus.tokens.max())
         size = len(self.tokenizer)
         if largest >= size:
@@ -75,8 +80,10 @@ class PretrainingStream:
         token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs, self.sequence_length)
         maskable = token_ids > SEP  # neither special nor unknown
         starts_word = self.tokenizer.starts_word[token_ids]
-        masked = masking.choose_masked(rng, maskable, starts_word)
-        K = masking.max_predictions(self.sequence_length)
+        masked = masking.choose_masked(
+            rng, maskable, starts_word, self.max_ngram, self.mask_rate
+        )
+        K = masking.max_predictions(self.sequence_length, self.mask_rate)
         positions, labels = masking.mlm_targets(token_ids, masked, K)
         shown = masking.replace_masked(rng, token_ids, masked, len(self.tokenizer))
         no_order = np.full(self.batch_size, IGNORE)

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from albert_edu.errors import InputError
 from albert_edu.text.batches import PretrainingBatch, PretrainingStream
 from albert_edu.text.masking import max_predictions
 from albert_edu.text.tokenized import TokenizedCorpus
@@ -129,3 +130,20 @@ def test_settings_are_every_field_and_what_stands_for_the_corpus_and_the_tokeniz
         made = PretrainingStream(corpus, text.tokenizer, **options).settings
         prints = {"corpus": corpus.fingerprint, "tokenizer": text.tokenizer.fingerprint}
         assert made == default | options | prints
+
+
+def test_more_tokens_are_masked_and_only_single_words_when_a_stream_is_told_so(text):
+    usual = PretrainingStream(text.train, text.tokenizer, batch_size=64, sequence_length=64)
+    words = dataclasses.replace(usual, mask_rate=0.3, max_ngram=1)
+    few = usual.batch(0)
+    many = words.batch(0)
+    assert many.masked_positions.shape[1] == max_predictions(64, 0.3)
+    assert 1.8 < many.masked_count / few.masked_count < 2.2
+    assert torch.equal(many.segment_ids, few.segment_ids), "the same rows"
+    assert words.settings != usual.settings, "a run does not resume with other masks"
+
+
+@pytest.mark.parametrize("wrong", [{"mask_rate": 1.5}, {"mask_rate": -0.1}, {"max_ngram": 0}])
+def test_a_stream_refuses_masks_that_cannot_be(text, wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        PretrainingStream(text.train, text.tokenizer, **wrong)
