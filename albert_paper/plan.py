@@ -21,6 +21,7 @@ from albert_paper.tuning import settle
 PILOT_MEASURE = measures.scores  # of every pilot of the plan
 PLAN = read_toml("experiments.toml")
 NEW_PLAN = read_toml("plan.toml")
+BEGINNINGS = read_toml("beginnings.toml")  # of the shipped pair, compared before its training
 PAGE = NEW_PLAN.pop("page")["rows"]  # the family of Holm's correction
 
 
@@ -95,7 +96,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     every finished run and pilot, so a later sitting goes on from it, perhaps on another machine.
     Raises ValueError when there is no such experiment, and when it takes a card that is not there.
     """
-    plans = PLAN | NEW_PLAN
+    plans = PLAN | NEW_PLAN | BEGINNINGS
     if name not in plans:
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
     plan, folder, path = plans[name], runs / "sweeps", figures / "results" / f"{name}.json"
@@ -106,7 +107,8 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     for kind, measured_by in (("runs", measure), ("pilots", PILOT_MEASURE)):
         for result in record.get(kind, []):
             write_json(result_file(folder, recorded_run(result), measured_by), result)
-    source = DATA / ("plan.toml" if name in NEW_PLAN else "experiments.toml")
+    files = {"plan.toml": NEW_PLAN, "beginnings.toml": BEGINNINGS, "experiments.toml": PLAN}
+    (source,) = (DATA / file for file, sections in files.items() if name in sections)
     record.setdefault("plan_commit", git("log", "-1", "--format=%h", "--", str(source)))
     record.setdefault("plan", plan)
     pilots = [recorded_run(result) for result in record.get("pilots", [])]

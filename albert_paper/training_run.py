@@ -89,6 +89,8 @@ class Run:
     optimizer: str = "adamw"
     learning_rate: float = 2e-3
     warmup: float = 0.1  # share of a stage's steps
+    mask_rate: float = MASK_RATE
+    max_ngram: int = MAX_NGRAM
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     vocab_size: int = 0  # the default of its corpus when 0
     seed: int = 0
@@ -141,17 +143,17 @@ class Run:
         steps: int,
         rate: float | None = None,
         length: int | None = None,
-        mask_rate: float = MASK_RATE,
-        max_ngram: int = MAX_NGRAM,
+        mask_rate: float | None = None,
+        max_ngram: int | None = None,
     ) -> Stage:
-        """Return a stage; a rate or a length that is left out is that of the run."""
+        """Return a stage; what is left out is that of the run."""
         return Stage(
             depth,
             steps,
             self.learning_rate if rate is None else rate,
             self.sequence_length if length is None else length,
-            mask_rate,
-            max_ngram,
+            self.mask_rate if mask_rate is None else mask_rate,
+            self.max_ngram if max_ngram is None else max_ngram,
         )
 
     def train(

@@ -80,9 +80,7 @@ class PretrainingStream:
         token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs, self.sequence_length)
         maskable = token_ids > SEP  # neither special nor unknown
         starts_word = self.tokenizer.starts_word[token_ids]
-        masked = masking.choose_masked(
-            rng, maskable, starts_word, self.max_ngram, self.mask_rate
-        )
+        masked = masking.choose_masked(rng, maskable, starts_word, self.max_ngram, self.mask_rate)
         K = masking.max_predictions(self.sequence_length, self.mask_rate)
         positions, labels = masking.mlm_targets(token_ids, masked, K)
         shown = masking.replace_masked(rng, token_ids, masked, len(self.tokenizer))
