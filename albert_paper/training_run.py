@@ -71,9 +71,10 @@ class Run:
     """One training and everything it depends on; ``config`` replaces fields of the preset.
 
     ``grown`` lists stages that come before: a depth and its steps, and perhaps a learning rate, a
-    sequence length, a mask rate and a longest n-gram of their own. A shallower one is stacked (footnote 5). ``then`` is a
-    last stage on the trained model: its steps, and the dropout or the corpus it has. ``watch``
-    names a function of measures.py that is called every ``watch_every`` steps.
+    sequence length, a mask rate and a longest n-gram of their own. A shallower one is stacked
+    (footnote 5). ``then`` is a last stage on the trained model: its steps, and the dropout or the
+    corpus it has. ``watch`` names a function of measures.py that is called every ``watch_every``
+    steps.
     """
 
     row: str  # of the table it belongs to; says nothing about the training

@@ -26,9 +26,9 @@ class PretrainingStream:
     ``objective`` is "sop", "nsp" or "none" (pairs in order, no order label). Lengths are in
     tokens, special tokens included. ``negatives="topic"`` draws the random segments of NSP from
     documents of another topic only. ``skip`` is the number of batches that an earlier run has
-    used: batch ``step`` of this stream is batch ``skip + step`` of the one without. ``mask_rate`` of
-    the tokens are masked, in runs of up to ``max_ngram`` words; the defaults are the paper's. Raises
-    ValueError for settings that cannot work and CorpusError for text that gives no pair.
+    used: batch ``step`` of this stream is batch ``skip + step`` of the one without. ``mask_rate``
+    of the tokens are masked, in runs of up to ``max_ngram`` words; the defaults are the paper's.
+    Raises ValueError for settings that cannot work and CorpusError for text that gives no pair.
     """
 
     corpus: TokenizedCorpus
