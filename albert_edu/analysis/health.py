@@ -45,14 +45,20 @@ class Health(NamedTuple):
         halves = []
         if self.without_attention - self.loss < LEAST_COST:
             halves.append("attention")
-        if self.without_ffn - self.loss < LEAST_COST or min(self.open_units) < LEAST_OPEN:
+        if self.without_ffn - self.loss < LEAST_COST:
             halves.append("feed-forward")
         return halves
 
     @property
+    def closed(self) -> list[int]:
+        """The applications, counted from 1, in which most units never open."""
+        shares = enumerate(self.open_units, start=1)
+        return [application for application, share in shares if share < LEAST_OPEN]
+
+    @property
     def alive(self) -> bool:
         """Whether each half is worth 0.3 nats, and most units of every application open."""
-        return not self.dead
+        return not self.dead and not self.closed
 
     def verdict(self) -> str:
         """Return one line: alive, or which half is dead, and the numbers that say so.
@@ -61,8 +67,16 @@ class Health(NamedTuple):
         'alive: MLM loss 4.00, 4.90 without feed-forward, 5.60 without attention; 98% of units open'
         >>> Health(4.4, 4.4, 6.0, [4.4], [6.0], [0.04], None, None, None).verdict().split(":")[0]
         'dead feed-forward'
+        >>> Health(4.2, 6.0, 6.3, [4.7], [4.4], [0.31], None, None, None).verdict().split(":")[0]
+        'both halves work, but most units never open in application 1'
         """
-        state = "alive" if self.alive else f"dead {' and '.join(self.dead)}"
+        if self.dead:
+            state = f"dead {' and '.join(self.dead)}"
+        elif self.closed:
+            places = ", ".join(map(str, self.closed))
+            state = f"both halves work, but most units never open in application {places}"
+        else:
+            state = "alive"
         return (
             f"{state}: MLM loss {self.loss:.2f}, {self.without_ffn:.2f} without feed-forward, "
             f"{self.without_attention:.2f} without attention; {min(self.open_units):.0%} of units "

@@ -125,18 +125,20 @@ def test_an_error_inside_leaves_no_block_silenced(stream):
 
 
 @pytest.mark.parametrize(
-    ("without_ffn", "without_attention", "opened", "dead"),
+    ("without_ffn", "without_attention", "opened", "dead", "closed"),
     [
-        (4.5, 4.5, [0.6, 0.9], []),
-        (4.29, 4.5, [0.6, 0.9], ["feed-forward"]),
-        (4.5, 4.29, [0.6, 0.9], ["attention"]),
-        (4.5, 4.5, [0.9, 0.4], ["feed-forward"]),
-        (4.0, 4.0, [0.0, 0.0], ["attention", "feed-forward"]),
+        (4.5, 4.5, [0.6, 0.9], [], []),
+        (4.29, 4.5, [0.6, 0.9], ["feed-forward"], []),
+        (4.5, 4.29, [0.6, 0.9], ["attention"], []),
+        (4.5, 4.5, [0.9, 0.4], [], [2]),
+        (4.0, 4.0, [0.0, 0.0], ["attention", "feed-forward"], [1, 2]),
     ],
 )
-def test_a_half_is_dead_that_costs_less_than_0_3_nats_or_mostly_stays_closed(
-    without_ffn, without_attention, opened, dead
+def test_a_half_is_dead_that_costs_less_than_0_3_nats_and_closed_units_are_no_life_either(
+    without_ffn, without_attention, opened, dead, closed
 ):
     found = Health(4.0, without_ffn, without_attention, [], [], opened, None, None, None)
     assert found.dead == dead
-    assert found.alive == (not dead)
+    assert found.closed == closed
+    assert found.alive == (not dead and not closed)
+    assert found.verdict().startswith("alive") == found.alive

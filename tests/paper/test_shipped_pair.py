@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from albert_edu.analysis.health import Health, health
+from albert_edu.analysis.inspect import fill
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
-from albert_edu.training.evaluate import evaluate
 from albert_paper.reproduce import MEMBERS
 from albert_paper.templates import render
 
@@ -35,8 +36,33 @@ def test_it_scores_and_moves_as_recorded(member, text):
         text = prepare("sotu", tokenizer=tokenizer)
     held_out = PretrainingStream(text.held_out, tokenizer, "sop", 32, 128, seed=EVAL_SEED_OFFSET)
     recorded = RECORD["members"][member]
-    loss = evaluate(model, held_out, 2)["masked_token_loss"]  # two batches of the 32
-    assert loss == pytest.approx(recorded["scores"]["masked_token_loss"], abs=0.2)
+    found = health(model, held_out, batches=2)
+    assert found.loss == pytest.approx(recorded["health"]["loss"], abs=0.01)
+    assert found.order_accuracy == pytest.approx(recorded["health"]["order_accuracy"], abs=0.05)
+    assert found.open_units == pytest.approx(recorded["health"]["open_units"], abs=0.02)
+    assert not found.dead, "silencing either half costs 0.3 nats at least"
+    assert Health(**without_verdict(recorded)).verdict() == recorded["health"]["verdict"]
     angles = layer_similarity(model, *held_out.batch(0).unmasked()).angle_degrees
     expected = torch.tensor(recorded["similarity"]["angle_degrees"], dtype=angles.dtype)
     torch.testing.assert_close(angles, expected, atol=0.5, rtol=0)
+
+
+def without_verdict(recorded: dict) -> dict:
+    """Return the numbers of a recorded health."""
+    return {name: value for name, value in recorded["health"].items() if name != "verdict"}
+
+
+@pytest.mark.parametrize("name", SHIPPED.values())
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("the united [MASK] of america", "states"),
+        ("the people of the united [MASK] are at peace", "states"),
+        ("more than two [MASK] dollars", "million"),
+        ("our [MASK] forces", "armed"),
+        ("the senate and the [MASK] of representatives", "house"),
+    ],
+)
+def test_it_fills_five_gaps(name, sentence, word):
+    (answers,) = fill(*load_pretrained(name), sentence, top=5)
+    assert f"▁{word}" in [token for token, _ in answers]
