@@ -72,7 +72,8 @@ def run_claims(_) -> None:
 
 def run_figure1(options) -> None:
     """Measure two models, and draw both."""
-    from albert_paper.figure1 import compare, newest_address
+    from albert_edu.text.corpora import newest_address
+    from albert_paper.figure1 import compare
 
     text = read_text(options.text) if options.text else newest_address()
     print(compare(options.models, text, options.out))

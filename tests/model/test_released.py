@@ -86,6 +86,8 @@ def test_inspect_says_what_it_is_made_of(released):
     count = sum(parameter.numel() for parameter in encoder.parameters())
     assert f"{count:,} parameters of the encoder" in words
     assert words.count("degrees") == 6
+    assert "rows of the newest State of the Union address" in words
+    assert "Health: no trained masked-token head" in words and "Order head" not in words
 
 
 def test_most_of_its_units_open_in_every_layer(released):
