@@ -31,6 +31,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     verb("bench", run_bench, "time a training step beside transformers", training)
 
+    option = verb("reviews", run_reviews, "a released model and ours judge film reviews", training)
+    option.add_argument("--model", help="a folder, or a name on the Hub; else an installed package")
+
     verb("claims", run_claims, "write the page of claims from the records")
 
     option = verb("figure1", run_figure1, "draw Figure 1 from released models").add_argument
@@ -61,6 +64,13 @@ def run_bench(options) -> None:
     from albert_paper.bench import bench
 
     print(bench(options.record or options.runs, options.device))
+
+
+def run_reviews(options) -> None:
+    """Fine-tune a released model and ours on film reviews, and write the record."""
+    from albert_paper.reviews import reviews
+
+    print(reviews(options.record or options.runs, options.model))
 
 
 def run_claims(_) -> None:
