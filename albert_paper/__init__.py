@@ -5,5 +5,6 @@ Read in this order. What the paper prints: published (its tables) and counts. Wh
 time), training_run (one run), sweep (many, each with its result file), stacking (a deep model from
 a shallow one), measures (what is measured on a trained model). What the records say: outcomes (a
 word for each claim), page and claim_pictures (CLAIMS.md). reproduce trains the pair of Figure 1,
-figure1 draws it from released models, bench times a step beside transformers.
+figure1 draws it from released models, bench times a step beside transformers, reviews fine-tunes
+a released model beside ours.
 """

@@ -31,6 +31,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     verb("bench", run_bench, "time a training step beside transformers", training)
 
+    option = verb("reviews", run_reviews, "a released model and ours judge film reviews", training)
+    option.add_argument("--model", help="a folder, or a name on the Hub; else an installed package")
+
     verb("claims", run_claims, "write the page of claims from the records")
 
     option = verb("figure1", run_figure1, "draw Figure 1 from released models").add_argument
@@ -63,6 +66,13 @@ def run_bench(options) -> None:
     print(bench(options.record or options.runs, options.device))
 
 
+def run_reviews(options) -> None:
+    """Fine-tune a released model and ours on film reviews, and write the record."""
+    from albert_paper.reviews import reviews
+
+    print(reviews(options.record or options.runs, options.model))
+
+
 def run_claims(_) -> None:
     """Write the page, its pictures, and the outcomes."""
     from albert_paper.page import write_report
@@ -72,7 +82,8 @@ def run_claims(_) -> None:
 
 def run_figure1(options) -> None:
     """Measure two models, and draw both."""
-    from albert_paper.figure1 import compare, newest_address
+    from albert_edu.text.corpora import newest_address
+    from albert_paper.figure1 import compare
 
     text = read_text(options.text) if options.text else newest_address()
     print(compare(options.models, text, options.out))

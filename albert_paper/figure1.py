@@ -7,7 +7,6 @@ neither model has seen. Built in notebook 08.
 """
 
 from collections.abc import Sequence
-from operator import itemgetter
 from pathlib import Path
 from statistics import median
 
@@ -15,14 +14,8 @@ from albert_edu.analysis.inspect import rows_of_text
 from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_pretrained
-from albert_edu.text.corpora import sotu_documents
 
 ROWS = 8  # of up to 512 tokens: about a minute on two cores for a pair of large models
-
-
-def newest_address() -> str:
-    """Return the text of the newest State of the Union address."""
-    return max(sotu_documents(), key=itemgetter("year"))["text"]
 
 
 def compare(models: Sequence[str | Path], text: str, out: Path) -> str:

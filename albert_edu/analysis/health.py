@@ -91,8 +91,13 @@ def health(model: AlbertForPretraining, stream: PretrainingStream, batches: int 
     tokenizer is not the model's.
     """
     check_vocabulary(model, stream)
+    return health_on(model, [stream.batch(step) for step in range(batches)])
+
+
+def health_on(model: AlbertForPretraining, batches: Sequence[PretrainingBatch]) -> Health:
+    """Measure the same on batches in the ids of the model's own tokenizer (``masked_rows``)."""
     device = next(model.parameters()).device
-    text = [stream.batch(step).to(device) for step in range(batches)]
+    text = [batch.to(device) for batch in batches]
     applications = range(model.config.num_layers)
     open_units = units_that_open(model, text)
     recall_in_order, recall_swapped, accuracy = _order_scores(model, text)

