@@ -74,7 +74,7 @@ def building_a_pair():
 
 
 def bags_of_words():
-    """Shared words tell the two labels of NSP apart, but they are equal for both labels of SOP."""
+    """Shared words tell the labels of NSP apart; for SOP only the places of the bags differ."""
     shared = {key: vocabulary(pair[0]) & vocabulary(pair[1]) for key, pair in PAIRS.items()}
     assert shared["SOP", OTHER] == shared["SOP", IN_ORDER] != shared["NSP", OTHER] == set()
     listed = " and ".join(sorted(shared["SOP", IN_ORDER]))
@@ -87,11 +87,11 @@ def bags_of_words():
         f"{listed}. Label 1: the bags of segment A and of a random segment share 0 words. "
         f"Conclusion: counting shared words solves NSP. Lower row, SOP. Label 0: bags A and B "
         f"share {listed}. Label 1: bags B and A share the same {count} words. Conclusion: "
-        f"counting shared words gives 50% on SOP, which is chance level.",
+        f"counting shared words gives 50% on SOP; only the places of the two bags differ.",
     )
     for top, task, conclusion in (
         (20, "NSP", "The number of shared words tells the label."),
-        (268, "SOP", "Both labels look alike, so the accuracy is 50%."),
+        (268, "SOP", "The number is equal. Only the places of the two bags differ."),
     ):
         text(drawing, 16, top, task, LARGE, anchor="start", weight="bold")
         for x, label in ((16, IN_ORDER), (312, OTHER)):

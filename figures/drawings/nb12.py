@@ -50,7 +50,7 @@ def from_claim_to_outcome():
     """
     before = (
         ("claim", "a sentence of the paper"),
-        ("criterion", "loss (FFN) − loss (attention) > 0"),
+        ("criterion", "cost (FFN) > half of cost (all)"),
         ("minimal effect m", "smaller ones do not matter"),
         ("control", "if it fails, the run says nothing"),
         ("seeds", "how many, fixed now"),
