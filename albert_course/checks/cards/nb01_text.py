@@ -16,7 +16,7 @@ def best_cut(word: str, log_p: Mapping[str, float]) -> list[str] | None:
     """``best_cut(word, log_p) -> list[str]``: the cut of ``word`` into keys of the dict ``log_p``
     whose values have the largest sum; [] for the empty word, None for a word that no sequence of
     keys spells."""
-    best = [(0.0, [])]  # best[end] is the sum and the cut of word[:end]
+    best: list = [(0.0, [])]  # best[end] is the sum and the cut of word[:end]
     for end in range(1, len(word) + 1):
         ways = [
             (best[start][0] + log_p[word[start:end]], [*best[start][1], word[start:end]])

@@ -37,11 +37,18 @@ def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Te
 
 def small_model(draw: Draw, num_layers: int) -> AlbertForPretraining:
     """A model for 30 tokens, with weights far from a start, where all is nearly linear."""
-    sizes = dict(vocab_size=30, embedding_size=6, hidden_size=8, num_heads=2, max_positions=8)
-    model = AlbertForPretraining(AlbertConfig(**sizes, num_layers=num_layers))
+    config = AlbertConfig(
+        vocab_size=30,
+        embedding_size=6,
+        hidden_size=8,
+        num_heads=2,
+        max_positions=8,
+        num_layers=num_layers,
+    )
+    model = AlbertForPretraining(config)
     with torch.no_grad():
         for weight in model.parameters():
-            weight += (1.2 if weight.ndim > 1 else 0.3) * draw.randn(*weight.shape)
+            weight.add_((1.2 if weight.ndim > 1 else 0.3) * draw.randn(*weight.shape))
     return model
 
 

@@ -14,7 +14,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.text.masking import IGNORE
 
 
-def gradient_in_parts(head: nn.Linear, parts: list[tuple]) -> Tensor:
+def gradient_in_parts(head: nn.Linear, parts: list[tuple]) -> Tensor | None:
     """``gradient_in_parts(head, parts) -> gradient[V,H]`` of the MLM loss of the whole batch with
     respect to ``head.weight``, one part after another. ``head(hidden[N,H])`` gives logits[N,V].
     ``parts`` is a list of (hidden[N,H], labels[N]); label -100 means nothing to predict."""

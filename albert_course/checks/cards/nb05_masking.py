@@ -37,7 +37,7 @@ def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
         order = rng.permutation(len(words))
         for start in order:
             left = budget - masked[row].sum()
-            run = []
+            run: list[int] = []
             for word in words[start : start + lengths[start]]:
                 if not word or masked[row, word].any() or len(run) + len(word) > left:
                     break

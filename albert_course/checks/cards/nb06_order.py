@@ -146,9 +146,10 @@ def _sizes(answer: Callable, documents: Sequence) -> dict[str, bool]:
         most = [max(most[0], a), max(most[1], b)]
         if a != b:
             agree.append((a < b) == label)
+    either = len(agree) < 30 or abs(float(np.mean(agree)) - 0.5) < 0.2
     return {
         "segments have several sentences": min(most) > 1,
-        "the longer one is at either place": len(agree) < 30 or abs(np.mean(agree) - 0.5) < 0.2,
+        "the longer one is at either place": either,
     }
 
 

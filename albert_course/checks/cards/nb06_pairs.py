@@ -78,6 +78,6 @@ def pairs_of(answer: Callable, documents: Sequence, seed: int = 5) -> list[Pair]
         cut = ids.index(SEP)
         first = [places[token] for token in ids[1:cut]]
         second = [places[token] for token in ids[cut + 1 : -1]]
-        need(first and second, "a segment is empty: the cut falls between two sentences")
+        need(bool(first and second), "a segment is empty: the cut falls between two sentences")
         pairs.append(Pair(first, second, label))
     return pairs

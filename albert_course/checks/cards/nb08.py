@@ -181,7 +181,7 @@ def _update_cosine_cases(draw: Draw) -> Cases:
 check_update_cosine = card("assignment 08.6", update_cosine, _update_cosine_cases)
 
 
-def roughness(angles: Tensor) -> tuple[Tensor, int]:
+def roughness(angles: Tensor) -> tuple[Tensor, Tensor]:
     """``roughness(angles[L]) -> (second_difference, changes)``: how rough a curve is from step 2
     on; step 1, which starts at an embedding that is not normed, is left out. First the mean of the
     absolute second differences, then how often the curve changes from falling to rising or back.

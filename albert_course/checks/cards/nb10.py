@@ -72,8 +72,14 @@ def _flops_cases(draw: Draw) -> Cases:
     L = draw.integer(3, 7)
     S = 2 * draw.integer(5, 25) + 1
     # S and F are odd, so that no two mistakes come to the same.
-    sizes = dict(vocab_size=50, embedding_size=3 * A, hidden_size=8 * A, ffn_size=16 * A + 3)
-    config = AlbertConfig(**sizes, num_layers=L, num_heads=A)
+    config = AlbertConfig(
+        vocab_size=50,
+        embedding_size=3 * A,
+        hidden_size=8 * A,
+        ffn_size=16 * A + 3,
+        num_layers=L,
+        num_heads=A,
+    )
 
     def count(answer, configs, S, training):
         return [float(answer(config, S, training)) for config in configs]

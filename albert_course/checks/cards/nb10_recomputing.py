@@ -35,7 +35,7 @@ class Alive(TorchDispatchMode):
 
     def __init__(self, weights: Sequence[Tensor]):
         super().__init__()
-        self.storages = weakref.WeakSet()
+        self.storages: weakref.WeakSet[torch.UntypedStorage] = weakref.WeakSet()
         self.weights = {weight.untyped_storage() for weight in weights}
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
@@ -123,7 +123,7 @@ def keeps_little(run: Callable, layers, x: Tensor, along: Tensor, most: int) -> 
 
 def _gradient_checkpoint_cases(draw: Draw) -> Cases:
     L = draw.integer(3, 6)
-    log = []
+    log: list[int] = []
     layers = [NotedLayer(6, number, log) for number in range(L)]
     x = draw.randn(2, 4, 6)
     along = draw.randn(2, 4, 6)

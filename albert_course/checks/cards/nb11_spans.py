@@ -42,7 +42,7 @@ _Example = namedtuple("_Example", "question characters start text S")
 def _example(draw: Draw, at_the_end=False, shorter=0, together=False) -> _Example:
     """A context of words of one to three tokens, without blanks before some of them, and an answer
     of some tokens; ``together``: the tokens of a word all stand for the whole word."""
-    characters = []
+    characters: list[tuple[int, int]] = []
     at = 0
     for word in range(draw.integer(9, 12)):  # a blank before every second one
         lengths = draw.integers(2, 5, draw.integer(1, 4)).tolist()
@@ -70,7 +70,9 @@ def _span_labels_cases(draw: Draw) -> Cases:
     cut = []
     blank = []
     for example in examples:
-        _, last = span_labels(*example)
+        found = span_labels(*example)
+        assert found, "an answer is in its context"
+        last = found[1]
         cut += [example._replace(S=last + room) for room in (1, 2, -1)]
         at = example.characters[_blanks(example.characters)[0]][1]
         blank += [example._replace(start=at, text=" "), example._replace(start=at, text=" x")]
