@@ -21,9 +21,7 @@ import numpy as np
 
 def stay(a, b, room, cut):
     if cut == "second":
-        if a > room:
-            raise ValueError("A does not fit")
-        return a, min(b, room - a)
+        return min(a, room), max(0, min(b, room - a))
     if a + b <= room:
         return a, b
     return stay(a - 1, b, room, cut) if a > b else stay(a, b - 1, room, cut)
