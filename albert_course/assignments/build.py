@@ -29,7 +29,7 @@ def release(path: Path) -> str:
         if step is not SaveCells:  # which fills a gradebook; ``grade`` does that
             exporter.register_preprocessor(step, enabled=True)
     with errors_about(path.name, FileError, "Mend its markers, and its cells' metadata."):
-        return exporter.from_filename(str(path), {"unique_key": path.stem})[0]
+        return str(exporter.from_filename(str(path), {"unique_key": path.stem})[0])
 
 
 def build(sources: Path = SOURCES, releases: Path = RELEASES) -> list[Path]:

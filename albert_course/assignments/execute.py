@@ -8,6 +8,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 
+from albert_course.assignments.apart import magic_line
 from albert_course.checks.engine.limits import BUSY
 from albert_edu.errors import CourseError
 
@@ -39,7 +40,10 @@ class RunSubmission(Execute):
         return notebook, resources
 
     def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple:
-        """Run a cell. NotGraded if it ends the kernel, or never ends."""
+        """Run a cell, a test apart from others. NotGraded if it ends the kernel, or never ends."""
+        source = cell.source
+        if cell.cell_type == "code":
+            cell.source = magic_line(cell.metadata.get("nbgrader", {})) + source
         try:
             return super().preprocess_cell(cell, resources, index)
         except DeadKernelError:
@@ -47,6 +51,8 @@ class RunSubmission(Execute):
             raise NotGraded(f"the kernel ended in {name_of(cell, index)}: {why}") from None
         except CellTimeoutError:
             raise NotGraded(f"{BUSY}, or {name_of(cell, index)} cannot be stopped") from None
+        finally:
+            cell.source = source
 
     def on_cell_executed(self, **reported) -> None:
         """Look at what the kernel says of a cell. NotGraded if the cell has called ``exit()``."""

@@ -9,8 +9,10 @@ import sys
 import time
 
 from ipykernel.kernelapp import IPKernelApp
+from IPython.core.interactiveshell import InteractiveShell
 
 import albert_course.checks  # noqa: F401 - the imports must not count as a submission's seconds
+from albert_course.assignments.apart import add_magics
 from albert_course.assignments.outbox import Outbox
 from albert_course.assignments.wall import limit_memory
 from albert_course.checks.engine.limits import TICK, Alarm, TookTooLong
@@ -44,7 +46,9 @@ def main() -> None:
     kernel = IPKernelApp.instance()
     kernel.initialize()
     kernel.session.send = outbox = Outbox(kernel.session.send)
-    events = kernel.shell.events  # type: ignore[union-attr]  # initialize made the shell
+    shell: InteractiveShell = kernel.shell  # type: ignore[assignment]  # initialize made it
+    add_magics(shell)
+    events = shell.events
     events.register("pre_run_cell", outbox.begin)
     if sys.platform != "win32":
         events.register("pre_run_cell", begin_cell)

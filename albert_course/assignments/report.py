@@ -17,8 +17,10 @@ from albert_edu.errors import FileError
 SUSPICIOUS = re.compile(
     r"check_\w+ *=|def check_|albert_\w+(?:\.\w+)+|\bReport\b|^ *torch\.[\w.]+ *=|_getframe"
     r"|f_locals|(?<![\w.])(?:setattr|getattr|exec|eval|open|get_ipython)\(|tb_frame|__eq__"
-    r"|__torch_function__|\bimport (?:sys|os|gc|ctypes|inspect|builtins|subprocess|socket"
-    r"|threading|signal|importlib)\b",
+    r"|\.(?:reference|mistakes|cases)\b|getsource|card_of|_CARDS|__globals__|__closure__"
+    r"|\bmodules\[|get_objects|__torch_function__"
+    r"|\bimport (?:sys|os|gc|ctypes|inspect|builtins|subprocess|socket|threading|signal"
+    r"|importlib)\b",
     re.MULTILINE,
 )
 
@@ -45,7 +47,8 @@ def reports(course: Path) -> list[str]:
 def report(gradebook: Gradebook, course: Path, assignment: str, records: dict[str, Record]) -> str:
     """Return the lines of one assignment: each student, the means, the commonest mistakes."""
     lines = [f"{assignment}:"]
-    mistakes, shares = Counter(), defaultdict(list)
+    mistakes: Counter[str] = Counter()
+    shares: dict[str, list[float]] = defaultdict(list)
     given = nbformat.read(course / "source" / assignment / f"{assignment}.ipynb", 4)
     missing = [student for student, one in sorted(records.items()) if one.problem == MISSING]
     for student, record in sorted(records.items()):

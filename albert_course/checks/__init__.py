@@ -23,36 +23,36 @@ from albert_course.checks.cards.nb02 import check_split_heads as check_split_hea
 from albert_course.checks.cards.nb03 import check_factorized_embedding as check_factorized_embedding
 from albert_course.checks.cards.nb03 import check_factors_of as check_factors_of
 from albert_course.checks.cards.nb03 import check_lookup_gradient as check_lookup_gradient
-from albert_course.checks.cards.nb03 import check_parameter_count as check_parameter_count
-from albert_course.checks.cards.nb03 import check_saved_parameters as check_saved_parameters
-from albert_course.checks.cards.nb03 import check_widest as check_widest
-from albert_course.checks.cards.nb04 import check_block_order as check_block_order
-from albert_course.checks.cards.nb04 import check_encoder_size as check_encoder_size
-from albert_course.checks.cards.nb04 import check_layer_plan as check_layer_plan
+from albert_course.checks.cards.nb03_counts import check_parameter_count as check_parameter_count
+from albert_course.checks.cards.nb03_counts import check_saved_parameters as check_saved_parameters
+from albert_course.checks.cards.nb03_counts import check_widest as check_widest
 from albert_course.checks.cards.nb04 import check_shared_encoder as check_shared_encoder
 from albert_course.checks.cards.nb04 import check_tie_gradients as check_tie_gradients
 from albert_course.checks.cards.nb04_gradients import (
     check_last_application as check_last_application,
 )
 from albert_course.checks.cards.nb04_gradients import check_shared_gradient as check_shared_gradient
+from albert_course.checks.cards.nb04_plans import check_block_order as check_block_order
+from albert_course.checks.cards.nb04_plans import check_encoder_size as check_encoder_size
+from albert_course.checks.cards.nb04_plans import check_layer_plan as check_layer_plan
 from albert_course.checks.cards.nb05 import check_copy_baseline as check_copy_baseline
 from albert_course.checks.cards.nb05 import check_gradient_in_parts as check_gradient_in_parts
 from albert_course.checks.cards.nb05 import check_masked_token_head as check_masked_token_head
 from albert_course.checks.cards.nb05 import check_masked_token_loss as check_masked_token_loss
-from albert_course.checks.cards.nb05 import check_replace_masked as check_replace_masked
 from albert_course.checks.cards.nb05_masking import check_ngram_masking as check_ngram_masking
+from albert_course.checks.cards.nb05_replacing import check_replace_masked as check_replace_masked
 from albert_course.checks.cards.nb06 import check_fit_sentences as check_fit_sentences
-from albert_course.checks.cards.nb06 import check_linear_probe as check_linear_probe
 from albert_course.checks.cards.nb06 import check_sentence_order_head as check_sentence_order_head
 from albert_course.checks.cards.nb06 import check_swap_pair as check_swap_pair
 from albert_course.checks.cards.nb06 import check_word_score as check_word_score
 from albert_course.checks.cards.nb06_order import check_order_pairs as check_order_pairs
-from albert_course.checks.cards.nb07 import check_accumulation as check_accumulation
+from albert_course.checks.cards.nb06_probe import check_linear_probe as check_linear_probe
 from albert_course.checks.cards.nb07 import check_authors_rate as check_authors_rate
 from albert_course.checks.cards.nb07 import check_clip_together as check_clip_together
-from albert_course.checks.cards.nb07 import check_lamb as check_lamb
 from albert_course.checks.cards.nb07 import check_loss_factors as check_loss_factors
 from albert_course.checks.cards.nb07 import check_schedule as check_schedule
+from albert_course.checks.cards.nb07_steps import check_accumulation as check_accumulation
+from albert_course.checks.cards.nb07_steps import check_lamb as check_lamb
 from albert_course.checks.cards.nb08 import check_angle_of_chord as check_angle_of_chord
 from albert_course.checks.cards.nb08 import check_cycle_length as check_cycle_length
 from albert_course.checks.cards.nb08 import check_equilibrium as check_equilibrium
@@ -73,11 +73,13 @@ from albert_course.checks.cards.nb10_recomputing import (
 from albert_course.checks.cards.nb10_recomputing import (
     check_recompute_with_dropout as check_recompute_with_dropout,
 )
-from albert_course.checks.cards.nb11 import check_classification_head as check_classification_head
 from albert_course.checks.cards.nb11 import check_mean_of_hidden as check_mean_of_hidden
-from albert_course.checks.cards.nb11 import check_pair_layout as check_pair_layout
 from albert_course.checks.cards.nb11 import check_span_loss as check_span_loss
 from albert_course.checks.cards.nb11 import check_windows as check_windows
+from albert_course.checks.cards.nb11_rows import (
+    check_classification_head as check_classification_head,
+)
+from albert_course.checks.cards.nb11_rows import check_pair_layout as check_pair_layout
 from albert_course.checks.cards.nb11_spans import check_best_span as check_best_span
 from albert_course.checks.cards.nb11_spans import check_span_labels as check_span_labels
 from albert_course.checks.cards.nb12 import check_chosen_afterwards as check_chosen_afterwards

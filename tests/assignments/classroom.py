@@ -38,9 +38,9 @@ MESSY_PLAN = (
     SOLVED["layer_plan"]
     + """
 plain_plan = layer_plan
-def layer_plan(*arguments):
+def layer_plan(*arguments, **named):
     print("called", file=sys.stderr)
-    return plain_plan(*arguments)"""
+    return plain_plan(*arguments, **named)"""
 )
 SLEEP = "def gradient_of_each(*_):\n    import time\n    time.sleep(1_000)"
 LOOP = "def loss_with_last_only(*_):\n    while True:\n        pass"
@@ -195,7 +195,7 @@ DESERVED = {
     "memory_hog": 15,
     "tampers": 4,
     "spies": 10,
-    "imports": 4,
+    "imports": 0,
     "bare": 20,
     "talks": 20,
 }

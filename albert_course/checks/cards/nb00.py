@@ -13,8 +13,8 @@ def guessing_loss(num_answers: int) -> float:
 
 def _guessing_loss_cases(draw: Draw) -> Cases:
     many = draw.integer(3, 40_000)
-    yield Case("of two answers, as in the order question", (2,), weight=2.0)
-    yield Case("of any number of answers", (many,), weight=2.0)
+    yield Case("of two answers, as in the order question", inputs=(2,), weight=2.0)
+    yield Case("of any number of answers", inputs=(many,), weight=2.0)
     yield Case("of a single answer, which is certain", (1,))
 
 

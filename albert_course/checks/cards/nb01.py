@@ -31,9 +31,13 @@ def _count_cuts_cases(draw: Draw) -> Cases:
     inner = draw.integer(1, 3)  # this letter is no token, and stands in longer ones only
     letters = {*word[:inner], *word[inner + 1 :]}
     tokens = letters | {word, word[:4], word[4:], word[inner : inner + 2]}
-    yield Case("counts the cuts of a word", (word, tokens), weight=3.0)
+    yield Case("counts the cuts of a word", inputs=(word, tokens), weight=3.0)
     long = "ona" * 33
-    yield Case("counts the 3^33 cuts of 99 letters", (long, {*"ona", "on", "na"}), weight=2.0)
+    yield Case(
+        "counts the 3^33 cuts of 99 letters",
+        inputs=(long, {*"ona", "on", "na"}),
+        weight=2.0,
+    )
     yield Case("gives 1 for the empty word", ("", tokens))
     endless = {*word[:-1], word[:4]}  # no token has the last letter
     yield Case("gives 0 where no tokens spell the word", (word, endless))
@@ -79,7 +83,11 @@ def _wordpiece_cases(draw: Draw) -> Cases:
         ask=each,
     )
     unknown = (word + "!", tokens)
-    yield Case("gives one [UNK] for a word that cannot be finished", unknown, weight=2.0)
+    yield Case(
+        "gives one [UNK] for a word that cannot be finished",
+        inputs=unknown,
+        weight=2.0,
+    )
 
 
 check_wordpiece = card("notebook 01.2", wordpiece, _wordpiece_cases)

@@ -16,7 +16,7 @@ def best_cut(word: str, log_p: Mapping[str, float]) -> list[str] | None:
     """``best_cut(word, log_p) -> list[str]``: the cut of ``word`` into keys of the dict ``log_p``
     whose values have the largest sum; [] for the empty word, None for a word that no sequence of
     keys spells."""
-    best = [(0.0, [])]  # best[end] is the sum and the cut of word[:end]
+    best: list = [(0.0, [])]  # best[end] is the sum and the cut of word[:end]
     for end in range(1, len(word) + 1):
         ways = [
             (best[start][0] + log_p[word[start:end]], [*best[start][1], word[start:end]])
@@ -69,8 +69,17 @@ def _best_cut_cases(draw: Draw) -> Cases:
             need(spells, f"{cut} does not spell {word!r} with keys of log_p")
         return True
 
-    yield Case("spells the word with tokens of the vocabulary", (words, log_p), ask=spelt)
-    yield Case("finds the most probable cut", (words, log_p), weight=3.0, ask=cuts)
+    yield Case(
+        "spells the word with tokens of the vocabulary",
+        inputs=(words, log_p),
+        ask=spelt,
+    )
+    yield Case(
+        "finds the most probable cut",
+        inputs=(words, log_p),
+        weight=3.0,
+        ask=cuts,
+    )
     yield Case(
         "finds it among the millions of cuts of 40 letters",
         inputs=([long], _Vocabulary(log_p)),
@@ -99,7 +108,7 @@ def _normalise_cases(draw: Draw) -> Cases:
         return (" ".join(draw.numpy.permutation(words).tolist()),)
 
     accents = text("Crème", "BRÛLÉE", "Ångström", "São", "Háček", "Ñandú", "Ōsaka")
-    yield Case("takes capitals and accents away", accents, weight=3.0)
+    yield Case("takes capitals and accents away", inputs=accents, weight=3.0)
     others = text("ø", "ß", "łąka", "“war”", "don't", "(9-11)", "50%", "日本")
     yield Case("leaves everything else as it is", others)
     joined = text("ﬁne", "½", "…", "①②", "Ｆｕｌｌ", "2™", "´n´ roll")
@@ -107,7 +116,11 @@ def _normalise_cases(draw: Draw) -> Cases:
     quotes = text("``union''", "``state''", "don't", "it's")
     yield Case("makes straight double quotes of the typewriter's pairs", quotes)
     blanks = text("\twe  ", "  are\n", "\r\n at ", "\u00a0\u00a0peace ", " now \t")
-    yield Case("puts one blank between words and none at the ends", blanks, weight=2.0)
+    yield Case(
+        "puts one blank between words and none at the ends",
+        inputs=blanks,
+        weight=2.0,
+    )
     yield Case("gives the empty string for the empty string", ("",))
 
 
@@ -137,12 +150,22 @@ def _sequence_layout_cases(draw: Draw) -> Cases:
     inputs = (a, b, full + free)
     yield Case(
         "lays out [CLS] A [SEP] B [SEP], then padding",
-        inputs,
+        inputs=inputs,
         weight=2.0,
         ask=part_of(0),
     )
-    yield Case("gives A segment 0 and B segment 1", inputs, weight=2.0, ask=part_of(1))
-    yield Case("masks padding and nothing else", inputs, weight=2.0, ask=part_of(2))
+    yield Case(
+        "gives A segment 0 and B segment 1",
+        inputs=inputs,
+        weight=2.0,
+        ask=part_of(1),
+    )
+    yield Case(
+        "masks padding and nothing else",
+        inputs=inputs,
+        weight=2.0,
+        ask=part_of(2),
+    )
     yield Case("needs no padding when the pair fills the row", (a, b, full))
     yield Case("lays out an empty B", (a, [], len(a) + 3 + free))
     yield Case("refuses a pair that does not fit", (a, b, full - 1))

@@ -1,4 +1,7 @@
-"""Cards of notebook 02: masks, biases and blocks of attention, heads, norm, GELU, a layer."""
+"""Cards of notebook 02: masks, biases and blocks of attention, heads, norm, GELU, a layer.
+
+Their known mistakes are edits in mistakes/02.txt.
+"""
 
 import math
 from collections.abc import Callable
@@ -41,16 +44,18 @@ def add_block(state: tuple, scores: Tensor, values: Tensor) -> tuple:
 
 def _add_block_cases(draw: Draw) -> Cases:
     def ask(answer, scores, values):
-        S, D = len(scores), values.shape[1]
+        S = len(scores)
+        D = values.shape[1]
         state = torch.zeros(S) - torch.inf, torch.zeros(S), torch.zeros(S, D)
         for block in zip(scores.split((4, 3, 2), 1), values.split((4, 3, 2)), strict=True):
             answer(tuple(map(torch.clone, state)), *block)  # only its arguments matter
             state = answer(state, *block)
         return state
 
-    scores, values = draw.randn(4, 9), draw.randn(9, 5)
-    yield Case("mixes three blocks", (scores, values), ask=ask)
-    yield Case("survives scores of hundreds", (200 * scores, values), ask=ask)
+    scores = draw.randn(4, 9)
+    values = draw.randn(9, 5)
+    yield Case("mixes three blocks", inputs=(scores, values), ask=ask)
+    yield Case("survives scores of hundreds", inputs=(200 * scores, values), ask=ask)
 
 
 check_add_block = card("practice 02.9", add_block, _add_block_cases)
@@ -68,18 +73,32 @@ def attention(q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor) -> Tensor
 
 
 def _attention_cases(draw: Draw) -> Cases:
-    B, A, S, D = 3, 2, 5, 6
+    B = 3
+    A = 2
+    S = 5
+    D = 6
     q, k, v = (draw.randn(B, A, S, D) for _ in range(3))
-    mask, everyone = torch.arange(S) < draw.integers(2, S, B, 1), torch.ones(B, S, dtype=torch.bool)
+    mask = torch.arange(S) < draw.integers(2, S, B, 1)
+    everyone = torch.ones(B, S, dtype=torch.bool)
     loud = torch.where(mask[:, None, :, None], v, 50 * v)  # padding must not be heard
 
     def real(answer, *inputs):
         return tensor(answer(*inputs), B, A, S, D).transpose(1, 2)[mask]
 
-    yield Case("is the weighted mean of the values", (q, k, v, everyone), 3.0)
-    yield Case("gives padding no weight: the same as without it", (q, k, loud, mask), 3.0, real)
-    yield Case("survives scores of hundreds", (90 * q, k, v, everyone), atol=1e-2)
-    yield Case("can be trained on", (q, k, v, everyone), 1.0, gradients, 1e-3)
+    yield Case("is the weighted mean of the values", inputs=(q, k, v, everyone), weight=3.0)
+    yield Case(
+        "gives padding no weight: the same as without it",
+        inputs=(q, k, loud, mask),
+        weight=3.0,
+        ask=real,
+    )
+    yield Case("survives scores of hundreds", inputs=(90 * q, k, v, everyone), atol=1e-2)
+    yield Case(
+        "can be trained on",
+        inputs=(q, k, v, everyone),
+        ask=gradients,
+        atol=1e-3,
+    )
 
 
 check_attention = card("assignment 02.4", attention, _attention_cases)
@@ -95,7 +114,7 @@ def split_heads(x: Tensor, A: int) -> Tensor:
 def _split_heads_cases(draw: Draw) -> Cases:
     x = draw.randn(2, 5, 12)
 
-    yield Case("cuts each token's row into A slices", (x, 3), 3.0)
+    yield Case("cuts each token's row into A slices", inputs=(x, 3), weight=3.0)
     yield Case("keeps four dimensions for a single token", (x[:1, :1], 3))
     yield Case("splits into any number of heads", (x, 2))
     yield Case("leaves the row as it is for one head", (x, 1))
@@ -119,8 +138,12 @@ def _norm(gain: Tensor | None = None, bias: Tensor | None = None) -> Callable[[T
 
 
 def _post_norm_layer_cases(draw: Draw) -> Cases:
-    B, S, H = 2, 4, 6
-    x, between, across = 2 * draw.randn(B, S, H), draw.randn(S, S), draw.randn(H, H)
+    B = 2
+    S = 4
+    H = 6
+    x = 2 * draw.randn(B, S, H)
+    between = draw.randn(S, S)
+    across = draw.randn(H, H)
     norm1, norm2 = (_norm(draw.randn(H) + 2, draw.randn(H)) for _ in range(2))
 
     def attend(y):
@@ -134,13 +157,26 @@ def _post_norm_layer_cases(draw: Draw) -> Cases:
         return gradients(lambda x: answer(x, halves[0], norm1, halves[1], norm2, lambda y: y), x)
 
     functions = x, attend, norm1, think, norm2
-    yield Case("adds and norms after each half", (*functions, lambda y: y), 3.0)
+    yield Case(
+        "adds and norms after each half",
+        inputs=(*functions, lambda y: y),
+        weight=3.0,
+    )
     nothing = torch.zeros_like
-    yield Case("drops what both halves return, and nothing else", (*functions, nothing), 2.0)
+    yield Case(
+        "drops what both halves return, and nothing else",
+        inputs=(*functions, nothing),
+        weight=2.0,
+    )
     yield Case("drops each half by itself", (*functions, lambda y: y * (y > 0) / 2))
     silent = x, nothing, _norm(), nothing, _norm(), lambda y: y
     yield Case("norms the input and nothing else when both halves are silent", silent)
-    yield Case("lets the gradient past both halves", (x,), 1.0, deaf, 1e-4)
+    yield Case(
+        "lets the gradient past both halves",
+        inputs=(x,),
+        ask=deaf,
+        atol=1e-4,
+    )
 
 
 check_post_norm_layer = card("assignment 02.8", post_norm_layer, _post_norm_layer_cases)
@@ -156,14 +192,20 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
 
 
 def _layer_norm_cases(draw: Draw) -> Cases:
-    x, gain, bias = 2 * draw.randn(2, 4, 5) + 1, draw.randn(5) + 2, draw.randn(5)
+    x = 2 * draw.randn(2, 4, 5) + 1
+    gain = draw.randn(5) + 2
+    bias = draw.randn(5)
 
-    yield Case("norms each row, then gain and bias", (x, gain, bias), 3.0)
+    yield Case("norms each row, then gain and bias", inputs=(x, gain, bias), weight=3.0)
     yield Case("gives a token alone the same as in company", (x[:1, 1:2], gain, bias))
     yield Case("norms a single row x[H]", (x[0, 0], gain, bias))
-    yield Case("gives a faint row the same as a loud one", (x / 4000, gain, bias), atol=2e-3)
+    yield Case(
+        "gives a faint row the same as a loud one",
+        inputs=(x / 4000, gain, bias),
+        atol=2e-3,
+    )
     far = x + 3000, gain, bias
-    yield Case("gives a row far from zero the same as a near one", far, atol=2e-2)
+    yield Case("gives a row far from zero the same as a near one", inputs=far, atol=2e-2)
     yield Case("survives a row of equal numbers", (torch.full((1, 2, 5), 3.0), gain, bias))
 
 
@@ -179,7 +221,7 @@ def gelu(x: Tensor) -> Tensor:
 
 
 def _gelu_cases(draw: Draw) -> Cases:
-    yield Case("is x·Φ(x) by the tanh form", (2 * draw.randn(3, 4, 25),), 3.0)
+    yield Case("is x·Φ(x) by the tanh form", inputs=(2 * draw.randn(3, 4, 25),), weight=3.0)
     yield Case("survives large numbers", (torch.tensor([-1e4, -200.0, 200.0, 1e4]),))
     yield Case("is 0 at 0, and takes a single number", (torch.tensor(0.0),))
 

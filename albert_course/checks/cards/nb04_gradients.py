@@ -1,4 +1,7 @@
-"""Cards of notebook 04: whose gradient a shared weight gets."""
+"""Cards of notebook 04: whose gradient a shared weight gets.
+
+Their known mistakes are edits in mistakes/04.txt.
+"""
 
 from collections.abc import Callable
 
@@ -34,11 +37,18 @@ def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Te
 
 def small_model(draw: Draw, num_layers: int) -> AlbertForPretraining:
     """A model for 30 tokens, with weights far from a start, where all is nearly linear."""
-    sizes = dict(vocab_size=30, embedding_size=6, hidden_size=8, num_heads=2, max_positions=8)
-    model = AlbertForPretraining(AlbertConfig(**sizes, num_layers=num_layers))
+    config = AlbertConfig(
+        vocab_size=30,
+        embedding_size=6,
+        hidden_size=8,
+        num_heads=2,
+        max_positions=8,
+        num_layers=num_layers,
+    )
+    model = AlbertForPretraining(config)
     with torch.no_grad():
         for weight in model.parameters():
-            weight += (1.2 if weight.ndim > 1 else 0.3) * draw.randn(*weight.shape)
+            weight.add_((1.2 if weight.ndim > 1 else 0.3) * draw.randn(*weight.shape))
     return model
 
 
@@ -53,7 +63,8 @@ def small_batch(draw: Draw, *masked: int) -> PretrainingBatch:
 
 
 def _last_application_cases(draw: Draw) -> Cases:
-    model, batch = small_model(draw, num_layers=draw.integer(3, 6)), small_batch(draw, 3, 2)
+    model = small_model(draw, num_layers=draw.integer(3, 6))
+    batch = small_batch(draw, 3, 2)
 
     def loss(answer, model, batch):
         value = answer(model, batch)
@@ -62,7 +73,8 @@ def _last_application_cases(draw: Draw) -> Cases:
         return value.reshape(())
 
     def learn(answer, model, batch):
-        value, weights = loss(answer, model, batch), list(model.albert.encoder.parameters())
+        value = loss(answer, model, batch)
+        weights = list(model.albert.encoder.parameters())
         need(value.requires_grad, "the loss carries no gradient: .item(), .detach() or no_grad()?")
         return torch.autograd.grad(value, weights, materialize_grads=True)
 
@@ -78,9 +90,20 @@ def _last_application_cases(draw: Draw) -> Cases:
         loss(answer, model, batch)
         return [name for name, fact in facts_of(model).items() if not same(fact, before[name])]
 
-    yield Case("is the masked-token loss", (model, batch), 2.0, loss)
-    yield Case("lets the last application learn, and no other", (model, batch), 3.0, learn, 1e-4)
-    yield Case("leaves the model as it was", (model, batch), 1.0, leave)
+    yield Case(
+        "is the masked-token loss",
+        inputs=(model, batch),
+        weight=2.0,
+        ask=loss,
+    )
+    yield Case(
+        "lets the last application learn, and no other",
+        inputs=(model, batch),
+        weight=3.0,
+        ask=learn,
+        atol=1e-4,
+    )
+    yield Case("leaves the model as it was", inputs=(model, batch), ask=leave)
 
 
 check_last_application = card("assignment 04.7", last_application, _last_application_cases)
@@ -98,8 +121,12 @@ def shared_gradient(apply: Callable, W: Tensor, x: Tensor, L: int, loss: Callabl
 
 
 def _shared_gradient_cases(draw: Draw) -> Cases:
-    L, H = draw.integer(3, 6), 4
-    W, b, x, along = draw.randn(H, H) / 2, draw.randn(H), draw.randn(3, H), draw.randn(3, H)
+    L = draw.integer(3, 6)
+    H = 4
+    W = draw.randn(H, H) / 2
+    b = draw.randn(H)
+    x = draw.randn(3, H)
+    along = draw.randn(3, H)
 
     def loss(x):
         return (along * x).sum() + x.square().sum()
@@ -111,12 +138,35 @@ def _shared_gradient_cases(draw: Draw) -> Cases:
     def total(answer, *inputs):
         return rows(answer, *inputs).sum(0)
 
-    multiply, bend = (lambda W, x: x @ W), (lambda b, x: torch.tanh(x + b))
+    def multiply(W, x):
+        return x @ W
+
+    def bend(b, x):
+        return torch.tanh(x + b)
+
     inputs = multiply, W, x, L, loss
-    yield Case("gives each application its own gradient", inputs, 3.0, rows)
-    yield Case("adds up to the gradient of the shared W", inputs, 2.0, total)
-    yield Case("is the whole gradient for one application", (multiply, W, x, 1, loss), 1.0, rows)
-    yield Case("is right for any function and any shape of W", (bend, b, x, L, loss), 1.0, rows)
+    yield Case(
+        "gives each application its own gradient",
+        inputs=inputs,
+        weight=3.0,
+        ask=rows,
+    )
+    yield Case(
+        "adds up to the gradient of the shared W",
+        inputs=inputs,
+        weight=2.0,
+        ask=total,
+    )
+    yield Case(
+        "is the whole gradient for one application",
+        inputs=(multiply, W, x, 1, loss),
+        ask=rows,
+    )
+    yield Case(
+        "is right for any function and any shape of W",
+        inputs=(bend, b, x, L, loss),
+        ask=rows,
+    )
 
 
 check_shared_gradient = card("assignment 04.6", shared_gradient, _shared_gradient_cases)

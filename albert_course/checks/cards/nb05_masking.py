@@ -1,6 +1,10 @@
-"""Card of notebook 05: which words are masked."""
+"""Card of notebook 05: which words are masked.
+
+Its known mistakes are edits in mistakes/05.txt.
+"""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +14,8 @@ from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
     """The positions of each word of a row; an empty list is a gap, which no run crosses."""
-    places, gap = np.arange(len(maskable)), ~maskable
+    places = np.arange(len(maskable))
+    gap = ~maskable
     edges = np.flatnonzero(starts_word | gap | np.roll(gap, 1))  # what follows a gap is a word
     return [part[maskable[part]].tolist() for part in np.split(places, edges)]
 
@@ -32,7 +37,7 @@ def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
         order = rng.permutation(len(words))
         for start in order:
             left = budget - masked[row].sum()
-            run = []
+            run: list[int] = []
             for word in words[start : start + lengths[start]]:
                 if not word or masked[row, word].any() or len(run) + len(word) > left:
                     break
@@ -43,16 +48,39 @@ def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
     return masked
 
 
-def _row(draw: Draw, S: int, tokens: int, long_words: float = 0.35) -> tuple[np.ndarray, ...]:
-    """[CLS] A [SEP] B [SEP] and padding: what is maskable, starts a word, is padding."""
+class _Rows(NamedTuple):
+    """[CLS] A [SEP] B [SEP] and padding, in arrays [B,S]."""
+
+    maskable: np.ndarray
+    starts: np.ndarray  # True on a word's first token
+    pads: np.ndarray
+
+    @property
+    def edges(self) -> np.ndarray:
+        """True where something begins that is not the word before."""
+        return self.starts | ~self.maskable
+
+    @property
+    def budget(self) -> np.ndarray:
+        """How many tokens of each row may be masked at a rate of 0.15."""
+        return np.maximum(1, np.round(0.15 * (self.maskable.sum(1) + 3)))
+
+
+def _rows(draw: Draw, S: int, lengths: list[int], long_words: float) -> _Rows:
+    """Rows of S places with so many tokens, of which a share goes on with a word."""
+    rows = []
     places = np.arange(S)
-    pads = places > tokens + 2
-    maskable = ~pads & ~np.isin(places, [0, tokens // 2 + 1, tokens + 2])
-    starts = np.roll(~maskable, 1) | (draw.numpy.random(S) > long_words)
-    return maskable, (maskable & starts) | pads, pads  # "<pad>" starts one in the library, too
+    for tokens in lengths:
+        pads = places > tokens + 2
+        maskable = ~pads & ~np.isin(places, [0, tokens // 2 + 1, tokens + 2])
+        starts = np.roll(~maskable, 1) | (draw.numpy.random(S) > long_words)
+        rows.append((maskable, (maskable & starts) | pads, pads))  # padding starts a word, too
+    maskable, starts, pads = map(np.stack, zip(*rows, strict=True))
+    return _Rows(maskable, starts, pads)
 
 
 def _choose(answer: Callable, maskable, starts, n=3, rate=0.15, seed=5) -> np.ndarray:
+    """What an answer masks, as booleans."""
     rng = np.random.default_rng(seed)
     masked = np.asarray(answer(rng, maskable.copy(), starts.copy(), n, rate))
     need(masked.shape == maskable.shape, f"the shape is {masked.shape}, not {maskable.shape}")
@@ -60,81 +88,126 @@ def _choose(answer: Callable, maskable, starts, n=3, rate=0.15, seed=5) -> np.nd
     return masked.astype(bool)
 
 
+def _masked(answer: Callable, rows: _Rows) -> np.ndarray:
+    """What three seeds mask, [3,B,S]."""
+    chosen = [_choose(answer, rows.maskable, rows.starts, seed=seed) for seed in range(3)]
+    return np.stack(chosen)
+
+
+def _special(answer: Callable, rows: _Rows) -> list[str]:
+    """Which of the places are masked that must not be."""
+    chosen = _masked(answer, rows)
+    places = {"padding": rows.pads, "[CLS] or [SEP]": ~rows.maskable & ~rows.pads}
+    return [name for name, place in places.items() if chosen[:, place].any()]
+
+
+def _whole(answer: Callable, rows: _Rows) -> bool:
+    """Whether no word is masked in part."""
+    word = np.cumsum(rows.edges).reshape(rows.starts.shape)
+    for chosen in _masked(answer, rows):
+        hidden = word[rows.maskable & chosen]
+        left = word[rows.maskable & ~chosen]
+        if np.isin(hidden, left).any():
+            return False
+    return True
+
+
+def _keeps(answer: Callable, rows: _Rows) -> bool | dict[str, bool]:
+    """True, or what is so where a budget is exceeded."""
+    chosen = _masked(answer, rows)
+    budget = rows.budget
+    spent = chosen.sum(2)
+    words = (chosen & rows.edges).sum(2)
+    short = spent[:, (budget > 1) & (budget < 10)]
+    return bool((spent <= budget).all()) or {
+        "no more words than tokens are allowed": bool((words <= budget).all()),
+        "short rows mask little": bool(short.mean() < 0.12 * 96),
+        "no row stops below its budget": bool((spent >= budget).all()),
+        "budgets of two and more are kept": bool((spent <= budget)[:, budget > 1].all()),
+    }
+
+
+def _spends(answer: Callable, rows: _Rows) -> bool:
+    """Whether three quarters of the larger budgets are spent."""
+    share = _masked(answer, rows).sum(2) / rows.budget
+    return bool(share[:, rows.budget > 3].mean() > 0.75)
+
+
+def _everywhere(answer: Callable, rows: _Rows) -> dict[str, bool]:
+    """Whether the front of a row, and its end, are masked as often as the other."""
+    longest = rows.budget == rows.budget.max()
+    share = _masked(answer, rows)[:, longest].mean((0, 1))
+    front = share[1:31].mean()
+    back = share[62:92].mean()
+    balanced = abs(front - back) < 1.2 * (front + back) / 2  # chance gives up to 0.8
+    return {"front": bool(balanced or front < back), "end": bool(balanced or back < front)}
+
+
+def _spent(answer: Callable, maskable, starts) -> list[list[int]]:
+    """How many tokens of each row are masked, at three rates."""
+    rates = (0.15, 0.27, 0.04)
+    return [_choose(answer, maskable, starts, 1, rate).sum(1).tolist() for rate in rates]
+
+
+def _lengths(answer: Callable, maskable, starts, n: int) -> np.ndarray:
+    """Shares of the runs of 1, 2, 3 and more words; at a low rate hardly any two runs touch."""
+    chosen = _choose(answer, maskable, starts, n, 0.04)
+    first = chosen & ~np.pad(chosen, ((0, 0), (1, 0)))[:, :-1]
+    words = np.bincount((np.cumsum(first) - 1)[(chosen & (starts | first)).ravel()])
+    shares = np.bincount(np.minimum(words, 4), minlength=5)[1:]
+    return shares / max(1, len(words))
+
+
+def _gaps(answer: Callable, maskable, starts) -> dict[str, bool]:
+    """Whether words are masked, and hardly any run crosses a gap."""
+    chosen = _choose(answer, maskable, starts, 2, 0.04)  # 5% are neighbours by chance
+    crossed = (chosen[:, :-2] & chosen[:, 2:]).any(1).mean()
+    return {"words": bool(chosen.any()), "runs": bool(crossed < 0.17)}
+
+
 def _ngram_masking_cases(draw: Draw) -> Cases:
-    rows = [_row(draw, 96, words) for words in (90, 90, 60, 40, 20, 4) * 2]
-    maskable, starts, pads = (np.stack(part) for part in zip(*rows, strict=True))
-    budget = np.maximum(1, np.round(0.15 * (maskable.sum(1) + 3)))
-
-    def masked(answer):
-        return np.stack([_choose(answer, maskable, starts, seed=seed) for seed in range(3)])
-
-    def special(answer):
-        chosen = masked(answer)
-        places = {"padding": pads, "[CLS] or [SEP]": ~maskable & ~pads}
-        return [name for name, place in places.items() if chosen[:, place].any()]
-
-    def whole(answer):
-        word = np.cumsum(starts | ~maskable).reshape(starts.shape)
-        halves = ((word[maskable & one], word[maskable & ~one]) for one in masked(answer))
-        return not any(np.isin(hidden, left).any() for hidden, left in halves)
-
-    def keeps(answer):
-        """True, or what is so where a budget is exceeded."""
-        chosen = masked(answer)
-        spent, words = chosen.sum(2), (chosen & (starts | ~maskable)).sum(2)
-        short = spent[:, (budget > 1) & (budget < 10)]
-        return bool((spent <= budget).all()) or {
-            "no more words than tokens are allowed": bool((words <= budget).all()),
-            "short rows mask little": bool(short.mean() < 0.12 * 96),
-            "no row stops below its budget": bool((spent >= budget).all()),
-            "budgets of two and more are kept": bool((spent <= budget)[:, budget > 1].all()),
-        }
-
-    def spends(answer):
-        return bool((masked(answer).sum(2) / budget)[:, budget > 3].mean() > 0.75)
-
-    def everywhere(answer):
-        share = masked(answer)[:, budget == budget.max()].mean((0, 1))
-        front, back = share[1:31].mean(), share[62:92].mean()
-        balanced = abs(front - back) < 1.2 * (front + back) / 2  # chance gives up to 0.8
-        return {"front": bool(balanced or front < back), "end": bool(balanced or back < front)}
-
-    def spent(answer, *parts):
-        return [_choose(answer, *parts, 1, rate).sum(1).tolist() for rate in (0.15, 0.27, 0.04)]
-
-    yield Case("never masks a special token or padding", (), 2.0, special)
-    yield Case("masks whole words", (), 3.0, whole)
-    yield Case("never exceeds the budget", (), 2.0, keeps)
-    yield Case("spends the budget", (), 1.0, spends)
-    yield Case("masks words in all parts of a row", (), 1.0, everywhere)
-    short = np.arange(100) < np.array([[90], [61], [37], [24], [9], [2]])
-    alone = short, short
-    yield Case("spends it to the last token where every word is one token", alone, 2.0, spent)
-
-    *long, _ = map(np.stack, zip(*[_row(draw, 4000, 3990, 0.1) for _ in range(12)], strict=True))
-
-    def lengths(answer, maskable, starts, n):
-        """Shares of the runs of 1, 2, 3 and more words; at a low rate hardly any two runs touch."""
-        chosen = _choose(answer, maskable, starts, n, 0.04)
-        first = chosen & ~np.pad(chosen, ((0, 0), (1, 0)))[:, :-1]
-        words = np.bincount((np.cumsum(first) - 1)[(chosen & (starts | first)).ravel()])
-        shares = np.bincount(np.minimum(words, 4), minlength=5)[1:]
-        return shares / max(1, len(words))
-
-    yield Case("draws n with p(n) = (1/n) / (1/1 + 1/2 + 1/3)", (*long, 3), 3.0, lengths, 0.1)
-    yield Case("masks single words when max_ngram is 1", (*long, 1), 1.0, lengths, 0.12)
+    rows = _rows(draw, S=96, lengths=[90, 90, 60, 40, 20, 4] * 2, long_words=0.35)
+    long = _rows(draw, S=4000, lengths=[3990] * 12, long_words=0.1)
+    single = np.arange(100) < np.array([[90], [61], [37], [24], [9], [2]])
     lone = np.zeros((300, 80), bool)
     lone[:, ::2] = True  # tokens between gaps, of which only the first starts a word
-
-    def gaps(answer, maskable, starts):
-        chosen = _choose(answer, maskable, starts, 2, 0.04)  # 5% are neighbours by chance
-        crossed = (chosen[:, :-2] & chosen[:, 2:]).any(1).mean()
-        return {"words": bool(chosen.any()), "runs": bool(crossed < 0.17)}
-
-    yield Case("ends a word and a run at a gap", (lone, np.arange(80) < lone[:, :1]), 1.0, gaps)
-    yield Case("takes its chance from `rng`", (maskable, starts), 1.0, by_seed(_choose))
     nothing = np.zeros((2, 6), bool)
-    yield Case("masks nothing where there is no word", (nothing, ~nothing), 1.0, _choose)
+
+    yield Case("never masks a special token or padding", (rows,), weight=2.0, ask=_special)
+    yield Case("masks whole words", inputs=(rows,), weight=3.0, ask=_whole)
+    yield Case("never exceeds the budget", inputs=(rows,), weight=2.0, ask=_keeps)
+    yield Case("spends the budget", inputs=(rows,), ask=_spends)
+    yield Case("masks words in all parts of a row", inputs=(rows,), ask=_everywhere)
+    yield Case(
+        "spends it to the last token where every word is one token",
+        inputs=(single, single),
+        weight=2.0,
+        ask=_spent,
+    )
+    yield Case(
+        "draws n with p(n) = (1/n) / (1/1 + 1/2 + 1/3)",
+        inputs=(long.maskable, long.starts, 3),
+        weight=3.0,
+        ask=_lengths,
+        atol=0.1,
+    )
+    yield Case(
+        "masks single words when max_ngram is 1",
+        inputs=(long.maskable, long.starts, 1),
+        ask=_lengths,
+        atol=0.12,
+    )
+    yield Case(
+        "ends a word and a run at a gap",
+        inputs=(lone, np.arange(80) < lone[:, :1]),
+        ask=_gaps,
+    )
+    yield Case(
+        "takes its chance from `rng`",
+        inputs=(rows.maskable, rows.starts),
+        ask=by_seed(_choose),
+    )
+    yield Case("masks nothing where there is no word", (nothing, ~nothing), ask=_choose)
 
 
 check_ngram_masking = card("assignment 05.7", ngram_masking, _ngram_masking_cases)

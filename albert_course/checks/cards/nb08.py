@@ -1,4 +1,7 @@
-"""Cards of notebook 08: angles, cycles, rest; how layers move and turn; how rough a curve is."""
+"""Cards of notebook 08: angles, cycles, rest; how layers move and turn; how rough a curve is.
+
+Their known mistakes are edits in mistakes/08.txt.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -19,7 +22,7 @@ def angle_of_chord(distance: Tensor, r: float) -> Tensor:
 def _angle_of_chord_cases(draw: Draw) -> Cases:
     distances = torch.linspace(0.5, 3.9, 6) + 0.09 * draw.randn(6).sin().abs()  # up to 2r
     for name, r in (("turns distances into degrees", 4.5), ("holds for large angles", 2.0)):
-        yield Case(name, (distances.reshape(1, 2, 3), r), atol=1e-3)
+        yield Case(name, inputs=(distances.reshape(1, 2, 3), r), atol=1e-3)
 
 
 check_angle_of_chord = card("notebook 08.1", angle_of_chord, _angle_of_chord_cases)
@@ -33,12 +36,19 @@ def cycle_length(path: Tensor, tolerance: float) -> int:
 
 
 def _cycle_length_cases(draw: Draw) -> Cases:
-    period, far = draw.integer(3, 6), 20 * F.normalize(draw.randn(6, 3))
+    period = draw.integer(3, 6)
+    far = 20 * F.normalize(draw.randn(6, 3))
     yield Case("is 1 for a path at rest", (torch.cat([far, far[:1].expand(5, 3)]), 0.1))
-    yield Case("finds a cycle", (torch.cat([far[:period], far[:1]]), 0.1), 2.0)
+    yield Case(
+        "finds a cycle",
+        inputs=(torch.cat([far[:period], far[:1]]), 0.1),
+        weight=2.0,
+    )
     yield Case("is 0 when the last state is new", (torch.cat([far[:1], far]), 0.1))
     near = torch.tensor([[0, 0], [9, 9], [0.3, 0.3], [0.4, 0.4], [0, 0.6], [0, 0]])
     yield Case("takes the first L2 distance below the tolerance", (near, 0.5))
+    edge = torch.tensor([[0.0, 0.0], [0.5, 0.0], [0.0, 0.0]])
+    yield Case("wants to be closer than the tolerance, not as close", (edge, 0.5))
 
 
 check_cycle_length = card("notebook 08.2", cycle_length, _cycle_length_cases)
@@ -56,12 +66,24 @@ def equilibrium(f: Callable, x: Tensor, tolerance: float, limit: int) -> Tensor 
 
 
 def _equilibrium_cases(draw: Draw) -> Cases:
-    x, turn = F.normalize(draw.randn(4, 2)), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
+    x = F.normalize(draw.randn(4, 2))
+    turn = torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
     rates = torch.tensor([[0.2], [0.95], [0.2], [0.2]])
 
-    yield Case("waits for the slowest token", (lambda z, x: rates * z + x, x, 0.01, 500), atol=2e-5)
+    yield Case(
+        "waits for the slowest token",
+        inputs=(lambda z, x: rates * z + x, x, 0.01, 500),
+        atol=2e-5,
+    )
     yield Case("never rests on a circle", (lambda z, x: z @ turn if z.any() else x, x, 0.01, 500))
     yield Case("gives up after the limit", (lambda z, x: x, x, 0.01, 1))
+    yield Case(
+        "looks at each token by itself",
+        inputs=(lambda z, x: 0.9 * z + x, torch.full((4, 2), 0.7), 0.01, 500),
+        atol=2e-5,
+    )
+    one = torch.tensor([[1.0, 0.0]])
+    yield Case("wants less than the tolerance, not as much", (lambda z, x: x, one, 1.0, 1))
     yield Case("goes as far as the limit", (lambda z, x: x, x, 0.01, 2))
 
 
@@ -94,13 +116,35 @@ def _walk(draw: Draw) -> tuple[list[Tensor], Tensor]:
 
 def _layer_similarity_cases(draw: Draw) -> Cases:
     states, mask = _walk(draw)
-    distances, degrees = part_of(0), part_of(1)
-    x, everyone = draw.randn(2, 60, 7), torch.ones(2, 60, dtype=torch.long)
+    distances = part_of(0)
+    degrees = part_of(1)
+    x = draw.randn(2, 60, 7)
+    everyone = torch.ones(2, 60, dtype=torch.long)
     near = [x, *(x + 2e-4 * draw.randn(5, 2, 60, 7).cumsum(0))]
-    yield Case("measures the distance of each layer", (states, mask), 3.0, distances)
-    yield Case("measures the angle of each layer", (states, mask), 3.0, degrees)
-    yield Case("gives 0 degrees ahead and 180 back", ([x, 2 * x, -x], everyone), 1.0, degrees, 0.1)
-    yield Case("sees hundredths of a degree", (near, everyone), 1.0, degrees, 1e-4)
+    yield Case(
+        "measures the distance of each layer",
+        inputs=(states, mask),
+        weight=3.0,
+        ask=distances,
+    )
+    yield Case(
+        "measures the angle of each layer",
+        inputs=(states, mask),
+        weight=3.0,
+        ask=degrees,
+    )
+    yield Case(
+        "gives 0 degrees ahead and 180 back",
+        inputs=([x, 2 * x, -x], everyone),
+        ask=degrees,
+        atol=0.1,
+    )
+    yield Case(
+        "sees hundredths of a degree",
+        inputs=(near, everyone),
+        ask=degrees,
+        atol=1e-4,
+    )
 
 
 check_layer_similarity = card("assignment 08.4", layer_similarity, _layer_similarity_cases)
@@ -124,16 +168,20 @@ def update_cosine(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> Te
 def _update_cosine_cases(draw: Draw) -> Cases:
     states, mask = _walk(draw)
     still = [*states, states[-1], states[-1] + 0.7 * draw.randn(*states[0].shape)]
-    yield Case("is the cosine between one update and the next", (states, mask), 3.0)
+    yield Case(
+        "is the cosine between one update and the next",
+        inputs=(states, mask),
+        weight=3.0,
+    )
     yield Case("is 0 where a layer moves nothing", (still, mask))
     tiny = [1e-2 * state for state in states]
-    yield Case("is the same for small updates", (tiny, mask), atol=1e-3)
+    yield Case("is the same for small updates", inputs=(tiny, mask), atol=1e-3)
 
 
 check_update_cosine = card("assignment 08.6", update_cosine, _update_cosine_cases)
 
 
-def roughness(angles: Tensor) -> tuple[Tensor, int]:
+def roughness(angles: Tensor) -> tuple[Tensor, Tensor]:
     """``roughness(angles[L]) -> (second_difference, changes)``: how rough a curve is from step 2
     on; step 1, which starts at an embedding that is not normed, is left out. First the mean of the
     absolute second differences, then how often the curve changes from falling to rising or back.
@@ -155,9 +203,19 @@ def _roughness_cases(draw: Draw) -> Cases:
 
     valley = (torch.arange(L) - 4.0) ** 2  # a bottom and no top
     curves = [*5 * draw.randn(8, L).cumsum(1), -valley, valley]  # one may be right by chance
-    yield Case("averages the absolute second differences", (angles,), 3.0, part_of(0))
-    yield Case("counts the changes of direction", tuple(curves), 2.0, changes)
-    yield Case("finds the mirrored curve as rough", (90 - angles,), atol=1e-4)
+    yield Case(
+        "averages the absolute second differences",
+        inputs=(angles,),
+        weight=3.0,
+        ask=part_of(0),
+    )
+    yield Case(
+        "counts the changes of direction",
+        inputs=tuple(curves),
+        weight=2.0,
+        ask=changes,
+    )
+    yield Case("finds the mirrored curve as rough", inputs=(90 - angles,), atol=1e-4)
     yield Case("takes no rest for a turn", (torch.tensor([9.0, 8, 6, 6, 6, 5, 3]),))
     yield Case("takes the shortest curve", (torch.tensor([9.0, 8, 6, 7]),))
 

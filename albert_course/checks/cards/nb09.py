@@ -1,4 +1,7 @@
-"""Cards of notebook 09: extra cost, early stops, sign flips; intervals of seeds and differences."""
+"""Cards of notebook 09: extra cost, early stops, sign flips; intervals of seeds and differences.
+
+Their known mistakes are edits in mistakes/09.txt.
+"""
 
 import itertools
 import math
@@ -20,7 +23,11 @@ def extra_cost(none_wide, none_narrow, all_wide, all_narrow):
 def _extra_cost_cases(draw: Draw) -> Cases:
     for n in (3, 5):
         losses = tuple(draw.randn(4, n).tolist())
-        yield Case(f"gives mean and half-width of {n} seeds", losses, atol=2 * ROUNDING)
+        yield Case(
+            f"gives mean and half-width of {n} seeds",
+            inputs=losses,
+            atol=2 * ROUNDING,
+        )
 
 
 check_extra_cost = card("notebook 09.1", extra_cost, _extra_cost_cases, pure=True)
@@ -105,14 +112,34 @@ def _interval_cases(draw: Draw) -> Cases:
         """The half-widths as shares of the right ones."""
         return [half_of(answer, values) / half_of(interval, values) for values in draws]
 
-    yield Case("gives the mean", draws, 1.0, means)
-    yield Case("gives the half-width (as a share of the right one)", draws, 4.0, shares, ROUNDING)
+    yield Case("gives the mean", inputs=draws, ask=means)
+    yield Case(
+        "gives the half-width (as a share of the right one)",
+        inputs=draws,
+        weight=4.0,
+        ask=shares,
+        atol=ROUNDING,
+    )
     lower = [value - 9 for value in draws[1]]
-    yield Case("is as wide wherever the values lie", (lower,), 1.0, shares, ROUNDING)
-    yield Case("is infinite for one seed", (draws[0][:1],), 2.0, half_of)
+    yield Case(
+        "is as wide wherever the values lie",
+        inputs=(lower,),
+        ask=shares,
+        atol=ROUNDING,
+    )
+    yield Case(
+        "is infinite for one seed",
+        inputs=(draws[0][:1],),
+        weight=2.0,
+        ask=half_of,
+    )
     yield Case("refuses an empty list", ([],))
     for strange in (math.nan, -math.inf):
-        yield Case(f"refuses a value of {strange}", ([*draws[1], strange],), 0.5)
+        yield Case(
+            f"refuses a value of {strange}",
+            inputs=([*draws[1], strange],),
+            weight=0.5,
+        )
 
 
 check_interval = card("assignment 09.4", interval, _interval_cases)
@@ -136,7 +163,8 @@ def paired_difference(results: Sequence[dict], column: str, low: str, high: str)
 
 
 def _paired_difference_cases(draw: Draw) -> Cases:
-    common, luck = 3 + 2 * draw.integer(0, 2), (4 + draw.randn(20)).tolist()
+    common = 3 + 2 * draw.integer(0, 2)
+    luck = (4 + draw.randn(20)).tolist()
     seeds = draw.numpy.permutation(20).tolist()
     have = {
         "low": seeds[: common + 1],
@@ -159,14 +187,38 @@ def _paired_difference_cases(draw: Draw) -> Cases:
         return half_of(answer, *inputs) / half_of(paired_difference, *inputs)
 
     inputs = results, "loss", "low", "high"
-    yield Case("averages high minus low over the common seeds", inputs, 2.0, mean_of, 1e-4)
     yield Case(
-        "takes the interval of the differences (as a share of it)", inputs, 4.0, share, ROUNDING
+        "averages high minus low over the common seeds",
+        inputs=inputs,
+        weight=2.0,
+        ask=mean_of,
+        atol=1e-4,
+    )
+    yield Case(
+        "takes the interval of the differences (as a share of it)",
+        inputs=inputs,
+        weight=4.0,
+        ask=share,
+        atol=ROUNDING,
     )
     turned = results, "loss", "high", "low"
-    yield Case("turns its sign with the two rows", turned, 1.0, mean_of, 1e-4)
-    yield Case("compares another column", (results, "seconds", "low", "high"), 1.0, mean_of, 1e-4)
-    yield Case("is infinite for one common seed", (one, "loss", "low", "high"), 1.0, half_of)
+    yield Case(
+        "turns its sign with the two rows",
+        inputs=turned,
+        ask=mean_of,
+        atol=1e-4,
+    )
+    yield Case(
+        "compares another column",
+        inputs=(results, "seconds", "low", "high"),
+        ask=mean_of,
+        atol=1e-4,
+    )
+    yield Case(
+        "is infinite for one common seed",
+        inputs=(one, "loss", "low", "high"),
+        ask=half_of,
+    )
     yield Case("refuses rows without a common seed", (none, "loss", "low", "high"))
     twice = [*results, next(row for row in results if row["row"] == "high")]
     yield Case("refuses a row that has a seed twice", (twice, "loss", "low", "high"))

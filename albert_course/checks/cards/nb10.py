@@ -1,4 +1,7 @@
-"""Cards of notebook 10: where a saving fades, a speedup, and FLOPs."""
+"""Cards of notebook 10: where a saving fades, a speedup, and FLOPs.
+
+Their known mistakes are edits in mistakes/10.txt.
+"""
 
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.config import AlbertConfig
@@ -15,7 +18,8 @@ def smallest_batch(separate: int, shared: int, activations: int, saving: float) 
 
 
 def _smallest_batch_cases(draw: Draw) -> Cases:
-    shared, activations = draw.integer(2, 9) * 10**8, draw.integer(3, 9) * 10**8
+    shared = draw.integer(2, 9) * 10**8
+    activations = draw.integer(3, 9) * 10**8
     for saving in (0.05, 0.3, 0.95):
         inputs = 53 * 10**8 + shared, shared, activations, saving
         yield Case(f"finds where the saving falls below {saving:.0%}", inputs)
@@ -37,7 +41,8 @@ def training_speedup(flops, separate, shared, workers, speed, link) -> float:
 
 def _training_speedup_cases(draw: Draw) -> Cases:
     for workers in (64, 2, 1):
-        flops, link = workers * draw.integer(5, 15) * 1e12, 1e9 * draw.integer(2, 5)
+        flops = workers * draw.integer(5, 15) * 1e12
+        link = 1e9 * draw.integer(2, 5)
         name = f"is right for {workers} worker{'s' * (workers > 1)}"
         yield Case(name, (flops, 3.4e8, 1.8e7, workers, 1e13, link))
 
@@ -63,10 +68,18 @@ def flops(config: AlbertConfig, S: int, training: bool) -> float:
 
 
 def _flops_cases(draw: Draw) -> Cases:
-    A, L, S = draw.integer(3, 6), draw.integer(3, 7), 2 * draw.integer(5, 25) + 1
+    A = draw.integer(3, 6)
+    L = draw.integer(3, 7)
+    S = 2 * draw.integer(5, 25) + 1
     # S and F are odd, so that no two mistakes come to the same.
-    sizes = dict(vocab_size=50, embedding_size=3 * A, hidden_size=8 * A, ffn_size=16 * A + 3)
-    config = AlbertConfig(**sizes, num_layers=L, num_heads=A)
+    config = AlbertConfig(
+        vocab_size=50,
+        embedding_size=3 * A,
+        hidden_size=8 * A,
+        ffn_size=16 * A + 3,
+        num_layers=L,
+        num_heads=A,
+    )
 
     def count(answer, configs, S, training):
         return [float(answer(config, S, training)) for config in configs]
@@ -80,13 +93,46 @@ def _flops_cases(draw: Draw) -> Cases:
         return long - short
 
     shares = [config.replace(share=share) for share in ("none", "attention", "ffn")]
-    yield Case("counts the forward pass", ([config], S, False), 3.0, count, 0.4)
-    yield Case("is the same whatever is shared", (shares, S, False), 2.0, count, 0.4)
-    yield Case("training is three times the forward pass", ([config], S), 2.0, ratio)
-    yield Case("grows with the sequence", ([config], S), 1.0, growth, 0.5)
-    one, bert = config.replace(num_heads=1), config.replace(embedding_size=8 * A)
-    yield Case("is the same for any number of heads", ([one], S, False), 1.0, count, 0.4)
-    yield Case("counts no projection where E = H", ([bert], S, False), 1.0, count, 0.4)
+    yield Case(
+        "counts the forward pass",
+        inputs=([config], S, False),
+        weight=3.0,
+        ask=count,
+        atol=0.4,
+    )
+    yield Case(
+        "is the same whatever is shared",
+        inputs=(shares, S, False),
+        weight=2.0,
+        ask=count,
+        atol=0.4,
+    )
+    yield Case(
+        "training is three times the forward pass",
+        inputs=([config], S),
+        weight=2.0,
+        ask=ratio,
+    )
+    yield Case(
+        "grows with the sequence",
+        inputs=([config], S),
+        ask=growth,
+        atol=0.5,
+    )
+    one = config.replace(num_heads=1)
+    bert = config.replace(embedding_size=8 * A)
+    yield Case(
+        "is the same for any number of heads",
+        inputs=([one], S, False),
+        ask=count,
+        atol=0.4,
+    )
+    yield Case(
+        "counts no projection where E = H",
+        inputs=([bert], S, False),
+        ask=count,
+        atol=0.4,
+    )
 
 
 check_flops = card("assignment 10.3", flops, _flops_cases)

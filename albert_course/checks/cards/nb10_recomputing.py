@@ -1,4 +1,7 @@
-"""Cards of notebook 10: layers that run a second time for the backward pass."""
+"""Cards of notebook 10: layers that run a second time for the backward pass.
+
+Their known mistakes are edits in mistakes/10.txt.
+"""
 
 import weakref
 from collections.abc import Callable, Sequence
@@ -32,7 +35,7 @@ class Alive(TorchDispatchMode):
 
     def __init__(self, weights: Sequence[Tensor]):
         super().__init__()
-        self.storages = weakref.WeakSet()
+        self.storages: weakref.WeakSet[torch.UntypedStorage] = weakref.WeakSet()
         self.weights = {weight.untyped_storage() for weight in weights}
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
@@ -119,9 +122,11 @@ def keeps_little(run: Callable, layers, x: Tensor, along: Tensor, most: int) -> 
 
 
 def _gradient_checkpoint_cases(draw: Draw) -> Cases:
-    L, log = draw.integer(3, 6), []
+    L = draw.integer(3, 6)
+    log: list[int] = []
     layers = [NotedLayer(6, number, log) for number in range(L)]
-    x, along = draw.randn(2, 4, 6), draw.randn(2, 4, 6)
+    x = draw.randn(2, 4, 6)
+    along = draw.randn(2, 4, 6)
 
     def memory(answer, layers, x, along):
         most = (L + 2) * 4 * x.numel()  # an input for each layer, the output, and one to spare
@@ -132,13 +137,42 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
         return layers[0].log
 
     output, of_x, of_weights = (part_of(k, step) for k in (1, 2, 3))
-    yield Case("gives the same output", (layers, x, along), 2.0, output)
-    yield Case("gives x its gradient", (layers, x, along), 2.0, of_x)
-    yield Case("gives the weights their gradients", (layers, x, along), 2.0, of_weights)
-    yield Case("keeps an input for each layer and no more", (layers, x, along), 5.0, memory)
-    yield Case("runs each layer a second time, the last one first", (layers, x, along), 3.0, order)
+    yield Case(
+        "gives the same output",
+        inputs=(layers, x, along),
+        weight=2.0,
+        ask=output,
+    )
+    yield Case(
+        "gives x its gradient",
+        inputs=(layers, x, along),
+        weight=2.0,
+        ask=of_x,
+    )
+    yield Case(
+        "gives the weights their gradients",
+        inputs=(layers, x, along),
+        weight=2.0,
+        ask=of_weights,
+    )
+    yield Case(
+        "keeps an input for each layer and no more",
+        inputs=(layers, x, along),
+        weight=5.0,
+        ask=memory,
+    )
+    yield Case(
+        "runs each layer a second time, the last one first",
+        inputs=(layers, x, along),
+        weight=3.0,
+        ask=order,
+    )
     twice = [*layers[:2], layers[0]], x, along, False
-    yield Case("adds up the gradients of a layer that is there twice", twice, 1.0, of_weights)
+    yield Case(
+        "adds up the gradients of a layer that is there twice",
+        inputs=twice,
+        ask=of_weights,
+    )
 
 
 def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tensor:
@@ -152,8 +186,10 @@ check_gradient_checkpoint = card("assignment 10.4", gradient_checkpoint, _gradie
 def _dropout_cases(draw: Draw) -> Cases:
     H = 5
     a, b = (nn.Sequential(NotedLayer(H, 0, []), nn.Dropout(0.5), nn.Linear(H, H)) for _ in range(2))
-    x, along = draw.randn(30, 10, H), draw.randn(30, 10, H)
-    one, three = ([a], x, along), ([a, b, a], x, along)  # as in a shared encoder
+    x = draw.randn(30, 10, H)
+    along = draw.randn(30, 10, H)
+    one = ([a], x, along)
+    three = ([a, b, a], x, along)  # as in a shared encoder
 
     def run(answer, *inputs):
         return step(through(answer), *inputs)
@@ -167,12 +203,35 @@ def _dropout_cases(draw: Draw) -> Cases:
         return keeps_little(through(answer), layers, x, along, most)
 
     learnt = part_of(slice(2, None), run)
-    yield Case("gives the block's output", one, 1.0, part_of(1, run))
-    yield Case("gives the gradients of the first run's dropout", one, 3.0, learnt)
-    yield Case("leaves the random numbers after it as they were", one, 1.0, drawn_after)
-    yield Case("leaves them as they were after three applications", three, 1.0, drawn_after)
-    yield Case("keeps x and no activations", one, 2.0, memory)
-    yield Case("keeps three applications of two blocks apart", three, 2.0, learnt)
+    yield Case("gives the block's output", inputs=one, ask=part_of(1, run))
+    yield Case(
+        "gives the gradients of the first run's dropout",
+        inputs=one,
+        weight=3.0,
+        ask=learnt,
+    )
+    yield Case(
+        "leaves the random numbers after it as they were",
+        inputs=one,
+        ask=drawn_after,
+    )
+    yield Case(
+        "leaves them as they were after three applications",
+        inputs=three,
+        ask=drawn_after,
+    )
+    yield Case(
+        "keeps x and no activations",
+        inputs=one,
+        weight=2.0,
+        ask=memory,
+    )
+    yield Case(
+        "keeps three applications of two blocks apart",
+        inputs=three,
+        weight=2.0,
+        ask=learnt,
+    )
 
 
 check_recompute_with_dropout = card("assignment 10.5", RecomputeWithDropout, _dropout_cases)

@@ -1,4 +1,7 @@
-"""Cards of notebook 11: from the characters of an answer to tokens, and from scores to one."""
+"""Cards of notebook 11: from the characters of an answer to tokens, and from scores to one.
+
+Their known mistakes are edits in mistakes/11.txt.
+"""
 
 import math
 from collections import namedtuple
@@ -39,7 +42,8 @@ _Example = namedtuple("_Example", "question characters start text S")
 def _example(draw: Draw, at_the_end=False, shorter=0, together=False) -> _Example:
     """A context of words of one to three tokens, without blanks before some of them, and an answer
     of some tokens; ``together``: the tokens of a word all stand for the whole word."""
-    characters, at = [], 0
+    characters: list[tuple[int, int]] = []
+    at = 0
     for word in range(draw.integer(9, 12)):  # a blank before every second one
         lengths = draw.integers(2, 5, draw.integer(1, 4)).tolist()
         start, *edges = accumulate(lengths, initial=at + word % 2)
@@ -49,7 +53,8 @@ def _example(draw: Draw, at_the_end=False, shorter=0, together=False) -> _Exampl
     first = draw.integer(1, 4)
     blanks = _blanks(characters)
     last = len(characters) - 2 if at_the_end else next(i for i in blanks if i >= first + 2)
-    start, end = characters[first][0] + shorter, characters[last][1] - shorter
+    start = characters[first][0] + shorter
+    end = characters[last][1] - shorter
     question = draw.integers(5, 99, draw.integer(3, 7)).tolist()
     return _Example(question, characters, start, "x" * (end - start), 90)
 
@@ -62,21 +67,43 @@ def _blanks(characters: Sequence[tuple[int, int]]) -> list[int]:
 def _span_labels_cases(draw: Draw) -> Cases:
     examples = [_example(draw, at_the_end=i % 2 == 1) for i in range(6)]
     nothing = [example._replace(start=-1, text="") for example in examples[:2]]
-    cut, blank = [], []
+    cut = []
+    blank = []
     for example in examples:
-        _, last = span_labels(*example)
+        found = span_labels(*example)
+        assert found, "an answer is in its context"
+        last = found[1]
         cut += [example._replace(S=last + room) for room in (1, 2, -1)]
         at = example.characters[_blanks(example.characters)[0]][1]
         blank += [example._replace(start=at, text=" "), example._replace(start=at, text=" x")]
 
-    yield Case("finds the first and the last token", tuple(examples), 3.0, each)
+    yield Case(
+        "finds the first and the last token",
+        inputs=tuple(examples),
+        weight=3.0,
+        ask=each,
+    )
     touched = tuple(_example(draw, shorter=1) for _ in range(4))
-    yield Case("takes a token that the answer only touches", touched, 1.0, each)
+    yield Case("takes a token that the answer only touches", inputs=touched, ask=each)
     shared = tuple(_example(draw, together=True) for _ in range(3))
-    yield Case("takes all tokens of a word that they share", shared, 1.0, each)
-    yield Case("gives (-100, -100) where there is no answer", tuple(nothing), 2.0, each)
-    yield Case("gives None where the answer is cut off, and only there", tuple(cut), 2.0, each)
-    yield Case("gives None for a blank, which is in no token", tuple(blank), 1.0, each)
+    yield Case("takes all tokens of a word that they share", inputs=shared, ask=each)
+    yield Case(
+        "gives (-100, -100) where there is no answer",
+        inputs=tuple(nothing),
+        weight=2.0,
+        ask=each,
+    )
+    yield Case(
+        "gives None where the answer is cut off, and only there",
+        inputs=tuple(cut),
+        weight=2.0,
+        ask=each,
+    )
+    yield Case(
+        "gives None for a blank, which is in no token",
+        inputs=tuple(blank),
+        ask=each,
+    )
 
 
 check_span_labels = card("assignment 11.6", span_labels, _span_labels_cases)
@@ -100,28 +127,45 @@ def best_span(start, end, context, none, longest=30) -> Tensor:
 
 
 def _best_span_cases(draw: Draw) -> Cases:
-    B, S, T = 40, draw.integer(12, 16), 40
-    begin, stop = draw.integers(2, 5, B, 1), draw.integers(S - 4, S, B, 1)
+    B = 40
+    S = draw.integer(12, 16)
+    T = 40
+    begin = draw.integers(2, 5, B, 1)
+    stop = draw.integers(S - 4, S, B, 1)
     context = (torch.arange(S) >= begin) & (torch.arange(S) < stop)  # between question and padding
-    start, end, answered = 2 * draw.randn(B, S), 2 * draw.randn(B, S), torch.full((B,), -1.0)
+    start = 2 * draw.randn(B, S)
+    end = 2 * draw.randn(B, S)
+    answered = torch.full((B,), -1.0)
     everywhere = torch.ones(B, S, dtype=torch.bool)
-    far_start, far_end = 0.1 * draw.randn(4, T), 0.1 * draw.randn(4, T)
-    rows, first = torch.arange(4), draw.integers(0, 5, 4)
+    far_start = 0.1 * draw.randn(4, T)
+    far_end = 0.1 * draw.randn(4, T)
+    rows = torch.arange(4)
+    first = draw.integers(0, 5, 4)
     far_start[rows, first] += 9
     for length, bonus in ((29, 3), (30, 4), (31, 5), (32, 6)):
         far_end[rows, first + length - 1] += bonus
     far = far_start, far_end, torch.ones(4, T, dtype=torch.bool), answered[:4]
     none = torch.tensor([1.0, -1.0]).repeat(B // 2) * (0.1 + draw.randn(B).abs())
-    none[0], none[2] = 0.3, 25
+    none[0] = 0.3
+    none[2] = 25
+    none[4] = 0  # which is not above 0
     empty = context.clone()
     empty[::3] = False
 
-    yield Case("finds the best pair", (start, end, everywhere, answered), 3.0)
-    yield Case("answers from the context alone", (start, end, context, answered), 2.0)
+    yield Case("finds the best pair", inputs=(start, end, everywhere, answered), weight=3.0)
+    yield Case(
+        "answers from the context alone",
+        inputs=(start, end, context, answered),
+        weight=2.0,
+    )
     yield Case("finds it among negative scores too", (start - 30, end - 30, context, answered))
-    yield Case("finds no answer of more than 30 tokens", far, 2.0)
+    yield Case("finds no answer of more than 30 tokens", inputs=far, weight=2.0)
     yield Case("keeps to `longest`", (start, end, context, answered, 2))
-    yield Case("says where there is no answer", (start, end, context, none), 2.0)
+    yield Case(
+        "says where there is no answer",
+        inputs=(start, end, context, none),
+        weight=2.0,
+    )
     yield Case("gives (-100, -100) in a row without context", (start, end, empty, answered))
 
 

@@ -1,4 +1,7 @@
-"""Cards of notebook 12: what is printed, what rounding hides, what a late choice buys."""
+"""Cards of notebook 12: what is printed, what rounding hides, what a late choice buys.
+
+Their known mistakes are edits in mistakes/12.txt.
+"""
 
 from statistics import fmean
 
@@ -17,9 +20,11 @@ def fitting_rules(printed: int, counts: dict[str, int]) -> list[str]:
 def _fitting_rules_cases(draw: Draw) -> Cases:
     for name, printed, half in (
         ("to millions", 10 * draw.integer(2, 40), 500_000),
-        ("1000 and more to tens", 1000, 5_000_000),
+        ("more than 1000 to tens", 10 * draw.integer(120, 300), 5_000_000),
+        ("1000 to tens, too, since it has four digits", 1000, 5_000_000),
     ):
-        near, far = draw.integer(half // 2, half), draw.integer(half + 1, 2 * half)
+        near = draw.integer(half // 2, half)
+        far = draw.integer(half + 1, 2 * half)
         off = {"just below": -near, "too low": -far, "just above": near, "too high": far}
         yield Case(f"rounds {name}", (printed, {k: printed * 10**6 + by for k, by in off.items()}))
 
@@ -37,7 +42,7 @@ def speed_range(steps: int, hours: int, base_steps: int, base_hours: int) -> tup
 
 
 def _speed_range_cases(draw: Draw) -> Cases:
-    yield Case("takes Table 6", (125_000, 32, 400_000, 34), 2.0)
+    yield Case("takes Table 6", inputs=(125_000, 32, 400_000, 34), weight=2.0)
     steps, base_steps = (1000 * draw.integer(50, 500) for _ in range(2))
     yield Case("takes other runs", (steps, draw.integer(5, 12), base_steps, draw.integer(13, 20)))
 
@@ -100,8 +105,8 @@ def _gap_range_cases(draw: Draw) -> Cases:
         return {task: (score(), score()) if task in pairs else score() for task in tasks}
 
     both = ("SQuAD1.1", "SQuAD2.0")
-    yield Case("takes rows of single scores", (row(), row()), 2.0)
-    yield Case("averages F1 and EM first", (row(*both), row(*both)), 3.0)
+    yield Case("takes rows of single scores", inputs=(row(), row()), weight=2.0)
+    yield Case("averages F1 and EM first", inputs=(row(*both), row(*both)), weight=3.0)
     first = row("SQuAD2.0")
     last = dict(reversed(row("SQuAD2.0").items()))
     yield Case("finds the tasks in another order", (first, last))
@@ -136,10 +141,18 @@ def _survivors_cases(draw: Draw) -> Cases:
     }
     gaps = {"small": 7, "above": 10, "far below": -draw.integer(30, 40), "far above": 20}
     gaps = {name: n / 16 for name, n in gaps.items()}
-    yield Case("names what is larger than the yardstick", (gaps, printed), 3.0)
+    yield Case(
+        "names what is larger than the yardstick",
+        inputs=(gaps, printed),
+        weight=3.0,
+    )
     yield Case("leaves out a gap of just the same size", ({"as large": 0.5}, printed))
     yield Case("finds that nothing survives", ({"small": 0.25, "smaller": -0.125}, printed))
-    yield Case("refuses a paper without a repeat", (gaps, {"once": scaled(1)}), 2.0)
+    yield Case(
+        "refuses a paper without a repeat",
+        inputs=(gaps, {"once": scaled(1)}),
+        weight=2.0,
+    )
 
 
 check_survivors = card("assignment 12.5", survivors, _survivors_cases, pure=True)
@@ -160,10 +173,11 @@ def chosen_afterwards(criteria, results) -> tuple[dict[str, float], float]:
 
 
 def _chosen_cases(draw: Draw) -> Cases:
-    results, first = draw.randn(60, 5).tolist(), {"first": lambda d: d[0] > 0}
+    results = draw.randn(60, 5).tolist()
+    first = {"first": lambda d: d[0] > 0}
     most = {"most": lambda d: sum(x > 0 for x in d) > 0.7 * len(d)}
     three = {"mean": lambda d: fmean(d) > 0.3} | most | first
-    yield Case("takes several criteria", (three, results), 3.0)
+    yield Case("takes several criteria", inputs=(three, results), weight=3.0)
     yield Case("takes a single one", (first, results))
     apart = {"up": lambda d: d[0] > 1, "down": lambda d: d[0] < -1}
     yield Case("adds up criteria that exclude each other", (apart, results))

@@ -99,7 +99,7 @@ def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
     value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
     need(torch.is_tensor(value), f"you return {type(value).__name__}, which has no gradient")
     need(value.requires_grad, "the result carries no gradient: .item(), .detach() or .data")
-    return torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True)
+    return [*torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True)]
 
 
 def learns(kind: Callable, sizes: tuple, *inputs: torch.Tensor) -> bool:

@@ -62,10 +62,13 @@ def _same(got, expected, atol: float) -> bool:
     if isinstance(got, ARRAYS) or isinstance(expected, ARRAYS):
         return _same_numbers(got, expected, atol)
     if isinstance(expected, Mapping):
-        return got.keys() == expected.keys() and all(_same(got[k], expected[k], atol) for k in got)
+        if not isinstance(got, Mapping) or got.keys() != expected.keys():
+            return False
+        return all(_same(got[key], expected[key], atol) for key in expected)
     if isinstance(expected, list | tuple):
-        pairs = zip(got, expected, strict=True)  # other lengths are an error, so not the same
-        return isinstance(got, list | tuple) and all(_same(*pair, atol) for pair in pairs)
+        if not isinstance(got, list | tuple) or len(got) != len(expected):
+            return False
+        return all(_same(*pair, atol) for pair in zip(got, expected, strict=True))
     if isinstance(expected, float) and isinstance(got, Real):
         return bool(np.isclose(float(got), expected, 1e-4, atol, equal_nan=True))
     return bool(got == expected)

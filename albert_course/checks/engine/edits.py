@@ -45,15 +45,19 @@ def read_mistakes(path: Path) -> dict[str, dict[str, str]]:
     set(ffn) => ffn
     """
     exercises: dict[str, dict[str, str]] = {}
-    exercise, name = None, ""
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        where, line = f"{path}, line {number}", line.rstrip()
+    exercise: dict[str, str] | None = None
+    name = ""
+    for number, text in enumerate(path.read_text("utf-8").splitlines(), 1):
+        line = text.rstrip()
+        where = f"{path}, line {number}"
         if line.startswith("["):
-            exercise, name = exercises.setdefault(line.strip("[]"), {}), ""
+            exercise = exercises.setdefault(line.strip("[]"), {})
+            name = ""
             if exercise:
                 raise ValueError(f"{where}: the exercise {line} stands in this file twice")
-        elif line and exercise is None:
-            raise ValueError(f"{where}: the title of an exercise in brackets must come first")
+        elif exercise is None:
+            if line:
+                raise ValueError(f"{where}: the title of an exercise in brackets must come first")
         elif line.startswith("    ") and name:
             exercise[name] = f"{exercise[name]}\n{line[4:]}".strip()
         elif line.startswith(" "):
@@ -70,10 +74,12 @@ def wrong_answer(reference: Callable, edits: Callable | str) -> Callable:
     """The wrong implementation that the edits make of the reference; a callable is one already."""
     if callable(edits):
         return edits
-    source, name = textwrap.dedent(inspect.getsource(reference)), reference.__name__
+    source = textwrap.dedent(inspect.getsource(reference))
+    name = reference.__name__
     for edit in re.split(r"\n(?! )", edits):  # the lines of one are indented further
         if edit.startswith(("def ", "class ")):
-            source, name = edit, re.findall(r"\w+", edit)[1]
+            source = edit
+            name = re.findall(r"\w+", edit)[1]
         else:
             source = edited(source, edit)
     scope = MODULES | vars(sys.modules[reference.__module__])
@@ -100,14 +106,17 @@ def edited(source: str, edit: str) -> str:
         if not places:
             raise ValueError(f"{old!r} is not in the reference")
         return changed
-    head = re.match(r"return|[\w.]+\(|.*?=", edit)[0]
+    begins = re.match(r"return|[\w.]+\(|.*?=", edit)
+    head = begins[0] if begins else edit
     statements = [
         node
         for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.stmt) and ast.get_source_segment(source, node).startswith(head)
+        if isinstance(node, ast.stmt)
+        and (ast.get_source_segment(source, node) or "").startswith(head)
     ]
     if not statements:
         raise ValueError(f"no statement of the reference begins with {head!r}")
-    last, lines = max(statements, key=lambda node: node.lineno), source.splitlines()
+    last = max(statements, key=lambda node: node.lineno)
+    lines = source.splitlines()
     lines[last.lineno - 1 : last.end_lineno] = [" " * last.col_offset + edit]
     return "\n".join(lines)

@@ -205,7 +205,7 @@ def _brief(value: object) -> str:
         kind = "tensor" if torch.is_tensor(value) else "array"
         label = f"{str(value.dtype).removeprefix('torch.')} {kind} of shape {tuple(value.shape)}"
         return f"{label}: {_brief(value.tolist())}" if math.prod(value.shape) <= 8 else label
-    if type(value) in (list, tuple):
+    if type(value) is list or type(value) is tuple:
         ends = "[]" if isinstance(value, list) else "()"
         return ends[0] + ", ".join(map(_brief, value[:60])) + ends[1]
     if type(value) is dict:

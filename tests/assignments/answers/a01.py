@@ -41,12 +41,12 @@ def best_cuts(word, log_p, n):
 import numpy as np
 
 
-def layout(a, b, length):
+def layout(a, b, length, padding_side="right"):
     texts = [text for text in (a, b) if text is not None]
     ids = [CLS] + [piece for text in texts for piece in [*text, SEP]]
     rows = np.zeros((3, length), dtype=int)
     rows[0, : len(ids)] = ids  # NumPy raises ValueError where this does not fit
     rows[1, len(a) + 2 : len(ids)] = 1
     rows[2, : len(ids)] = 1
-    return rows""",
+    return np.roll(rows, length - len(ids), axis=1) if padding_side == "left" else rows""",
 }

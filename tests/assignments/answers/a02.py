@@ -21,9 +21,9 @@ def heads_of_all(x, weight, bias, A):
         found.append(torch.stack([z[:, :, a * D : (a + 1) * D] for a in range(A)], dim=1))
     return found""",
     "layer_norm": """
-def layer_norm(x, gain, bias):
+def layer_norm(x, gain, bias, eps=1e-12):
     variance, mean = torch.var_mean(x.double(), dim=-1, correction=0, keepdim=True)
-    return ((x - mean) * torch.rsqrt(variance + 1e-12) * gain + bias).to(x.dtype)""",
+    return ((x - mean) * torch.rsqrt(variance + eps) * gain + bias).to(x.dtype)""",
     "gelu_and_slope": """
 def gelu_and_slope(x):
     inner = math.sqrt(8 / math.pi) * (x + 0.044715 * x.pow(3))

@@ -34,7 +34,7 @@ class Embedding(nn.Module):
     def scores(self, x):
         return torch.einsum("...e,ve->...v", x, self.tables["token"])""",
     "count": """
-def count(V, E, H, L, share):
+def count(V, E, H, L, share, G=1):
     def linear(n, m):
         return n * m + m
 
@@ -43,9 +43,9 @@ def count(V, E, H, L, share):
     if E != H:
         total += linear(E, H)
     for i in range(L):
-        if i == 0 or share not in ("all", "attention"):
+        if i < G or share not in ("all", "attention"):
             total += 4 * linear(H, H) + norm[H]
-        if i == 0 or share not in ("all", "ffn"):
+        if i < G or share not in ("all", "ffn"):
             total += linear(H, 4 * H) + linear(4 * H, H) + norm[H]
     return total""",
 }

@@ -11,7 +11,7 @@ def rates_from(first, settings):
 
     return torch.tensor(list(map(rate, range(first, settings.steps))))""",
     "step_in_parts": """
-def step_in_parts(model, parts, optimizer):
+def step_in_parts(model, parts, optimizer, limit=None):
     nats = 0
     for part in parts:
         if (part.masked_labels >= 0).any():
@@ -23,6 +23,10 @@ def step_in_parts(model, parts, optimizer):
         for p in model.parameters():
             if p.grad is not None:
                 p.grad.div_(pieces)
+        grads = [p.grad for p in model.parameters() if p.grad is not None]
+        norm = torch.cat([g.flatten() for g in grads]).norm()
+        if limit is not None and norm > limit:
+            torch._foreach_mul_(grads, limit / norm)
     optimizer.step()
     optimizer.zero_grad()
     return nats / pieces""",

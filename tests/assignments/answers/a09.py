@@ -4,10 +4,8 @@ OTHER_STYLE = {
     "interval": """
 import numpy as np
 
-POINTS = dict(zip(range(2, 11), (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)))
 
-
-def interval(values):
+def interval(values, level=0.95):
     x = np.asarray(values, dtype=np.float64)
     if x.size == 0 or np.isnan(x).any() or np.isinf(x).any():
         raise ValueError("a seed is missing or diverged")
@@ -15,12 +13,12 @@ def interval(values):
     if x.size == 1:
         return centre, np.inf
     squares = ((x - centre) ** 2).sum()
-    return centre, POINTS[x.size] * (squares / (x.size - 1) / x.size) ** 0.5""",
+    return centre, stats.t(x.size - 1).isf((1 - level) / 2) * (squares / (x.size - 1) / x.size) ** 0.5""",
     "difference": """
 from collections import defaultdict
 
 
-def difference(results, column, low, high):
+def difference(results, column, low, high, level=0.95):
     found = defaultdict(lambda: defaultdict(list))
     for one in results:
         found[one["seed"]][one["row"]].append(one[column])
@@ -32,7 +30,7 @@ def difference(results, column, low, high):
             gaps.append(rows[high][0] - rows[low][0])
     if not gaps:
         raise ValueError("nothing to compare")
-    return interval(gaps)""",
+    return interval(gaps, level)""",
     "verdict": """
 def verdict(results, column, low, high, m=0.05):
     if not m >= 0:

@@ -2,7 +2,7 @@
 
 OTHER_STYLE = {
     "flops": """
-def flops(config, S, training):
+def flops(config, S, training, K=0):
     H, A, count = config.hidden_size, config.num_heads, 0
 
     def product(rows, inner, columns):
@@ -20,7 +20,11 @@ def flops(config, S, training):
         product(1, H, H)
         product(1, H, config.ffn_size)
         product(1, config.ffn_size, H)
-    return count""",
+    whole, count = count, 0
+    for _ in range(K):
+        product(1, H, config.embedding_size)
+        product(1, config.embedding_size, config.vocab_size)
+    return whole + count / S""",
     "checkpointed": """
 from torch.utils.checkpoint import checkpoint
 
@@ -35,10 +39,11 @@ class RecomputeSame(torch.autograd.Function):
     """The state travels among the saved tensors and is put back by hand."""
 
     @staticmethod
-    def forward(ctx, block, x, *weights):
+    def forward(ctx, block, extra, x, *weights):
+        ctx.extra = extra
         ctx.save_for_backward(x, torch.random.get_rng_state())
         ctx.run = block
-        return block(x)
+        return block(x, *extra)
 
     @staticmethod
     def backward(ctx, back):
@@ -47,7 +52,7 @@ class RecomputeSame(torch.autograd.Function):
         torch.random.set_rng_state(before)
         with torch.enable_grad():
             leaf = x.clone().detach().requires_grad_(True)
-            loss = (ctx.run(leaf) * back).sum()
+            loss = (ctx.run(leaf, *ctx.extra) * back).sum()
         torch.random.set_rng_state(now)
-        return (None, *torch.autograd.grad(loss, [leaf] + list(ctx.run.parameters())))''',
+        return (None, None, *torch.autograd.grad(loss, [leaf] + list(ctx.run.parameters())))''',
 }

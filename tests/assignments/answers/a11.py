@@ -9,25 +9,28 @@ class Head(nn.Module):
             raise ValueError("dropout")
         self.p, self.scores = dropout, nn.LazyLinear(num_labels)
 
-    def forward(self, pooled):
+    def forward(self, pooled, choices=None):
         if self.training and self.p:
             kept = torch.rand_like(pooled) >= self.p
             pooled = pooled * kept / (1 - self.p)
-        return self.scores(pooled)""",
+        scores = self.scores(pooled)
+        return scores if choices is None else torch.stack(scores[:, 0].split(choices))""",
     "layout": """
 import numpy as np
 
 
-def stay(a, b, room):
+def stay(a, b, room, cut):
+    if cut == "second":
+        return min(a, room), max(0, min(b, room - a))
     if a + b <= room:
         return a, b
-    return stay(a - 1, b, room) if a > b else stay(a, b - 1, room)
+    return stay(a - 1, b, room, cut) if a > b else stay(a, b - 1, room, cut)
 
 
-def layout(pairs, S):
+def layout(pairs, S, cut="longer"):
     ids, segments, mask = (np.zeros((len(pairs), S), dtype=int) for _ in range(3))
     for row, (a, b) in enumerate(pairs):
-        m, n = (min(len(a), S - 2), None) if b is None else stay(len(a), len(b), S - 3)
+        m, n = (min(len(a), S - 2), None) if b is None else stay(len(a), len(b), S - 3, cut)
         ids[row, 0], ids[row, m + 1] = 2, 3
         ids[row, 1 : m + 1] = a[:m]
         end = m + 2
@@ -39,21 +42,23 @@ def layout(pairs, S):
         mask[row, :end] = 1
     return ids.tolist(), segments.tolist(), mask.tolist()""",
     "labels": """
-def labels(question, characters, start, text, S):
+def labels(question, characters, start, text, S, begin=0):
     if text == "":
         return (-100, -100)
     asked = set(range(start, start + len(text)))
-    row = [set()] * (len(question) + 2) + [asked & set(range(*piece)) for piece in characters]
+    if any(asked & set(range(*piece)) for piece in characters[:begin]):
+        return None
+    row = [set()] * (len(question) + 2) + [asked & set(range(*piece)) for piece in characters[begin:]]
     places = [place for place, shared in enumerate(row) if shared]
     if places and max(places) < S - 1:
         return min(places), max(places)""",
     "best_span": """
-def best_span(start, end, context, none, longest=30):
+def best_span(start, end, context, none, longest=30, threshold=0.0):
     answers = []
     for row in range(len(start)):
         places = context[row].nonzero().flatten().tolist()
         first, last = start[row].tolist(), end[row].tolist()
         found = [(first[i] + last[j], i, j) for i in places for j in places if 0 <= j - i < longest]
-        answers.append((-100, -100) if none[row] > 0 or not found else max(found)[1:])
+        answers.append((-100, -100) if none[row] > threshold or not found else max(found)[1:])
     return answers""",
 }
