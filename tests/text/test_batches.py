@@ -124,8 +124,9 @@ def test_a_corpus_may_hold_the_last_token_of_the_tokenizer_and_none_beyond_it(te
 def test_settings_are_every_field_and_what_stands_for_the_corpus_and_the_tokenizer(text):
     default = {"objective": "sop", "batch_size": 32, "sequence_length": 128, "seed": 0}
     default |= {"short_probability": 0.1, "negatives": "document", "skip": 0}
+    default |= {"mask_rate": 0.15, "max_ngram": 3}
     told = {"objective": "none", "batch_size": 1, "sequence_length": 64, "seed": 7, "skip": 5}
-    told |= {"short_probability": 0.2, "negatives": "topic"}
+    told |= {"short_probability": 0.2, "negatives": "topic", "mask_rate": 0.3, "max_ngram": 1}
     for options, corpus in ((told, text.held_out), ({}, text.train)):
         made = PretrainingStream(corpus, text.tokenizer, **options).settings
         prints = {"corpus": corpus.fingerprint, "tokenizer": text.tokenizer.fingerprint}
