@@ -73,6 +73,7 @@ def test_released_weights_beat_ours_and_random_ones_with_each_seed(record):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*start untrained")
 @pytest.mark.skipif(FOLDER is None, reason="no released BERT is installed here")
 def test_a_few_steps_bring_the_released_model_above_the_commonest_answer():
     learn, test = reviews.review_rows(480, 200)
