@@ -61,7 +61,7 @@ def from_claim_to_outcome():
         430,
         "From a claim of the paper to an outcome",
         f"Three stages. First, before the run, a column of five boxes is written down: {listed}. "
-        f"Second, a brace joins them and an arrow leads to one box: the run, two arms with the "
+        f"Second, a brace joins them and an arrow leads to one box: the run, all arms with the "
         f"same seeds. Third, after the run, a row of three boxes is computed, joined by arrows "
         f"from right to left: differences, one for each seed; interval and corrected p of their "
         f"mean; outcome, one of five words. The words are agrees, opposes, same, "
@@ -75,7 +75,7 @@ def from_claim_to_outcome():
         text(drawing, 394, y + 16, words, SMALL, anchor="end")
     brace(drawing, (412, 40), (412, 224), depth=-14)
     arrow(drawing, [(430, 132), (458, 132)], INK)
-    box(drawing, 458, 84, 126, 96, STATE, "run:\ntwo arms,\nsame seeds", 16)
+    box(drawing, 458, 84, 126, 96, STATE, "run:\nall arms,\nsame seeds", 16)
     text(drawing, 16, 268, "after the run: computed", LARGE, anchor="start", weight="bold")
     arrow(drawing, [(521, 180), (521, 294)], INK)
     for i, (x, words) in enumerate(zip((434, 225, 16), after, strict=True)):
