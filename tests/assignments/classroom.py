@@ -31,6 +31,8 @@ HONEST_BUT_MESSY = """
 import os, sys, warnings
 warnings.warn("a warning is no mistake")
 print("hello", file=sys.stderr)
+attention, ffn, score, seeds, report, each = "names that the tests use too".split()
+map = {"of": "the student"}
 for depth in range(3_000):
     os.mkdir("x")
     os.chdir("x")"""

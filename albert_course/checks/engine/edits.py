@@ -6,16 +6,14 @@ They stand in ``mistakes/NN.txt``, one file for each notebook, for a teacher to 
     ignoring the groups
         i * G // L => 0
     swapping the halves: 'attention' is what is shared
-        return list(zip(ffn, attention))
+        zip(attention, ffn, strict=True) => zip(ffn, attention, strict=True)
 
 A line in brackets is the title of an exercise. A line without indentation names a mistake as a
 report will; the lines below it, indented by four blanks, are its edits, and all of them are made.
-``old => new`` replaces ``old`` wherever it stands, whatever the white space. A statement takes the
-place of the last statement of the reference that begins like it, up to its ``=`` or ``(``. A whole
-``def`` or ``class``, its body indented further, takes the place of the reference, and may call it.
+``old => new`` replaces ``old`` wherever it stands, whatever the white space. A whole ``def`` or
+``class``, its body indented further, takes the place of the reference, and may call it.
 """
 
-import ast
 import copy
 import functools
 import inspect
@@ -92,31 +90,14 @@ def edited(source: str, edit: str) -> str:
 
     >>> edited("y = f(\\n    x,\\n)", "f(x) => g(x)")
     'y = g(x)'
-    >>> edited("y = 0\\ny = f(\\n    x,\\n)\\nz = y", "y = x")
-    'y = 0\\ny = x\\nz = y'
     """
-    if " =>" in edit:
-        old, new = edit.split(" =>")
-        # A formatter may break the reference's lines and end a bracket with a comma.
-        words = re.findall(r"\w+|[^\w\s]", old)
-        loose = (
-            rf"(,\s*)?{re.escape(word)}" if word in ")]}" else re.escape(word) for word in words
-        )
-        changed, places = re.subn(r"\s*".join(loose), lambda _: new.strip(), source)
-        if not places:
-            raise ValueError(f"{old!r} is not in the reference")
-        return changed
-    begins = re.match(r"return|[\w.]+\(|.*?=", edit)
-    head = begins[0] if begins else edit
-    statements = [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.stmt)
-        and (ast.get_source_segment(source, node) or "").startswith(head)
-    ]
-    if not statements:
-        raise ValueError(f"no statement of the reference begins with {head!r}")
-    last = max(statements, key=lambda node: node.lineno)
-    lines = source.splitlines()
-    lines[last.lineno - 1 : last.end_lineno] = [" " * last.col_offset + edit]
-    return "\n".join(lines)
+    old, arrow, new = edit.partition(" =>")
+    if not arrow:
+        raise ValueError(f"{edit!r} has no arrow: an edit of the reference is old => new")
+    # A formatter may break the reference's lines and end a bracket with a comma.
+    words = re.findall(r"\w+|[^\w\s]", old)
+    loose = (rf"(,\s*)?{re.escape(word)}" if word in ")]}" else re.escape(word) for word in words)
+    changed, places = re.subn(r"\s*".join(loose), lambda _: new.strip(), source)
+    if not places:
+        raise ValueError(f"{old!r} is not in the reference")
+    return changed
