@@ -39,7 +39,7 @@ def write_report(root: Path) -> Path:
             save(figure, figures / "claims" / f"{key}.png", rows[key]["alt"])
     base = read_json(figures / "results" / "figure1_gpu.json", FileError)
     path = figures / "CLAIMS.md"
-    path.write_text(render("claims.md", rows=rows, base=base), encoding="utf-8")
+    path.write_text(render("claims.md", rows=rows, base=base, judged=len(claims)), encoding="utf-8")
     return path
 
 
