@@ -1,4 +1,4 @@
-"""Drawings of notebook 07: one LAMB step, the learning rate, and the length of a gradient."""
+"""Drawings of notebook 07: the loop, one LAMB step, the rate, and the length of a gradient."""
 
 import math
 
@@ -228,4 +228,36 @@ def gradient_clipping():
     return drawing
 
 
-DRAWINGS = (lamb_step, learning_rate_schedule, gradient_clipping)
+def training_loop():
+    """The four stations of the loop, and beside each what can be wrong without an error."""
+    drawing = canvas(
+        330,
+        "The training loop",
+        "Four boxes on a circle, joined by arrows: a batch leads to the loss, the loss leads to "
+        "the gradient, the gradient leads to a step of the weights, and the step leads back to "
+        "the next batch. Beside each box is a question. Batch: are these the right labels? Loss: "
+        "which baseline is it below? Gradient: does it reach every half of the model? Step: is "
+        "the rate too high for a cold start?",
+    )
+    width, height = 130, 48
+    stations = (
+        (60, 40, STATE, "batch", "are these\nthe right labels?"),
+        (410, 40, STATE, "loss", "which baseline\nis it below?"),
+        (410, 220, GRADIENT, "gradient", "does it reach\nevery half of the model?"),
+        (60, 220, WEIGHT, "step", "is the rate too high\nfor a cold start?"),
+    )
+    for x, y, colour, name, question in stations:
+        dashed = colour == GRADIENT
+        box(drawing, x, y, width, height, colour, name, 16, "bold", dashed=dashed)
+        text(drawing, x + width / 2, y + height + 26, question, SMALL)
+    arrow(drawing, [(190, 64), (410, 64)], STATE)
+    arrow(drawing, [(540, 64), (576, 64), (576, 244), (540, 244)], GRADIENT, dashed=True, curve=20)
+    arrow(drawing, [(410, 244), (190, 244)], GRADIENT, dashed=True)
+    arrow(drawing, [(60, 244), (24, 244), (24, 64), (60, 64)], WEIGHT, curve=20)
+    text(drawing, 300, 46, "through the model", SMALL)
+    text(drawing, 300, 226, "optimizer", SMALL)
+    text(drawing, 300, 154, "800 times", SMALL, weight="bold")
+    return drawing
+
+
+DRAWINGS = (training_loop, lamb_step, learning_rate_schedule, gradient_clipping)
