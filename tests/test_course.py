@@ -8,10 +8,18 @@ import torch
 
 import tasks
 from albert_course import cells
-from albert_course.cells import begin, record, show, story_questions
+from albert_course.cells import (
+    all_story_questions,
+    ask,
+    begin,
+    record,
+    show,
+    story_questions,
+)
 from albert_course.charts import lines
 from albert_course.copies import start
 from albert_edu.text.stories import stories
+from albert_edu.training import finetune
 from tests.support import cells as cells_of
 from tests.support import main
 
@@ -55,6 +63,71 @@ def test_a_question_about_a_story_is_answered_by_the_one_sentence_that_it_names(
         assert len(named) == 1 and word in named[0].split()
         asked_for.add((sentences.index(named[0]), named[0].split().index(word)))
     assert asked_for == {(sentence, place) for sentence in range(4) for place in (0, 3)}
+
+
+def test_all_questions_about_a_context_follow_each_other_and_its_sentences_are_shuffled():
+    world, orders = stories(60, num_scripts=12), set()
+    told = {sentence: place for row in world for place, sentence in enumerate(row["sentences"])}
+    examples = all_story_questions(world, 100, sentences=2)
+    assert len(examples) == 400
+    for row in range(0, 400, 4):
+        same = examples[row : row + 4]
+        assert len({example.context for example in same}) == 1
+        assert len({example.question for example in same}) == 4
+        for example in same:
+            assert example.context.startswith(example.answers[0], example.start)
+        first, second = example.context.removesuffix(".").split(". ")
+        orders.add(told[f"{first}."] < told[f"{second}."])
+    assert orders == {True, False}
+    with pytest.raises(ValueError, match="sentences must be a whole number from 1 to 4, got 5"):
+        all_story_questions(world, 1, sentences=5)
+
+
+def test_the_four_sentences_of_a_question_can_be_shuffled():
+    world = stories(60, num_scripts=12)
+    told = {sentence: place for row in world for place, sentence in enumerate(row["sentences"])}
+    rising = {True: [], False: []}
+    for shuffled, seen in rising.items():
+        for example in story_questions(world, 200, shuffled=shuffled):
+            sentences = example.context.removesuffix(".").split(". ")
+            places = [told[f"{sentence}."] for sentence in sentences]
+            assert example.context.startswith(example.answers[0], example.start)
+            seen.append(places == sorted(places))
+    assert all(rising[False]) and sum(rising[True]) < 40
+
+
+class Echo:
+    """Stands for a model: what it was asked is what matters."""
+
+
+@pytest.mark.parametrize(
+    ("question", "plain"),
+    [
+        ("Who repaired the lens?", "repaired the lens"),
+        ("What Kate bought", "kate bought"),
+        ("kate bought what?", "kate bought"),
+        ("repaired the lens", "repaired the lens"),
+    ],
+)
+def test_a_question_is_put_to_the_model_without_who_and_what(question, plain, monkeypatch):
+    asked = []
+    monkeypatch.setattr(finetune, "answer", lambda *given: asked.append(given[2]) or "anna")
+    assert ask(Echo(), None, question, "Anna repaired the lens. Kate bought a box.") == "anna"
+    assert asked == [plain]
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("What did Kate buy?", "does not say 'did'"),
+        ("who?", "a word is missing"),
+        ("", "a word is missing"),
+        ("Who cleaned the lens?", "does not say 'cleaned'"),
+    ],
+)
+def test_a_question_in_other_words_than_the_story_is_refused_in_a_sentence(question, reason):
+    said = ask(Echo(), None, question, "Anna repaired the lens. Kate bought a box.")
+    assert reason in said and "who repaired the lens" in said
 
 
 @pytest.fixture

@@ -69,14 +69,16 @@ def finetune(
     settings: TrainSettings,
     batch_size: int = 32,
     describe: str | None = None,
+    in_order: bool = False,
 ) -> None:
     """Train the model in place, on the device it is on.
 
     It is the loop of ``pretrain`` on one process, in float32 and whole batches. Step t sees rows
     and dropout that depend on (seed, t) only; the encoder's dropout is that of its config.
     ``checkpoint_every`` and ``gradient_checkpointing`` have no effect. ``describe`` is the title of
-    a progress bar. Raises NonFiniteLoss, InputError for another precision, for ``accumulate`` and
-    for ``compile``, and RunError under torchrun with several workers.
+    a progress bar. With ``in_order`` a batch is the next ``batch_size`` rows, so that neighbours
+    are seen together (notebook 11). Raises NonFiniteLoss, InputError for another precision, for
+    ``accumulate`` and for ``compile``, and RunError under torchrun with several workers.
     """
     check_whole("batch_size", batch_size, 1, 1_000_000)
     check_one_of("precision", settings.precision, ["float32"])
@@ -96,7 +98,10 @@ def finetune(
         for step in range(settings.steps):
             torch.manual_seed(settings.seed * 1_000_003 + step)
             set_learning_rate(optimizer, step, settings)
-            chosen = batch_rows(len(rows), batch_size, settings.seed, step)
+            if in_order:
+                chosen = (torch.arange(batch_size) + step * batch_size) % len(rows)
+            else:
+                chosen = batch_rows(len(rows), batch_size, settings.seed, step)
             loss = model.loss(rows.rows(chosen).to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
