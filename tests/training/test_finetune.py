@@ -81,17 +81,6 @@ def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
     assert rows[:10].tolist() != rows[10:].tolist()
 
 
-def test_rows_in_order_are_seen_as_they_come_and_begin_again_at_the_end(model, topics, monkeypatch):
-    seen = []
-    rows = TaskData.rows
-    monkeypatch.setattr(
-        TaskData, "rows", lambda data, at: seen.append(at.tolist()) or rows(data, at)
-    )
-    few = rows(topics[0], slice(5))
-    finetune(model, few, TrainSettings(steps=3), batch_size=2, in_order=True)
-    assert seen == [[0, 1], [2, 3], [4, 0]]
-
-
 def test_no_step_sees_a_gradient_longer_than_1(model, topics):
     model.head.weight.data *= 1000
     norms = []
