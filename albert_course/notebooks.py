@@ -14,6 +14,7 @@ from albert_edu.errors import InputError
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 MINUTES = re.compile(r"about (\d+) minutes to read and about (\d+) to do")
 EXERCISE_MINUTES = re.compile(r"· (?:(\d+)-)?(\d+) minutes$", re.MULTILINE)
+ANSWER = re.compile(r"^\s*reveal\(", re.MULTILINE)  # a cell that answers a guess
 FOLDED = re.compile(r"!\[[^\]]*\]\([^)]*\)|<details>.*?</details>", re.DOTALL)
 
 
@@ -107,7 +108,8 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Keep what a reader sees and nbval compares, and return the notebook.
 
     Timings and ids, which change at every run, are dropped. Neighbouring parts of one stream are
-    joined, because the places where it is cut depend on timing.
+    joined, because the places where it is cut depend on timing. The output of a cell that answers a
+    guess is folded until the reader runs it.
     """
     from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
@@ -117,6 +119,8 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.id = f"cell-{index:03d}"
         kept = ("tags", "nbgrader", "jupyter")
         cell.metadata = {key: value for key, value in cell.metadata.items() if key in kept}
+        if cell.cell_type == "code" and ANSWER.search(cell.source):
+            cell.metadata["jupyter"] = {"outputs_hidden": True}
         for output in cell.get("outputs", []):
             if "metadata" in output:  # nothing but the description of an image
                 described = output.metadata.get("image/png", {}).get("alt")

@@ -127,6 +127,8 @@ def with_words_of_myst(notebook: dict, path: Path) -> dict:
     for cell in notebook["cells"]:
         if cell["metadata"].get("jupyter", {}).get("source_hidden"):
             cell["metadata"].setdefault("tags", []).append("hide-input")
+        if cell["metadata"].get("jupyter", {}).get("outputs_hidden"):
+            cell["metadata"].setdefault("tags", []).append("hide-output")
         for output in cell.get("outputs", []):
             described = output.get("metadata", {}).get("image/png", {}).get("alt")
             if described:

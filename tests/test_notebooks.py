@@ -41,6 +41,12 @@ def test_a_cell_whose_output_is_not_compared_is_followed_or_ended_by_an_assertio
             assert "assert" in cell.source or (after and "assert" in after.source), cell.source
 
 
+def test_the_answer_to_a_guess_is_folded_until_the_reader_runs_it(path):
+    for cell in cells(path, "code"):
+        answers = any(line.strip().startswith("reveal(") for line in cell.source.splitlines())
+        assert cell.metadata.get("jupyter", {}).get("outputs_hidden", False) == answers
+
+
 def test_the_file_is_run_in_order_and_normalised_and_small(path):
     notebook = nbformat.read(path, as_version=4)
     counts = [cell.execution_count for cell in cells(path, "code")]
