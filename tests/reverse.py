@@ -8,7 +8,8 @@ cells count whose outputs differ from machine to machine, and pictures, too. Thr
 
 - ``once``: it cannot be repeated, and says so in a comment;
 - ``long``: it takes seconds. That no later cell overwrites a name which it uses is read by tests/test_notebooks.py;
-- ``varies``: it prints times or draws at random, so it must not fail, but may print something else.
+- ``varies``: it prints times, draws at random, or measures a model that a cell below trains further, so it must not fail, but
+  may print something else.
 """
 
 import copy
