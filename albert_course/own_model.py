@@ -24,8 +24,11 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings
 
-STEPS = 500  # of notebook 00
+# How notebook 00 trains, where the reader sees it; a test compares the two.
+VOCABULARY = 190
 LENGTH = 64  # tokens of a row
+STEPS = 500
+RATE = 2e-3
 
 
 class OwnModel(NamedTuple):
@@ -74,14 +77,14 @@ def _trained(stories) -> tuple[AlbertForPretraining, AlbertTokenizer]:
     """Train a model on the stories as notebook 00 does, keep it and return it."""
     print("No model of yours is kept here, so one is trained now, as in notebook 00.", flush=True)
     lines = [sentence for story in stories["sentences"] for sentence in story]
-    tokenizer = AlbertTokenizer.train(lines + spelling_lesson(), vocab_size=190)
+    tokenizer = AlbertTokenizer.train(lines + spelling_lesson(), vocab_size=VOCABULARY)
     text = TokenizedCorpus.encode(stories, tokenizer)
     stream = PretrainingStream(text, tokenizer, "sop", batch_size=32, sequence_length=LENGTH)
     sizes = {"vocab_size": len(tokenizer), "max_positions": LENGTH}
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
         model = AlbertForPretraining(AlbertConfig.named("albert-tiny", **sizes))
-    settings = TrainSettings(STEPS, learning_rate=2e-3, warmup_steps=STEPS // 10)
+    settings = TrainSettings(STEPS, learning_rate=RATE, warmup_steps=STEPS // 10)
     pretrain(model, stream, settings, describe=None)
     model.eval()
     keep_model(model, tokenizer)

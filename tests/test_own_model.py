@@ -1,12 +1,26 @@
 """The reader's own model: what notebook 00 keeps comes back, and one is made where there is none."""
 
+import re
+from pathlib import Path
+
+import nbformat
 import pytest
 import torch
 
 from albert_course import own_model
-from albert_course.own_model import keep_model, model_place, my_model
+from albert_course.own_model import (
+    LENGTH,
+    RATE,
+    STEPS,
+    VOCABULARY,
+    keep_model,
+    model_place,
+    my_model,
+)
 from albert_edu.analysis.health import masked_loss
 from tests.support import randomised, same_bits, tiny
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +67,15 @@ def test_a_folder_that_cannot_be_read_is_said_and_replaced(capsys):
     with pytest.warns(UserWarning, match="cannot be read"):
         mine = my_model()
     assert same_bits(my_model().model, mine.model)
+
+
+def test_the_recipe_is_that_of_notebook_00():
+    notebook = nbformat.read(ROOT / "notebooks/00_start_here.ipynb", as_version=4)
+    source = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    (settings,) = re.findall(
+        r"TrainSettings\((\d+), learning_rate=([\d.e-]+), warmup_steps=(\d+)", source
+    )
+    assert [float(each) for each in settings] == [STEPS, RATE, STEPS // 10]
+    assert re.findall(r"vocab_size=(\d+)", source) == [str(VOCABULARY)]
+    assert re.findall(r"max_positions=(\d+)", source) == [str(LENGTH)]
+    assert 'AlbertConfig.named("albert-tiny"' in source
