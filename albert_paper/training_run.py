@@ -92,6 +92,7 @@ class Run:
     warmup: float = 0.1  # share of a stage's steps
     mask_rate: float = MASK_RATE
     max_ngram: int = MAX_NGRAM
+    weight_decay: float = 0.01  # not on biases and norms
     vocabulary: str = ""  # the corpus whose tokenizer is used; the run's own when empty
     vocab_size: int = 0  # the default of its corpus when 0
     seed: int = 0
@@ -228,6 +229,7 @@ class Run:
             stage.learning_rate,
             warmup_steps=int(self.warmup * stage.steps),
             optimizer="adamw" if self.optimizer == "adamw" else "lamb",
+            weight_decay=self.weight_decay,
             checkpoint_every=500,
             log_every=tenth,
             evaluate_every=self.watch_every or tenth,
