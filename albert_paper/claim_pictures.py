@@ -14,6 +14,7 @@ LABELS = {  # what a column ends in: what it is, the unit of a value, and of a d
     "mean_angle": ("mean angle (degrees)", "°", "°"),
     "later_angle": ("angle (degrees)", "°", "°"),
     "roughness": ("mean bend (degrees)", "°", "°"),
+    "never_learnt": ("starts that never learnt", "%", " points"),
     "gap": ("held-out minus training loss", "", ""),
     "masked_token_loss": ("held-out MLM loss (nats)", "", ""),
     "": ("", "", ""),

@@ -129,18 +129,21 @@ def holm(p: pd.Series) -> pd.Series:
     return (p * np.arange(len(p), 0, -1)).clip(upper=1).cummax()
 
 
-def judge(claims: dict[str, dict]) -> dict[str, dict]:
+def judge(claims: dict[str, dict], family: Sequence[str] = ()) -> dict[str, dict]:
     """Return each claim with its word, its corrected p, and what its comparisons find.
 
-    The correction is for all ``claims``: they are one page.
+    The correction is for all ``claims`` and for the rest of ``family``, the names of claims that
+    have no runs yet. These count with p = 1, so a corrected p can only fall when they have run.
     """
     found = {}
     for key, claim in claims.items():
         how = {name: claim[name] for name in ("test", "keep_stuck") if name in claim}
         runs, least = claim["runs"], claim["least"]
         found[key] = [compare(text, runs, least, **how) for text in claim["criterion"]]
-    worst = {key: max(part["p"] for part in parts) for key, parts in found.items()}
-    corrected, judged = holm(pd.Series(worst)), {}
+    worst = dict.fromkeys(family, 1.0)
+    worst |= {key: max(part["p"] for part in parts) for key, parts in found.items()}
+    corrected = holm(pd.Series(worst))
+    judged = {}
     for key, claim in claims.items():
         parts, p = found[key], corrected[key]
         words = {word(*pair, p) for pair in zip(claim["criterion"], parts, strict=True)}

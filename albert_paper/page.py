@@ -1,4 +1,8 @@
-"""From the plan and the records to ``figures/CLAIMS.md``, its pictures, and outcomes.json."""
+"""From the plans and the records to ``figures/CLAIMS.md``, its pictures, and outcomes.json.
+
+While the plan of 28 November 2026 is run, ``figures/ASKED_AGAIN.md`` has its rows as they come.
+When it has all of them, it takes the place of the page.
+"""
 
 import re
 from pathlib import Path
@@ -10,7 +14,7 @@ from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.claim_pictures import label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
 from albert_paper.outcomes import PARTS, compare, judge
-from albert_paper.plan import PLAN
+from albert_paper.plan import NEW_PLAN, PAGE, PLAN, number_of_runs
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
 from albert_paper.templates import render
@@ -28,10 +32,12 @@ def write_report(root: Path) -> Path:
     if not (figures / "results").is_dir():
         raise InputError(f"{figures / 'results'} is missing: go to the course's folder first")
     runs = read_runs(figures / "results")
-    claims = judge(finished_claims(runs))
-    kept = ("says", "quote", "source", "criterion", "control", "least", "word", "p_holm", "parts")
-    found = {key: {k: claim[k] for k in kept if k in claim} for key, claim in claims.items()}
-    write_json(figures / "outcomes.json", found)
+    claims = judge(finished_claims(runs, PLAN))
+    write_json(figures / "outcomes.json", recorded(claims))
+    again = asked_again(runs, claims)
+    write_json(figures / "asked_again.json", recorded(again["claims"]))
+    page = render("asked_again.md", **again)
+    (figures / "ASKED_AGAIN.md").write_text(page, encoding="utf-8")
     rows = counted_rows()
     for key, claim in claims.items():
         if "paper" in claim:
@@ -43,26 +49,80 @@ def write_report(root: Path) -> Path:
     return path
 
 
+def recorded(claims: dict[str, dict]) -> dict[str, dict]:
+    """Return what a file of outcomes keeps of judged claims."""
+    kept = ("says", "quote", "source", "criterion", "control", "least", "word", "p_holm", "parts")
+    return {key: {k: claim[k] for k in kept if k in claim} for key, claim in claims.items()}
+
+
+def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict:
+    """Return what the page of the plan of 28 November 2026 shows.
+
+    These are its ``claims`` as far as they have runs, judged; its ``rows``, also those without
+    runs; and of each judged claim, what its comparisons found (``findings``). ``before`` are the
+    claims of the older plan.
+    """
+    finished = finished_claims(runs, NEW_PLAN)
+    claims = judge({key: finished[key] for key in PAGE if key in finished}, PAGE)
+    rows = {}
+    findings = {}
+    for key in PAGE:
+        name, claim_name = key.split(".")
+        claim = NEW_PLAN[name]["claims"][claim_name]
+        rows[key] = {
+            "says": claim["says"],
+            "ours": "",
+            "word": claims[key]["word"] if key in claims else "not run yet",
+            "before": before[claim["before"]]["word"] if claim.get("before") in before else "",
+        }
+        if key in claims:
+            findings[key] = comparisons(claims[key])
+            rows[key]["ours"] = "; ".join(each["found"] for each in findings[key]["criterion"])
+    return {"claims": claims, "rows": rows, "findings": findings}
+
+
+def comparisons(claim: dict) -> dict[str, list[dict]]:
+    """Return what each comparison of a claim found, as words: criterion, control and also.
+
+    A test other than t says nothing about the size of a difference, but mean and interval do.
+    """
+    how = {name: claim[name] for name in ("test", "keep_stuck") if name in claim}
+    found: dict[str, list[dict]] = {}
+    for kind in ("criterion", "control", "also"):
+        found[kind] = []
+        for text in claim.get(kind, ()):
+            part = compare(text, claim["runs"], claim["least"], **how)
+            column, low, *_ = PARTS.fullmatch(text).groups()
+            words = f"{shown(part, column, low != '0')} (n = {part['n']})"
+            arms = {}
+            for row in part["stuck"]:  # the rows that the comparison names
+                alone = compare(f"{column}: 0 < {row}", claim["runs"], 0.0, **how)
+                arms[row] = shown(alone, column, difference=False)
+            found[kind].append({"text": text, "found": words, "arms": arms, "stuck": part["stuck"]})
+    return found
+
+
 def read_runs(results: Path) -> dict[str, list[dict]]:
     """Return the runs of every record. FileError for a record of the plan that lacks them."""
     runs = {}
     for path in sorted(results.glob("*.json")):
         record = read_json(path, FileError)
-        if path.stem in PLAN and "runs" not in record:
+        if path.stem in PLAN | NEW_PLAN and "runs" not in record:
             raise FileError(f"{path} lacks the runs of an experiment: restore it, or run it again.")
         runs[path.stem] = record.get("runs", [])
     return runs
 
 
-def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
+def finished_claims(runs: dict[str, list[dict]], plan: dict[str, dict]) -> dict[str, dict]:
     """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM."""
-    return {
-        f"{name}.{key}": {"source": plan["source"], "setting": plan["setting"], "runs": runs[name]}
-        | claim
-        for name, plan in PLAN.items()
-        if len(runs.get(name, ())) == len(plan["rows"]) * len(plan["seeds"])
-        for key, claim in plan["claims"].items()
-    }
+    finished = {}
+    for name, section in plan.items():
+        done = runs.get(name, [])
+        if len(done) == number_of_runs(section):
+            common = {"source": section["source"], "setting": section["setting"], "runs": done}
+            for key, claim in section["claims"].items():
+                finished[f"{name}.{key}"] = common | claim
+    return finished
 
 
 def printed(reference: list) -> float:
@@ -113,5 +173,6 @@ def shown(found: dict, column: str, difference: bool) -> str:
     if column.endswith("seconds"):
         return f"{found['mean']:.0f}"
     unit = label(column)[1 + difference]
-    scale, digits = 100 if column.endswith("accuracy") else 1, 1 if unit else 2
+    scale = 100 if unit in ("%", " points") else 1
+    digits = 1 if unit else 2
     return f"{found['mean'] * scale:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"

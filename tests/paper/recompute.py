@@ -1,7 +1,8 @@
-"""Every word of figures/CLAIMS.md, computed again from records and plan alone, without the library.
+"""Every word and number of the two pages of claims, computed again from records and plans alone, without the library.
 
 Run it from the root of the repository: ``python tests/paper/recompute.py``. The rules are those at the top of
-``albert_paper/data/experiments.toml``. The distribution of t is summed as a finite series, not taken from SciPy.
+``albert_paper/data/experiments.toml`` and ``plan.toml``. The distribution of t is summed as a finite series, not taken from
+SciPy, and the ranks' distribution is counted sign by sign.
 """
 
 import json
@@ -41,7 +42,8 @@ def read(criterion: str) -> tuple[str, list[tuple[int, str]], float]:
         added = side.replace(" - ", "\n-").replace(" + ", "\n+").split("\n")
         return [(-sign if part[0] == "-" else sign, part.lstrip("+-")) for part in added]
 
-    return column, terms(high, 1) + terms(low, -1), float(within or 0)
+    positive, negative = (low, high) if within else (high, low)
+    return column, terms(positive, 1) + terms(negative, -1), float(within or 0)
 
 
 def look_up(run: dict, column: str) -> float:
@@ -50,8 +52,13 @@ def look_up(run: dict, column: str) -> float:
     return run
 
 
-def measure(criterion: str, runs: list[dict]) -> dict:
-    """The sum of a criterion's terms over seeds without a stuck run: mean, standard error, degrees of freedom."""
+def is_stuck(run: dict) -> bool:
+    """Not below the copy baseline, or, where its health was recorded, a half of it is dead."""
+    return run[LOSS] >= run["copy_baseline"] or run.get("health", {}).get("alive") is False
+
+
+def measure(criterion: str, runs: list[dict], test: str = "t", keep_stuck: bool = False) -> dict:
+    """The sum of a criterion's terms over seeds without a stuck run: the values, and what t needs of them."""
     column, terms, within = read(criterion)
     rows: dict[str, dict[int, dict]] = {}
     for run in runs:
@@ -60,12 +67,14 @@ def measure(criterion: str, runs: list[dict]) -> dict:
     kept, stuck = [], [0] * len(named)
     seeds = sorted(set.intersection(*map(set, named)))
     for seed in seeds:
-        bad = [of[seed][LOSS] >= of[seed]["copy_baseline"] for of in named]
+        bad = [is_stuck(of[seed]) and not keep_stuck for of in named]
         stuck = [count + one for count, one in zip(stuck, bad, strict=True)]
         if not any(bad):
             here = {name: look_up(rows[name][seed], column) for _, name in terms if name in rows}
             kept.append(sum(sign * float(here.get(name, name)) for sign, name in terms))
     return {
+        "kept": kept,
+        "test": test,
         "mean": float(np.mean(kept)),
         "error": float(np.std(kept, ddof=1)) / math.sqrt(len(kept)),
         "freedom": len(kept) - 1,
@@ -74,12 +83,47 @@ def measure(criterion: str, runs: list[dict]) -> dict:
     }
 
 
+def half_interval(found: dict) -> float:
+    """Half of the 95% interval from t, whose quantile is found by halving."""
+    low, high = 0.0, 1000.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle, found["freedom"]) > 0.025 else (low, middle)
+    return high * found["error"]
+
+
+def by_signs(values: list[float]) -> float:
+    """P that of so many fair coins at least as many fall on heads as values are positive."""
+    n = sum(value != 0 for value in values)
+    positive = sum(value > 0 for value in values)
+    return sum(math.comb(n, k) for k in range(positive, n + 1)) / 2**n
+
+
+def by_ranks(values: list[float]) -> float:
+    """P that fair signs give a sum of positive ranks as large as this one; ties share their ranks' mean."""
+    sizes = sorted(abs(value) for value in values if value)
+    rank = {size: sizes.index(size) + 1 + (sizes.count(size) - 1) / 2 for size in set(sizes)}
+    ways = {0.0: 1}  # sum of positive ranks -> number of ways
+    for size in sizes:
+        more = dict(ways)
+        for total, number in ways.items():
+            more[total + rank[size]] = more.get(total + rank[size], 0) + number
+        ways = more
+    reached = sum(rank[abs(value)] for value in values if value > 0)
+    return sum(number for total, number in ways.items() if total >= reached) / 2 ** len(sizes)
+
+
 def chance(found: dict, bound: float, side: int) -> float:
-    """One-sided p value against a mean that is not on ``side`` of a bound."""
-    return above(side * (found["mean"] - bound) / found["error"], found["freedom"])
+    """One-sided p value against a centre that is not on ``side`` of a bound."""
+    if found["test"] == "t":
+        return above(side * (found["mean"] - bound) / found["error"], found["freedom"])
+    moved = [side * (value - bound) for value in found["kept"]]
+    return by_signs(moved) if found["test"] == "sign" else by_ranks(moved)
 
 
 def near(found: dict, m: float) -> float:
+    if found["test"] == "sign" and not found["within"]:
+        return 1.0  # the sign test has no `same`
     return max(chance(found, -m, 1), chance(found, m, -1))
 
 
@@ -108,22 +152,35 @@ def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
     return words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
 
 
-def outcomes(root: Path) -> dict[str, str]:
-    """The word of every claim whose experiment has all its runs, and of the two that are counted."""
-    plan = tomllib.loads((root / "albert_paper/data/experiments.toml").read_text(encoding="utf-8"))
-    measured, p = {}, {}
-    for name, section in plan.items():
+def outcomes(root: Path, plan: str = "experiments.toml") -> dict[str, dict]:
+    """The word of every claim of a plan whose experiment has all its runs; its p, and a mean, half interval and n for each
+    of its comparisons. Rows of the page that have no runs yet count with p = 1.
+    """
+    sections = tomllib.loads((root / "albert_paper/data" / plan).read_text(encoding="utf-8"))
+    page = sections.pop("page", {}).get("rows", [])
+    measured: dict[str, tuple] = {}
+    p = dict.fromkeys(page, 1.0)
+    for name, section in sections.items():
         path = root / "figures/results" / f"{name}.json"
         runs = json.loads(path.read_text())["runs"] if path.exists() else []
-        if len(runs) == len(section["rows"]) * len(section["seeds"]):
-            for key, claim in section.get("claims", {}).items():
-                found = [measure(criterion, runs) for criterion in claim["criterion"]]
-                measured[f"{name}.{key}"] = (claim, found, runs)
-                p[f"{name}.{key}"] = max(map(p_value, found))
-    said, so_far = counted(root), 0.0
-    for rank, key in enumerate(sorted(p, key=p.get)):
+        seeds = len(section["seeds"]) if "seeds" in section else section["n"]
+        if len(runs) != sum(min(row.get("n", seeds), seeds) for row in section["rows"].values()):
+            continue
+        for key, claim in section.get("claims", {}).items():
+            if page and f"{name}.{key}" not in page:
+                continue
+            how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
+            found = [measure(criterion, runs, **how) for criterion in claim["criterion"]]
+            measured[f"{name}.{key}"] = (claim, found, runs)
+            p[f"{name}.{key}"] = max(map(p_value, found))
+    said, so_far = {}, 0.0
+    for rank, key in enumerate(sorted(p, key=p.__getitem__)):
         so_far = max(so_far, min(1.0, p[key] * (len(p) - rank)))
-        said[key] = word(*measured[key], so_far)
+        if key in measured:
+            parts = [
+                (part["mean"], half_interval(part), len(part["kept"])) for part in measured[key][1]
+            ]
+            said[key] = {"word": word(*measured[key], so_far), "p": so_far, "parts": parts}
     return said
 
 
@@ -153,5 +210,10 @@ def counted(root: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    for key, said in outcomes(Path(*sys.argv[1:])).items():
+    place = Path(*sys.argv[1:])
+    for key, said in counted(place).items():
         print(f"{key:36} {said}")
+    for plan in ("experiments.toml", "plan.toml"):
+        for key, found in outcomes(place, plan).items():
+            mean, half, n = found["parts"][0]
+            print(f"{key:36} {found['word']:10} {mean:8.4f} +- {half:.4f} (n = {n})")
