@@ -9,7 +9,7 @@ from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.claim_pictures import label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
-from albert_paper.outcomes import PARTS, compare, judge
+from albert_paper.outcomes import compare, judge, parse
 from albert_paper.plan import PLAN
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
@@ -56,13 +56,14 @@ def read_runs(results: Path) -> dict[str, list[dict]]:
 
 def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
     """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM."""
-    return {
-        f"{name}.{key}": {"source": plan["source"], "setting": plan["setting"], "runs": runs[name]}
-        | claim
-        for name, plan in PLAN.items()
-        if len(runs.get(name, ())) == len(plan["rows"]) * len(plan["seeds"])
-        for key, claim in plan["claims"].items()
-    }
+    finished = {}
+    for name, section in PLAN.items():
+        done = runs.get(name, [])
+        if len(done) == len(section["rows"]) * len(section["seeds"]):
+            common = {"source": section["source"], "setting": section["setting"], "runs": done}
+            for key, claim in section["claims"].items():
+                finished[f"{name}.{key}"] = common | claim
+    return finished
 
 
 def printed(reference: list) -> float:
@@ -75,9 +76,10 @@ def printed(reference: list) -> float:
 
 def row_of(claim: dict, runs: dict, claims: dict) -> tuple[dict, Figure]:
     """Return a claim with the words of its row and its section, and its picture."""
-    column, low, high, _ = PARTS.fullmatch(claim["criterion"][0]).groups()
+    column, low, high, _ = parse(claim["criterion"][0])
     ours = claim.get("ours", f"{{{low} < {high}: {column}}}")
-    first, n = claim["parts"][0], f" (n = {claim['parts'][0]['n']})"
+    first = claim["parts"][0]
+    n = f" (n = {first['n']})"
     kept = [run for run in claim["runs"] if run["seed"] in first["seeds"]]
     draw = layers_picture if claim.get("picture") == "layers" else seeds_picture
     figure, alt = draw(claim, kept)
@@ -96,12 +98,14 @@ def filled(text: str, own: list[dict], runs: dict, claims: dict, n: str = "") ->
     """
 
     def number(match: re.Match) -> str:
+        """Return the number that a reference asks for, and behind it its n."""
         nonlocal n
         record, sides, column = match.groups()
         difference = " < " in sides
-        criterion = f"{column}: {sides if difference else f'0 < {sides}'}"
+        criterion = f"{column}: {sides}" if difference else f"{column}: 0 < {sides}"
         found = compare(criterion, runs[record] if record else own, 0.0)
-        behind, n = f" (n = {found['n']})" if record else n, ""
+        behind = f" (n = {found['n']})" if record else n
+        n = ""
         return shown(found, column, difference or " - " in sides) + behind
 
     text = REFERENCE.sub(number, text)
@@ -113,5 +117,6 @@ def shown(found: dict, column: str, difference: bool) -> str:
     if column.endswith("seconds"):
         return f"{found['mean']:.0f}"
     unit = label(column)[1 + difference]
-    scale, digits = 100 if column.endswith("accuracy") else 1, 1 if unit else 2
+    scale = 100 if column.endswith("accuracy") else 1
+    digits = 1 if unit else 2
     return f"{found['mean'] * scale:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"
