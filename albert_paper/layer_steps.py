@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.batch import Inputs
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.prepare import PreparedText
 from albert_paper.text_scores import BATCH, scores
@@ -28,12 +29,13 @@ def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     application 1,000, on fewer rows.
     """
     L = model.config.num_layers
-    rows = run.stream(text, held_out=True, batch_size=BATCH).batch(0).unmasked()
+    rows: Inputs = run.stream(text, held_out=True, batch_size=BATCH).batch(0).unmasked()
     shared = model.config.share == "all" and model.config.num_groups == 1
     torch.manual_seed(run.seed)
     untrained_model = AlbertForPretraining(model.config)
-    untrained = layer_similarity(untrained_model, *rows, 0).as_lists()
-    trained = layer_similarity(model, *rows, 2 * L if shared else 0).as_lists()
+    untrained = layer_similarity(untrained_model, *rows).as_lists()
+    beyond = 2 * L if shared else 0
+    trained = layer_similarity(model, *rows, beyond=beyond).as_lists()
 
     summary = step_sizes(trained, L)
     added = {}
@@ -48,7 +50,7 @@ def layer_steps(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     }
     if shared:
         found["later_angle"] = trained["angle_degrees"][-1]
-        far = layer_similarity(model, *rows.first(FAR_ROWS), FAR - L).as_lists()
+        far = layer_similarity(model, *rows.first(FAR_ROWS), beyond=FAR - L).as_lists()
         places = [place for place in LOOKED_AT if L <= place <= FAR]
         found["angle_at"] = {str(place): far["angle_degrees"][place - 1] for place in places}
     return {**scores(model, text, run), **found}

@@ -51,21 +51,19 @@ def compare(
     column, low, high, within = parse(text)
     values = table(runs, column)
     near = within is not None
-    if near:
-        least = within
-        every = (side(low, values) - side(high, values)).dropna()
-    else:
-        every = (side(high, values) - side(low, values)).dropna()
+    margin = within or least
+    difference = side(high, values) - side(low, values)
+    every = (-difference if near else difference).dropna()
     if len(every) < 2:
         raise InputError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
     bad = stuck(runs).loc[every.index, rows] & (not keep_stuck)
     kept = every[~bad.any(axis=1)]
     different = min(1.0, 2 * min(chance(kept, test), chance(-kept, test)))
-    equal = max(chance(least - kept, test), chance(kept + least, test))
+    equal = max(chance(margin - kept, test), chance(kept + margin, test))
     if test == "sign" and not near:
         equal = 1.0  # seeds that tie say nothing about how large a difference is
-    in_favour = kept.abs().le(least) if near else kept.gt(0)
+    in_favour = kept.abs().le(margin) if near else kept.gt(0)
     return {
         "mean": kept.mean(),  # high - low; with +-, the measured side minus the number
         "half": half_interval(kept),  # of the 95% interval
@@ -74,7 +72,7 @@ def compare(
         "p": equal if near else different,
         "p_equal": equal,  # two one-sided tests, that the difference is ``least`` or larger
         # with +-, that the value is inside
-        "p_outside": min(chance(kept - least, test), chance(-least - kept, test)),
+        "p_outside": min(chance(kept - margin, test), chance(-margin - kept, test)),
         "in_favour": int(in_favour.sum()),  # seeds
         "seeds": kept.index.to_list(),
         "left_out": len(every) - len(kept),  # seeds with a stuck run
