@@ -1,7 +1,8 @@
 """The measures that a plan names: what is measured on a trained run, and where each is written.
 
-Each takes (model, text, run) and returns plain numbers; ``sweep`` rounds and keeps them. The first
-six are of a whole run (``measure``), the last three are looked at while a run trains (``watch``).
+Each takes (model, text, run) and returns plain numbers; ``sweep`` rounds and keeps them. A section
+names one of them as its ``measure``. ``held_out_scores``, ``living_parts`` and ``third_domain`` are
+quick enough to be looked at while a run trains (``watch``).
 """
 
 from albert_paper.few_labels import few_labels

@@ -1,4 +1,7 @@
-"""Where a recorded number comes from: command, commit, device, date, seconds."""
+"""Where a recorded number comes from: command, commit, device, date, seconds.
+
+Every record of ``figures/results`` has it, and is written whole.
+"""
 
 import json
 import os

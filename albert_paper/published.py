@@ -1,6 +1,7 @@
 """What the paper printed: its tables by number and row, its training recipe, its parameter counts.
 
-Nothing else in the course types a published number. Parameters are in millions, as printed.
+Nothing else in the course types a published number. Parameters are in millions, as printed. Read in
+notebook 12.
 
 >>> TABLES["3"]["all", 128]["MNLI"]
 81.6

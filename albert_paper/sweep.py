@@ -1,6 +1,8 @@
 """Many small training runs, each done once, since a run's settings name its result.
 
-A result that exists is not made again, and an interrupted run goes on from its checkpoints.
+Runs and a measure go in, their results come out, each also as a file of the folder. A result that
+exists is not made again, and an interrupted run goes on from its checkpoints. Notebook 09 reads
+such results.
 """
 
 import dataclasses

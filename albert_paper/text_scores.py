@@ -1,7 +1,7 @@
 """How good a trained run is on text: its losses, what it is compared with, and its health.
 
 A model, its text and its run go in; MLM losses, accuracies and baselines come out as plain numbers.
-Every other measure adds to ``scores``. Explained in notebooks 05 (baselines) and 07 (health).
+Other measures add to ``scores``. Explained in notebooks 05 (baselines) and 07 (health).
 """
 
 from pydoc_data.topics import topics

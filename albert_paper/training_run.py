@@ -1,4 +1,8 @@
-"""One training run and everything it depends on: stages, text, optimizer, what is watched."""
+"""One training run and everything it depends on: stages, text, optimizer, what is watched.
+
+A ``Run`` is a row of the plan with a seed; ``train`` makes a model of it. How one model is trained
+is explained in notebook 07.
+"""
 
 import dataclasses
 import hashlib
