@@ -6,6 +6,7 @@ their ends. The style is that of ``plots``.
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,8 +18,16 @@ from albert_edu.analysis.plots import SEPARATE, SHARED, THIRD, style
 COLOURS = (SHARED, SEPARATE, THIRD, "#009e73")
 LINES, MARKERS = ("-", "--", "-.", ":"), ("o", "s", "^", "D")
 HATCHES = ("", "///", "...", "xx")
-BASELINE = {"color": "#666666", "linewidth": 1, "linestyle": ":"}
+BASELINE = "#666666"
 LABEL_HEIGHT = 0.075  # of the axes' height
+
+
+class End(NamedTuple):
+    """The right end of a line, where its name is written."""
+
+    name: str
+    y: float
+    colour: Any
 
 
 def lines(
@@ -38,13 +47,15 @@ def lines(
     style()
     figure, axis = plt.subplots(figsize=(6.8, 3.6))
     axis.set_prop_cycle(color=COLOURS, linestyle=LINES, marker=MARKERS)
-    ends = []
+    ends: list[End] = []
     for name, xs, ys in series:
-        (curve,) = axis.plot(xs, ys, **({} if len(xs) <= 30 else {"marker": ""}))
-        ends.append((name, ys[-1], curve.get_color()))
+        (curve,) = axis.plot(xs, ys)
+        if len(xs) > 30:
+            curve.set_marker("")
+        ends.append(End(name, ys[-1], curve.get_color()))
     for name, value in baselines.items():
-        axis.axhline(value, **BASELINE)
-        ends.append((name, value, BASELINE["color"]))
+        axis.axhline(value, color=BASELINE, linewidth=1, linestyle=":")
+        ends.append(End(name, value, BASELINE))
     axis.set(xlabel=xlabel, ylabel=ylabel, title=title, **axes)
     axis.xaxis.set_minor_formatter(NullFormatter())  # Within a decade labels would collide.
     _label_ends(axis, ends)
@@ -65,8 +76,15 @@ def bars(
     width, places, listing = 0.8 / len(series), np.arange(len(groups)), []
     for number, (name, values) in enumerate(series.items()):
         at = places + (number - (len(series) - 1) / 2) * width
-        look = {"color": COLOURS[number], "hatch": HATCHES[number], "edgecolor": "white"}
-        drawn = axis.bar(at, values, width * 0.94, label=name, **look)
+        drawn = axis.bar(
+            at,
+            values,
+            width * 0.94,
+            label=name,
+            color=COLOURS[number],
+            hatch=HATCHES[number],
+            edgecolor="white",
+        )
         labels = [f"{value:,.{digits}f}" for value in values]
         axis.bar_label(drawn, labels, fontsize=8, padding=2)
         said = (f"{group} {label}" for group, label in zip(groups, labels, strict=True))
@@ -79,7 +97,7 @@ def bars(
     return figure, f"Bar chart of {ylabel}. {title}. {'; '.join(listing)}."
 
 
-def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:
+def _label_ends(axis, ends: list[End]) -> None:
     """Write each (name, y, colour) at the right end, pushed apart where two ends lie close."""
     axis.autoscale_view()
     to_axes = axis.transData + axis.transAxes.inverted()
@@ -95,4 +113,5 @@ def _label_ends(axis, ends: list[tuple[str, float, str]]) -> None:
 
 
 def _short(value: float) -> str:
+    """A number with three digits, or a whole one with commas."""
     return f"{float(value):,.3g}" if abs(value) < 1e3 else f"{float(value):,.0f}"

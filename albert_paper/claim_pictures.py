@@ -1,4 +1,7 @@
-"""What the page of claims shows: the single seeds of a claim, and Figure 1 of ten pairs."""
+"""The pictures of the page of claims: the single seeds of a claim, and Figure 1 of ten pairs.
+
+A judged claim and its runs go in; a figure and its alt text come out. Explained in notebook 09.
+"""
 
 from collections.abc import Sequence
 
@@ -7,7 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import SHARED, figure1, style
-from albert_paper.outcomes import PARTS, side, table
+from albert_paper.outcomes import parse, side, table
 
 LABELS = {  # what a column ends in: what it is, the unit of a value, and of a difference
     "accuracy": ("accuracy", "%", " points"),
@@ -19,8 +22,6 @@ LABELS = {  # what a column ends in: what it is, the unit of a value, and of a d
     "masked_token_loss": ("held-out MLM loss (nats)", "", ""),
     "": ("", "", ""),
 }
-
-
 MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and their spread
 
 
@@ -34,21 +35,27 @@ def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
 
     A criterion with +- has a band. Returns the figure and its alt text.
     """
-    column, low, high, within = PARTS.fullmatch(claim["criterion"][0]).groups()
+    column, low, high, within = parse(claim["criterion"][0])
     values = table(runs, column)
-    drawn = {part: side(part, values) for part in (high, low)}
-    sides = {name: part for name, part in drawn.items() if part.nunique() > 1}
+    sides = {}
+    bars = []
+    for name in (high, low):
+        seeds = side(name, values)
+        if seeds.nunique() > 1:
+            sides[name] = seeds
+        else:
+            bars.append(float(name))
     style()
     figure, axis = plt.subplots(figsize=(4.6, 2.9))
     ticks = [name.replace(", ", "\n", 1) for name in sides]
-    axis.plot(ticks, [*sides.values()], "o-", color=SHARED, alpha=0.6)
-    for name in drawn.keys() - sides:
-        bar, width = float(name), float(within or 0)
+    axis.plot(ticks, list(sides.values()), "o-", color=SHARED, alpha=0.6)
+    width = within or 0.0
+    for bar in bars:
         axis.axhline(bar, color="0.3", linestyle=":")
         axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
     axis.set(ylabel=label(column)[0], xlim=(-0.4, len(sides) - 0.6))
     axis.set_title(claim["says"], wrap=True)
-    ends = [f"{name} {part.min():.2f} to {part.max():.2f}" for name, part in sides.items()]
+    ends = [f"{name} {seeds.min():.2f} to {seeds.max():.2f}" for name, seeds in sides.items()]
     return figure, f"{len(values)} seeds: {'; '.join(ends)}."
 
 
@@ -58,14 +65,22 @@ def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     The shared layer was trained for as many applications as there are separate layers, and applied
     three times as often.
     """
-    pair = []
-    for row in ("all", "none"):
-        kept = {name: [run[name] for run in runs if run["row"] == row] for name in MEASURES}
-        spread = {MEASURES[name]: np.std(curves, 0) for name, curves in kept.items()}
-        pair.append({name: np.mean(curves, 0) for name, curves in kept.items()} | spread)
-    title = f"{claim['says']} ({len(kept['l2'])} pairs, trained for 12 applications)"
+    shared = mean_curves(runs, "all")
+    separate = mean_curves(runs, "none")
+    pairs = sum(run["row"] == "all" for run in runs)
+    title = f"{claim['says']} ({pairs} pairs, trained for 12 applications)"
     names = ("one shared layer", "separate layers")
-    figure, alt = figure1(*pair, names, title, over="seeds")
+    figure, alt = figure1(shared, separate, names, title, over="seeds")
     for axis in figure.axes:
         axis.axvline(12, color="0.3", linestyle=":")
     return figure, alt
+
+
+def mean_curves(runs: Sequence[dict], row: str) -> dict[str, np.ndarray]:
+    """Return the curves of Figure 1 as means over the seeds of a row, and their spread."""
+    curves = {}
+    for name, spread in MEASURES.items():
+        seeds = [run[name] for run in runs if run["row"] == row]
+        curves[name] = np.mean(seeds, axis=0)
+        curves[spread] = np.std(seeds, axis=0)
+    return curves

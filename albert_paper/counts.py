@@ -1,17 +1,20 @@
-"""The two rows of the page that are counted and not trained: printed parameter counts (Table 1)."""
+"""The two rows of the page that are counted and not trained: printed parameter counts.
+
+The printed tables and our counts go in; the words of two rows come out. Explained in notebook 12.
+"""
 
 from albert_edu.config import AlbertConfig
-from albert_paper.published import TABLES, printed_and_counted
+from albert_paper.published import TABLES, CountedRow, printed_and_counted
 
 
 def counted_rows() -> dict[str, dict]:
     """Return the rows by their keys, each with the words of the table and of its section."""
     counted = printed_and_counted()
     rows = [row for row in counted if row.table in ("3", "4")]
-    pairs = [(row.printed, (row.without_pooler / 1e6, row.total / 1e6)) for row in rows]
-    off = max(min(abs(printed - size) for size in ours) for printed, ours in pairs)
+    off = max(distance_to_print(row) for row in rows)
     (wide,) = (row for row in counted if (row.table, row.row) == ("1", "ALBERT-xxlarge"))
-    least, most = min(row.printed for row in rows), max(row.printed for row in rows)
+    least = min(row.printed for row in rows)
+    most = max(row.printed for row in rows)
     tables_3_and_4 = {
         "says": "The parameter counts of Tables 3 and 4 are right",
         "paper": f"{len(rows)} counts, {least}M to {most}M",
@@ -31,6 +34,12 @@ def counted_rows() -> dict[str, dict]:
         f"{wide.total + wide_positions():,}: positions and segments that are as wide as the layer.",
     }
     return {"counts.tables_3_and_4": tables_3_and_4, "counts.xxlarge": xxlarge}
+
+
+def distance_to_print(row: CountedRow) -> float:
+    """Return how many millions lie between the print and our nearer count."""
+    without = abs(row.printed - row.without_pooler / 1e6)
+    return min(without, abs(row.printed - row.total / 1e6))
 
 
 def wide_positions() -> int:

@@ -15,7 +15,8 @@ from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_pretrained
 
-ROWS = 8  # of up to 512 tokens: about a minute on two cores for a pair of large models
+LONGEST = 512  # tokens of a row
+ROWS = 8  # about a minute on two cores for a pair of large models
 
 
 def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
@@ -24,15 +25,27 @@ def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
     Each model reads the first tokens of the text with its own tokenizer. Raises what
     ``load_pretrained`` and ``rows_of_text`` raise.
     """
-    curves = []
-    for model in models:
-        loaded, tokenizer = load_pretrained(model, required=["tokenizer"])
-        rows = rows_of_text(tokenizer, text, min(512, loaded.config.max_positions))
-        curves.append(layer_similarity(loaded, *rows.first(ROWS)).as_lists())
+    shared, separate = (curves_of(model, text) for model in models)
     names = [Path(str(model)).name for model in models]
-    turns = [median(curve["angle_degrees"][1:] or curve["angle_degrees"]) for curve in curves]
-    title = f"A layer turns a token by {turns[0]:.0f} degrees in {names[0]}, "
-    title += f"by {turns[1]:.0f} in {names[1]} (medians)"
-    figure, alt = figure1(*curves, names, title)
-    save(figure, out / "figure1.png", alt)
-    return f"{title}.\ndrawn: {out / 'figure1.png'}"
+    title = (
+        f"A layer turns a token by {usual_turn(shared):.0f} degrees in {names[0]}, "
+        f"by {usual_turn(separate):.0f} in {names[1]} (medians)"
+    )
+    figure, alt = figure1(shared, separate, names, title)
+    path = out / "figure1.png"
+    save(figure, path, alt)
+    return f"{title}.\ndrawn: {path}"
+
+
+def curves_of(model: str | Path, text: str) -> dict[str, list[float]]:
+    """Return how far each layer of a model moves the first tokens of a text."""
+    loaded, tokenizer = load_pretrained(model, required=["tokenizer"])
+    assert tokenizer is not None, "it was required"
+    rows = rows_of_text(tokenizer, text, min(LONGEST, loaded.config.max_positions))
+    return layer_similarity(loaded, *rows.first(ROWS)).as_lists()
+
+
+def usual_turn(curves: dict[str, list[float]]) -> float:
+    """Return the median angle of the layers, without the step from the embedding."""
+    angles = curves["angle_degrees"]
+    return median(angles[1:] or angles)

@@ -6,6 +6,7 @@ word again without this file. Explained in notebooks 09 and 12.
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,30 @@ from scipy import stats
 from albert_edu.errors import InputError
 
 PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
-LEVEL, MOST_STUCK = 0.05, 0.25
+LEVEL = 0.05
+MOST_STUCK = 0.25
+
+
+class Comparison(NamedTuple):
+    """A comparison taken apart: ``column: low < high``, or ``column: low = high +- within``."""
+
+    column: str
+    low: str
+    high: str
+    within: float | None
+
+
+def parse(text: str) -> Comparison:
+    """Return the parts of a comparison. Raises InputError for a text that is none.
+
+    >>> parse("mean_angle: all < none")
+    Comparison(column='mean_angle', low='all', high='none', within=None)
+    """
+    match = PARTS.fullmatch(text)
+    if not match:
+        raise InputError(f"{text!r} is no comparison: expected COLUMN: ROW < ROW.")
+    column, low, high, within = match.groups()
+    return Comparison(column, low, high, float(within) if within else None)
 
 
 def compare(
@@ -24,30 +48,32 @@ def compare(
 
     ``least`` is the smallest difference that counts. ``keep_stuck`` leaves no run out.
     """
-    column, low, high, within = PARTS.fullmatch(text).groups()
+    column, low, high, within = parse(text)
     values = table(runs, column)
-    least = float(within or least)
-    sides = [side(part, values) for part in (low, high)]
-    every = (sides[0] - sides[1] if within else sides[1] - sides[0]).dropna()
+    near = within is not None
+    margin = within or least
+    difference = side(high, values) - side(low, values)
+    every = (-difference if near else difference).dropna()
     if len(every) < 2:
         raise InputError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
     bad = stuck(runs).loc[every.index, rows] & (not keep_stuck)
     kept = every[~bad.any(axis=1)]
-    positive, negative = chance(kept, test), chance(-kept, test)
-    equal = max(chance(least - kept, test), chance(kept + least, test))
-    if test == "sign" and not within:
+    different = min(1.0, 2 * min(chance(kept, test), chance(-kept, test)))
+    equal = max(chance(margin - kept, test), chance(kept + margin, test))
+    if test == "sign" and not near:
         equal = 1.0  # seeds that tie say nothing about how large a difference is
+    in_favour = kept.abs().le(margin) if near else kept.gt(0)
     return {
         "mean": kept.mean(),  # high - low; with +-, the measured side minus the number
-        "half": stats.t.ppf(0.975, len(kept) - 1) * stats.sem(kept),  # of the 95% interval
+        "half": half_interval(kept),  # of the 95% interval
         "n": len(kept),
         # two-sided, that there is no difference; with +-, that the value is outside
-        "p": equal if within else min(1.0, 2 * min(positive, negative)),
+        "p": equal if near else different,
         "p_equal": equal,  # two one-sided tests, that the difference is ``least`` or larger
         # with +-, that the value is inside
-        "p_outside": min(chance(kept - least, test), chance(-least - kept, test)),
-        "in_favour": int((kept.abs().le(least) if within else kept.gt(0)).sum()),  # seeds
+        "p_outside": min(chance(kept - margin, test), chance(-margin - kept, test)),
+        "in_favour": int(in_favour.sum()),  # seeds
         "seeds": kept.index.to_list(),
         "left_out": len(every) - len(kept),  # seeds with a stuck run
         "stuck": {row: int(number) for row, number in bad.sum().items()},
@@ -58,8 +84,8 @@ def compare(
 def chance(values: pd.Series, test: str) -> float:
     """Return the one-sided p of a test that the centre of the values is 0 or lower.
 
-    "t" is Student's, "sign" the sign test, and "rank" Wilcoxon's signed ranks with its exact
-    distribution, which holds with ties, too. Zeros count for neither side.
+    "t" is Student's, "sign" the sign test, and "rank" Wilcoxon's signed ranks. Zeros count for
+    neither side.
 
     >>> values = pd.Series([1.0, 2.0, 3.0, -0.5])
     >>> [round(chance(values, test), 4) for test in ("t", "rank", "sign")]
@@ -70,12 +96,21 @@ def chance(values: pd.Series, test: str) -> float:
     values = values[values != 0]
     if test == "sign":
         return float(stats.binom.sf(values.gt(0).sum() - 1, len(values), 0.5))
-    ranks = (2 * stats.rankdata(values.abs())).astype(int)  # ties have halves
-    ways = np.zeros(ranks.sum() + 1)  # how many choices of signs have a sum of positive ranks
+    return signed_rank_chance(values)
+
+
+def signed_rank_chance(values: pd.Series) -> float:
+    """Return the exact one-sided p of Wilcoxon's signed ranks, which holds with ties, too.
+
+    SciPy has it for ties only by going through all 2^n choices of signs: too many for 30 seeds.
+    """
+    doubled = (2 * stats.rankdata(values.abs())).astype(int)  # ties have halves
+    ways = np.zeros(doubled.sum() + 1)  # how many choices of signs have a sum of positive ranks
     ways[0] = 1
-    for rank in ranks:
+    for rank in doubled:
         ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
-    return float(ways[ranks[values > 0].sum() :].sum() / ways.sum())
+    observed = doubled[values > 0].sum()
+    return float(ways[observed:].sum() / ways.sum())
 
 
 def table(runs: Sequence[dict], column: str) -> pd.DataFrame:
@@ -90,7 +125,8 @@ def side(text: str, values: pd.DataFrame) -> pd.Series:
     >>> side("a - b + 0.5", values).to_list()
     [2.5, 3.5]
     """
-    total, parts = pd.Series(0.0, values.index), re.split(r" ([+-]) ", f"0 + {text}")
+    total = pd.Series(0.0, values.index)
+    parts = re.split(r" ([+-]) ", f"0 + {text}")
     for sign, part in zip(parts[1::2], parts[2::2], strict=True):
         value = values[part] if part in values else float(part)
         total = total + value if sign == "+" else total - value
@@ -116,7 +152,12 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     >>> mean, round(half, 2)
     (2.0, 2.48)
     """
-    return float(np.mean(values)), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    return float(np.mean(values)), float(half_interval(values))
+
+
+def half_interval(values: Sequence[float] | pd.Series) -> float:
+    """Return half of the 95% interval of a mean."""
+    return stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
 
 
 def holm(p: pd.Series) -> pd.Series:
@@ -145,21 +186,26 @@ def judge(claims: dict[str, dict], family: Sequence[str] = ()) -> dict[str, dict
     corrected = holm(pd.Series(worst))
     judged = {}
     for key, claim in claims.items():
-        parts, p = found[key], corrected[key]
-        words = {word(*pair, p) for pair in zip(claim["criterion"], parts, strict=True)}
-        one = "opposes" if "opposes" in words else "undecided"
-        if len(words) == 1:
-            (one,) = words
-        controls = [compare(text, claim["runs"], 0.0) for text in claim.get("control", ())]
-        failed = any(control["mean"] <= control["half"] for control in controls)
-        void = failed or any(part["void"] for part in parts)
-        judged[key] = claim | {"word": "void" if void else one, "p_holm": p, "parts": parts}
+        said = word_of_claim(claim, found[key], corrected[key])
+        judged[key] = claim | {"word": said, "p_holm": corrected[key], "parts": found[key]}
     return judged
+
+
+def word_of_claim(claim: dict, parts: Sequence[dict], p: float) -> str:
+    """Return the word for a claim with its corrected p, from its criterion and its control."""
+    controls = [compare(text, claim["runs"], 0.0) for text in claim.get("control", ())]
+    failed = any(control["mean"] <= control["half"] for control in controls)
+    if failed or any(part["void"] for part in parts):
+        return "void"
+    words = {word(text, part, p) for text, part in zip(claim["criterion"], parts, strict=True)}
+    if len(words) == 1:
+        return words.pop()
+    return "opposes" if "opposes" in words else "undecided"
 
 
 def word(text: str, part: dict, p: float) -> str:
     """Return the word for one comparison with its corrected p."""
-    if " +- " in text:
+    if parse(text).within is not None:
         if p < LEVEL:
             return "agrees"
         return "opposes" if part["p_outside"] < LEVEL else "undecided"

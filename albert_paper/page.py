@@ -1,7 +1,8 @@
 """From the plans and the records to ``figures/CLAIMS.md``, its pictures, and outcomes.json.
 
+Each claim is judged by ``outcomes``, and its words are filled in with the numbers of its runs.
 While the plan of 28 November 2026 is run, ``figures/ASKED_AGAIN.md`` has its rows as they come.
-When it has all of them, it takes the place of the page.
+When it has all of them, it takes the place of the page. Notebooks 09 and 12 read the page.
 """
 
 import re
@@ -13,7 +14,7 @@ from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.claim_pictures import label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
-from albert_paper.outcomes import PARTS, compare, judge
+from albert_paper.outcomes import compare, judge, parse
 from albert_paper.plan import NEW_PLAN, PAGE, PLAN, number_of_runs
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
@@ -92,7 +93,7 @@ def comparisons(claim: dict) -> dict[str, list[dict]]:
         found[kind] = []
         for text in claim.get(kind, ()):
             part = compare(text, claim["runs"], claim["least"], **how)
-            column, low, *_ = PARTS.fullmatch(text).groups()
+            column, low, *_ = parse(text)
             words = f"{shown(part, column, low != '0')} (n = {part['n']})"
             arms = {}
             for row in part["stuck"]:  # the rows that the comparison names
@@ -135,9 +136,10 @@ def printed(reference: list) -> float:
 
 def row_of(claim: dict, runs: dict, claims: dict) -> tuple[dict, Figure]:
     """Return a claim with the words of its row and its section, and its picture."""
-    column, low, high, _ = PARTS.fullmatch(claim["criterion"][0]).groups()
+    column, low, high, _ = parse(claim["criterion"][0])
     ours = claim.get("ours", f"{{{low} < {high}: {column}}}")
-    first, n = claim["parts"][0], f" (n = {claim['parts'][0]['n']})"
+    first = claim["parts"][0]
+    n = f" (n = {first['n']})"
     kept = [run for run in claim["runs"] if run["seed"] in first["seeds"]]
     draw = layers_picture if claim.get("picture") == "layers" else seeds_picture
     figure, alt = draw(claim, kept)
@@ -156,12 +158,14 @@ def filled(text: str, own: list[dict], runs: dict, claims: dict, n: str = "") ->
     """
 
     def number(match: re.Match) -> str:
+        """Return the number that a reference asks for, and behind it its n."""
         nonlocal n
         record, sides, column = match.groups()
         difference = " < " in sides
-        criterion = f"{column}: {sides if difference else f'0 < {sides}'}"
+        criterion = f"{column}: {sides}" if difference else f"{column}: 0 < {sides}"
         found = compare(criterion, runs[record] if record else own, 0.0)
-        behind, n = f" (n = {found['n']})" if record else n, ""
+        behind = f" (n = {found['n']})" if record else n
+        n = ""
         return shown(found, column, difference or " - " in sides) + behind
 
     text = REFERENCE.sub(number, text)

@@ -15,7 +15,7 @@ from albert_paper import measures
 from albert_paper.provenance import git, provenance, write_json
 from albert_paper.published import DATA, read_toml
 from albert_paper.sweep import recorded_run, result_file, results, sweep
-from albert_paper.training_run import Run
+from albert_paper.training_run import Measure, Run
 from albert_paper.tuning import settle
 
 PILOT_MEASURE = measures.scores  # of every pilot of the plan
@@ -74,19 +74,20 @@ def run_of_row(
     Model fields left out are those of the preset. Narrow layers start from wider distributions.
     ``stage_rates`` has the learning rate of each depth; ``n`` says nothing about a run.
     """
-    config = {
+    width_of_head = 64 if H >= 256 else 32
+    fields = {
         "hidden_size": H,
         "ffn_size": 4 * H,
-        "num_heads": H and max(1, H // (64 if H >= 256 else 32)),
+        "num_heads": max(1, H // width_of_head) if H else 0,
         "embedding_size": E,
         "num_layers": L,
-        "init_std": H and round(0.02 * (768 / H) ** 0.5, 3),
+        "init_std": round(0.02 * (768 / H) ** 0.5, 3) if H else 0,
         "share": share,
         "num_groups": groups,
         "hidden_dropout": dropout,
         "attention_dropout": dropout,
     }
-    config = tuple((name, value) for name, value in config.items() if value)
+    config = tuple((name, value) for name, value in fields.items() if value)
     grown = tuple((depth, changes["steps"]) for depth in chain)
     if stage_rates:
         grown = tuple((*stage, stage_rates[stage[0]]) for stage in grown)
@@ -105,20 +106,17 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     plans = PLAN | NEW_PLAN | BEGINNINGS
     if name not in plans:
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
-    plan, folder, path = plans[name], runs / "sweeps", figures / "results" / f"{name}.json"
+    plan = plans[name]
+    folder = runs / "sweeps"
+    path = figures / "results" / f"{name}.json"
     # A card is taken where the plan asks for one, unless a device is named.
     device = pick_device("cuda" if plan.get("card") and device == "auto" else device)
     measure = getattr(measures, plan["measure"])
     record = read_json(path, FileError) if path.exists() else {}
-    for kind, measured_by in (("runs", measure), ("pilots", PILOT_MEASURE)):
-        for result in record.get(kind, []):
-            write_json(result_file(folder, recorded_run(result), measured_by), result)
-    files = {"plan.toml": NEW_PLAN, "beginnings.toml": BEGINNINGS, "experiments.toml": PLAN}
-    (source,) = (DATA / file for file, sections in files.items() if name in sections)
-    record.setdefault("plan_commit", git("log", "-1", "--format=%h", "--", str(source)))
+    record.setdefault("plan_commit", git("log", "-1", "--format=%h", "--", str(file_of(name))))
     record.setdefault("plan", plan)
-    pilots = [recorded_run(result) for result in record.get("pilots", [])]
-    wanted = [recorded_run(result) for result in record.get("runs", [])]
+    wanted = take_up(record.get("runs", []), measure, folder)
+    pilots = take_up(record.get("pilots", []), PILOT_MEASURE, folder)
 
     def do_pilots(asked: Sequence[Run]) -> list[dict]:
         """Train the pilots that are not trained yet."""
@@ -136,3 +134,20 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         record["provenance"] = provenance(f"run {name}", everything)
         write_json(path, record)
     return path
+
+
+def file_of(name: str) -> Path:
+    """Return the file that an experiment is a section of."""
+    if name in NEW_PLAN:
+        return DATA / "plan.toml"
+    return DATA / ("beginnings.toml" if name in BEGINNINGS else "experiments.toml")
+
+
+def take_up(recorded: Sequence[dict], measure: Measure, folder: Path) -> list[Run]:
+    """Put the results of a record where a sweep looks for them; return their runs."""
+    runs = []
+    for result in recorded:
+        run = recorded_run(result)
+        write_json(result_file(folder, run, measure), result)
+        runs.append(run)
+    return runs

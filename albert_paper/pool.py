@@ -1,4 +1,7 @@
-"""One pool of processes for everything that trains several models."""
+"""One pool of processes for everything that trains several models.
+
+Jobs go in, such as ``partial(do_run, run, ...)``; what they write into files comes out.
+"""
 
 import multiprocessing
 import os
@@ -32,5 +35,7 @@ def _end_with_parent() -> None:
 
 
 def _wait_for_parent() -> None:
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "this runs in a process of a pool"
+    parent.join()
     os._exit(1)

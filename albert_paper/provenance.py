@@ -1,4 +1,7 @@
-"""Where a recorded number comes from: command, commit, device, date, seconds."""
+"""Where a recorded number comes from: command, commit, device, date, seconds.
+
+Every record of ``figures/results`` has it, and is written whole.
+"""
 
 import json
 import os
@@ -7,6 +10,7 @@ import subprocess
 from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -30,13 +34,12 @@ def provenance(command: str, runs: Collection[dict]) -> dict:
 
     Runs of several machines, commits or days name them all.
     """
-    places = ("device", "commit", "date", "torch")
-    return {
-        "command": f"python -m albert_paper {command}",
-        **{name: "; ".join(sorted({run[name] for run in runs})) for name in places},
-        "seeds": sorted({run["seed"] for run in runs}),
-        "seconds": round(sum(run["training_seconds"] for run in runs), 1),
-    }
+    record: dict[str, Any] = {"command": f"python -m albert_paper {command}"}
+    for name in ("device", "commit", "date", "torch"):
+        record[name] = "; ".join(sorted({run[name] for run in runs}))
+    record["seeds"] = sorted({run["seed"] for run in runs})
+    record["seconds"] = round(sum(run["training_seconds"] for run in runs), 1)
+    return record
 
 
 def commit() -> str:

@@ -1,6 +1,7 @@
 """What the paper printed: its tables by number and row, its training recipe, its parameter counts.
 
-Nothing else in the course types a published number. Parameters are in millions, as printed.
+Nothing else in the course types a published number. Parameters are in millions, as printed. Read in
+notebook 12.
 
 >>> TABLES["3"]["all", 128]["MNLI"]
 81.6
@@ -14,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from albert_edu.analysis.counting import count_parameters
+from albert_edu.analysis.counting import ParameterCount, count_parameters
 from albert_edu.config import AlbertConfig
 
 DATA = Path(__file__).parent / "data"
@@ -34,10 +35,13 @@ def read_tables() -> dict[str, dict[Any, dict[str, Any]]]:
     """
     tables = {}
     for table in read_toml("tables.toml")["table"]:
-        cells = ([None if x == "-" else frozen(x) for x in row] for row in table["rows"])
-        rows = [dict(zip(table["columns"], row, strict=True)) for row in cells]
-        key = itemgetter(*table["key"])
-        tables[table["number"]] = {key(row): row for row in rows}
+        key_of = itemgetter(*table["key"])
+        rows = {}
+        for printed in table["rows"]:
+            cells = [None if cell == "-" else frozen(cell) for cell in printed]
+            row = dict(zip(table["columns"], cells, strict=True))
+            rows[key_of(row)] = row
+        tables[table["number"]] = rows
     return tables
 
 
@@ -57,8 +61,11 @@ def average(row: Mapping[str, Any]) -> float:
     >>> round(average(TABLES["2"]["ALBERT-xxlarge"]), 2)
     88.66
     """
-    scores = (row[task] for task in TASKS)
-    return sum(sum(s) / 2 if isinstance(s, tuple) else s for s in scores) / len(TASKS)
+    total = 0.0
+    for task in TASKS:
+        score = row[task]
+        total += sum(score) / 2 if isinstance(score, tuple) else score
+    return total / len(TASKS)
 
 
 # The training recipe; data/training.toml says where each value stands.
@@ -99,14 +106,47 @@ def printed_and_counted() -> list[CountedRow]:
     pooler, rows without to leave it out.
     """
     counted = []
-    for number, key in ((number, key) for number, rows in CONFIGS.items() for key in rows):
-        row, count = TABLES[number][key], count_parameters(CONFIGS[number][key])
-        columns = zip(row, key if isinstance(key, tuple) else [key], strict=False)  # the first ones
-        title = ", ".join(f"{column}={part}" for column, part in columns).removeprefix("model=")
-        printed = row["params"]
-        ours = {"without pooler": count.without_pooler, "with pooler": count.total}
-        step = 10 if printed >= 1000 else 1  # 1270M is printed to tens of millions
-        fits = [name for name, size in ours.items() if round(size / 1e6 / step) * step == printed]
-        convention = "either" if len(fits) == 2 else fits[0] if fits else "none"
-        counted.append(CountedRow(number, title, printed, *ours.values(), convention))
+    for number, configs in CONFIGS.items():
+        for key, config in configs.items():
+            printed = TABLES[number][key]["params"]
+            count = count_parameters(config)
+            counted.append(
+                CountedRow(
+                    table=number,
+                    row=title_of_row(number, key),
+                    printed=printed,
+                    without_pooler=count.without_pooler,
+                    total=count.total,
+                    convention=convention_of(printed, count),
+                )
+            )
     return counted
+
+
+def title_of_row(number: str, key: Any) -> str:
+    """Return the key of a row with the names of its columns, which are the table's first ones.
+
+    >>> title_of_row("3", ("all", 128))
+    'share=all, E=128'
+    """
+    parts = key if isinstance(key, tuple) else (key,)
+    names = list(TABLES[number][key])[: len(parts)]
+    title = ", ".join(f"{name}={part}" for name, part in zip(names, parts, strict=True))
+    return title.removeprefix("model=")
+
+
+def convention_of(printed: int, count: ParameterCount) -> str:
+    """Return which way of counting rounds to the print: see ``CountedRow.convention``."""
+    step = 10 if printed >= 1000 else 1  # 1270M is printed to tens of millions
+
+    def rounds_to_print(parameters: int) -> bool:
+        """Return whether so many parameters are printed like this."""
+        return round(parameters / 1e6 / step) * step == printed
+
+    without_pooler = rounds_to_print(count.without_pooler)
+    with_pooler = rounds_to_print(count.total)
+    if without_pooler and with_pooler:
+        return "either"
+    if without_pooler:
+        return "without pooler"
+    return "with pooler" if with_pooler else "none"

@@ -47,23 +47,38 @@ def reproduce(
     """
     # Profile gpu takes a card, unless a device is named.
     device = pick_device("cuda" if profile == "gpu" and device == "auto" else device)
-    folder, name = runs / profile, f"figure1_{profile}"
+    folder = runs / profile
+    name = f"figure1_{profile}"
     print(f"Working in {folder}; interrupted, the same command goes on.", flush=True)
     jobs = []
     for member in MEMBERS:
-        describe = "training the pair" if member == "albert" else ""  # one bar stands for both
-        run, keep = member_run(PAIRS[profile], member), folder / member
-        jobs.append(partial(do_run, run, member_scores, folder, device, keep, describe))
+        job = partial(
+            do_run,
+            member_run(PAIRS[profile], member),
+            member_scores,
+            folder,
+            device,
+            keep=folder / member,
+            describe="training the pair" if member == "albert" else "",  # a bar for both
+        )
+        jobs.append(job)
     run_all(jobs, processes=len(MEMBERS))
     record = pair_record(PAIRS[profile], folder)
     (folder / "README.md").write_text(render("model_card.md", record=record))
-    for place in filter(None, (folder, record_in)):
-        write_json(place / "results" / f"{name}.json", record)
-        figure, alt = pair_picture(record["members"])
-        save(figure, place / f"{name}.png", alt)
-    sizes = {model: count_parameters(config) for model, config in CONFIGS["1"].items()}
-    pair = {"pair": record, "labels": PLAN["labels"], "picture": folder / f"{name}.png"}
-    print(render("summary.txt", sizes=sizes, tables=TABLES, **pair))
+    for place in (folder, record_in):
+        if place:
+            write_json(place / "results" / f"{name}.json", record)
+            figure, alt = pair_picture(record["members"])
+            save(figure, place / f"{name}.png", alt)
+    summary = render(
+        "summary.txt",
+        sizes={model: count_parameters(config) for model, config in CONFIGS["1"].items()},
+        tables=TABLES,
+        pair=record,
+        labels=PLAN["labels"],
+        picture=folder / f"{name}.png",
+    )
+    print(summary)
 
 
 def member_run(pair: Run, member: str) -> Run:
@@ -105,10 +120,11 @@ def pair_record(pair: Run, folder: Path) -> dict:
 
 def pair_picture(members: dict[str, dict]) -> tuple[Figure, str]:
     """Draw Figure 1 of a recorded pair, beside random stacks of the same shapes."""
-    trained = [members[name]["similarity"] for name in MEMBERS]
+    shared, separate = (members[name]["similarity"] for name in MEMBERS)
     untrained = [members[name]["similarity_untrained"] for name in MEMBERS]
-    shared, separate = (curves["angle_degrees"][-1] for curves in trained)
-    title = f"The last application turns its input by {shared:.0f} degrees (shared layer) "
-    title += f"and by {separate:.0f} degrees (separate layers)"
+    title = (
+        f"The last application turns its input by {shared['angle_degrees'][-1]:.0f} degrees "
+        f"(shared layer) and by {separate['angle_degrees'][-1]:.0f} degrees (separate layers)"
+    )
     names = [PLAN["labels"][name] for name in MEMBERS]
-    return figure1(*trained, names, title, untrained)
+    return figure1(shared, separate, names, title, untrained)

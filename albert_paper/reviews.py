@@ -84,10 +84,9 @@ def review_rows(learn: int, test: int) -> tuple[TaskRows, TaskRows]:
     for number in islice(order, test + learn):
         words = documents[number]["text"].split()
         examples.append(Example(" ".join(words[-WORDS:]), None, documents[number]["label"]))
-    return (
-        TaskRows(list(examples[test:]), CLASSES, "text"),
-        TaskRows(list(examples[:test]), CLASSES, "text"),
-    )
+    to_learn = TaskRows(list(examples[test:]), CLASSES, "text")
+    to_test = TaskRows(list(examples[:test]), CLASSES, "text")
+    return to_learn, to_test
 
 
 def model_of(name: str, released: str | Path, seed: int) -> tuple[AlbertForPretraining, Tokenizer]:
@@ -141,17 +140,20 @@ def words_accuracy(learn: TaskRows, test: TaskRows) -> float:
 
     It learns from the same reviews, in a second and without a network.
     """
-    counts = (Counter[str](), Counter[str]())
+    bad: Counter[str] = Counter()
+    good: Counter[str] = Counter()
     for text, label in texts_and_labels(learn):
-        counts[label].update(words_of(text))
-    totals = [count.total() + len(counts[0] | counts[1]) for count in counts]
+        (good if label else bad).update(words_of(text))
+    vocabulary = len(good | bad)
+    all_good = good.total() + vocabulary
+    all_bad = bad.total() + vocabulary
 
     def score(text: str) -> float:
         """Return the logarithm of how much likelier a good review is."""
-        return sum(
-            log((counts[1][word] + 1) / totals[1]) - log((counts[0][word] + 1) / totals[0])
-            for word in words_of(text)
-        )
+        total = 0.0
+        for word in words_of(text):
+            total += log((good[word] + 1) / all_good) - log((bad[word] + 1) / all_bad)
+        return total
 
     right = [(score(text) > 0) == bool(label) for text, label in texts_and_labels(test)]
     return sum(right) / len(right)

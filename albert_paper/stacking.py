@@ -1,6 +1,7 @@
 """Models that start from the layers of another: deeper ones, and ones that share less (footnote 5).
 
-A deep stack that starts from a trained shallow one is progressive stacking.
+A deep stack that starts from a trained shallow one is progressive stacking. A trained model and a
+config go in, a model of that config comes out (section ``layers`` of the plan).
 """
 
 from albert_edu.config import AlbertConfig
@@ -19,7 +20,8 @@ def start_from(model: AlbertForPretraining, config: AlbertConfig) -> AlbertForPr
     grown.vocabulary = model.vocabulary
     grown.load_state_dict(model.state_dict(), strict=False)  # what is no block, and some that are
     for kind in ("attention", "ffn"):
-        sources, blocks = (getattr(each.albert.encoder, kind) for each in (model, grown))
+        sources = getattr(model.albert.encoder, kind)
+        blocks = getattr(grown.albert.encoder, kind)
         if len(blocks) < len(sources):
             raise InputError(f"{len(blocks)} {kind} blocks cannot hold what {len(sources)} held.")
         for i, block in enumerate(blocks):

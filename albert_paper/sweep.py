@@ -1,8 +1,11 @@
 """Many small training runs, each done once, since a run's settings name its result.
 
-A result that exists is not made again, and an interrupted run goes on from its checkpoints.
+Runs and a measure go in, their results come out, each also as a file of the folder. A result that
+exists is not made again, and an interrupted run goes on from its checkpoints. Notebook 09 reads
+such results.
 """
 
+import dataclasses
 import json
 import os
 import shutil
@@ -30,17 +33,28 @@ def sweep(
     It takes as many processes as there are cores, or as ``ALBERT_EDU_PROCESSES`` says on a machine
     that others use, too; a card takes one unless told so. Raises what training raises.
     """
-    cores = os.cpu_count() if pick_device(device).type == "cpu" else 1
-    processes = int(os.environ.get("ALBERT_EDU_PROCESSES", 0)) or cores
     waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
-    texts = {(run.corpus, run.vocabulary, run.vocab_size, run.then): run for run in waiting}
-    for run in texts.values():  # once, not by every process
-        for corpus in {"", *(stage.corpus for stage in run.stages())}:
-            run.text(corpus)
+    prepare_texts(waiting)
     jobs = [partial(do_run, run, measure, folder, device) for run in waiting]
     with progress_bar("runs", total=len(runs), initial=len(runs) - len(waiting)) as bar:
-        run_all(jobs, processes, lambda _: bar.update())
+        run_all(jobs, number_of_processes(device), lambda _: bar.update())
     return results(runs, measure, folder)
+
+
+def number_of_processes(device: torch.device | None) -> int:
+    """Return how many runs are trained side by side."""
+    if asked := int(os.environ.get("ALBERT_EDU_PROCESSES", 0)):
+        return asked
+    return (os.cpu_count() or 1) if pick_device(device).type == "cpu" else 1
+
+
+def prepare_texts(runs: Sequence[Run]) -> None:
+    """Prepare every text of the runs once, so that not every process does it."""
+    texts = {(run.corpus, run.vocabulary, run.vocab_size, run.then): run for run in runs}
+    for run in texts.values():
+        corpora = {stage.corpus for stage in run.stages()}
+        for corpus in {"", *corpora}:
+            run.text(corpus)
 
 
 def do_run(
@@ -57,7 +71,8 @@ def do_run(
     to four digits. The trained model is saved in ``keep``. RunError names the run that fails,
     and why.
     """
-    result, device = result_file(folder, run, measure), pick_device(device)
+    result = result_file(folder, run, measure)
+    device = pick_device(device)
     if result.exists():
         return
     torch.set_num_threads(1)
@@ -68,7 +83,8 @@ def do_run(
     except Exception as error:
         failed = f"training {run.row}, seed {run.seed} ({checkpoints}) failed"
         raise RunError(f"{failed}: {type(error).__name__}: {error}") from error
-    model, text = trained.model, trained.text
+    model = trained.model
+    text = trained.text
     if keep:
         save_pretrained(model, text.tokenizer, keep)
     found = measure(model, text, run) | {
@@ -90,11 +106,15 @@ def result_file(folder: Path, run: Run, measure: Measure) -> Path:
 
 def results(runs: Sequence[Run], measure: Measure, folder: Path) -> list[dict]:
     """Return the results of those runs that are done, each under its own row: some share one."""
-    done = [(run.row, result_file(folder, run, measure)) for run in runs]
-    return [json.loads(path.read_text()) | {"row": row} for row, path in done if path.exists()]
+    done = []
+    for run in runs:
+        path = result_file(folder, run, measure)
+        if path.exists():
+            done.append(json.loads(path.read_text()) | {"row": run.row})
+    return done
 
 
 def recorded_run(result: dict) -> Run:
     """Return the run that a recorded result is of."""
-    names = Run.__annotations__.keys() & result.keys()
-    return Run(**{name: frozen(result[name]) for name in names})
+    names = {field.name for field in dataclasses.fields(Run)}
+    return Run(**{name: frozen(value) for name, value in result.items() if name in names})

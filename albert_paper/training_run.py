@@ -1,4 +1,8 @@
-"""One training run and everything it depends on: stages, text, optimizer, what is watched."""
+"""One training run and everything it depends on: stages, text, optimizer, what is watched.
+
+A ``Run`` is a row of the plan with a seed; ``train`` makes a model of it. How one model is trained
+is explained in notebook 07.
+"""
 
 import dataclasses
 import hashlib
@@ -113,8 +117,9 @@ class Run:
         """
         names = ("objective", "batch_size", "sequence_length", "negatives")
         arguments = {name: getattr(self, name) for name in names} | changes
-        part, offset = (text.held_out, EVAL_SEED_OFFSET) if held_out else (text.train, 0)
-        return PretrainingStream(part, text.tokenizer, seed=self.seed + offset, **arguments)
+        part = text.held_out if held_out else text.train
+        seed = self.seed + EVAL_SEED_OFFSET if held_out else self.seed
+        return PretrainingStream(part, text.tokenizer, seed=seed, **arguments)
 
     def text(self, corpus: str = "") -> PreparedText:
         """Return its corpus, tokenized, or that of a stage with the same tokenizer."""
@@ -188,13 +193,16 @@ class Run:
                 mask_rate=stage.mask_rate,
                 max_ngram=stage.max_ngram,
             )
+            settings = self.settings(stage, device)
+            checkpoints = folder / f"stage-{number}" if folder else None
+            told = f"{describe}, {stage.num_layers} layers" if describe else None
             history = pretrain(
                 model,
                 stream,
-                self.settings(stage, device),
-                folder and folder / f"stage-{number}",
+                settings,
+                checkpoints,
                 device,
-                describe=f"{describe}, {stage.num_layers} layers" if describe else None,
+                describe=told,
                 observe=self.observer(text),
                 build_optimizer=build,
             )

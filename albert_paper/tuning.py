@@ -2,7 +2,8 @@
 
 A pilot is a row trained in full at one rate, with a seed that decides nothing else. The best rate
 of a grid may lie at its edge, and then a better one may lie beyond it, so the grid is widened. The
-rules stand at the top of ``data/plan.toml``.
+rules stand at the top of ``data/plan.toml``. A section of the plan goes in; the same section with
+its rates comes out. Explained in notebook 09.
 """
 
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
 from statistics import mean, median
+from typing import NamedTuple
 
 import torch
 
@@ -19,10 +21,19 @@ from albert_edu.training.settings import TrainSettings
 from albert_paper.training_run import Run
 
 WIDENED = 4  # times at most
-ROUNDS, TIMED_STEPS = 11, 100  # of equal time
+ROUNDS = 11  # of equal time
+TIMED_STEPS = 100  # of each row in a round
 
 Do = Callable[[Sequence[Run]], list[dict]]  # trains what is not trained yet, returns all results
 At = Callable[[str, float, int], Run]  # the run of a row at a rate with a seed
+
+
+class Pilot(NamedTuple):
+    """A run that tries a rate for the rows of a group."""
+
+    group: str
+    rate: float
+    run: Run
 
 
 def settle(plan: dict, run_of: Callable[..., Run], do: Do, record: dict) -> dict:
@@ -100,37 +111,46 @@ def best_rates(
     """
     grids = {group: sorted(rates) for group in groups}
     for widened in range(WIDENED + 1):
-        pilots = [
-            (group, rate, at(row, rate, seed))
-            for group, rows in groups.items()
-            for rate in grids[group]
-            for row in rows
-            for seed in seeds
-        ]
-        results = do([run for _, _, run in pilots])
-        tried: dict[str, dict[float, list[dict]]] = {
-            group: {rate: [] for rate in grid} for group, grid in grids.items()
-        }
-        for (group, rate, _), result in zip(pilots, results, strict=True):
-            tried[group][rate].append(result)
-        scores = {
-            group: {rate: score(found) for rate, found in of.items()} for group, of in tried.items()
-        }
-        best = {group: min(of, key=of.__getitem__) for group, of in scores.items()}
+        pilots = []
+        for group, rows in groups.items():
+            pilots += [
+                Pilot(group, rate, at(row, rate, seed))
+                for rate in grids[group]
+                for row in rows
+                for seed in seeds
+            ]
+        results = do([pilot.run for pilot in pilots])
+        scores = scores_by_rate(pilots, results, score)
+        best = {group: min(of_rate, key=of_rate.__getitem__) for group, of_rate in scores.items()}
         edge = [group for group, grid in grids.items() if best[group] in (grid[0], grid[-1])]
         if not edge or widened == WIDENED:
             break
         for group in edge:
-            beyond = best[group] / 2 if best[group] == grids[group][0] else best[group] * 2
+            lowest = best[group] == grids[group][0]
+            beyond = best[group] / 2 if lowest else best[group] * 2
             grids[group] = sorted([*grids[group], beyond])
-    return {
-        group: {
+    chosen = {}
+    for group in groups:
+        chosen[group] = {
             "learning_rate": best[group],
             "scores": [[rate, value] for rate, value in scores[group].items()],
             "at_edge": group in edge,
         }
-        for group in groups
-    }
+    return chosen
+
+
+def scores_by_rate(
+    pilots: Sequence[Pilot], results: Sequence[dict], score: Callable[[list[dict]], float]
+) -> dict[str, dict[float, float]]:
+    """Return for each group the score of each rate, over all pilots that had it."""
+    tried: dict[str, dict[float, list[dict]]] = {}
+    for pilot, result in zip(pilots, results, strict=True):
+        of_group = tried.setdefault(pilot.group, {})
+        of_group.setdefault(pilot.rate, []).append(result)
+    scores: dict[str, dict[float, float]] = {}
+    for group, of_group in tried.items():
+        scores[group] = {rate: score(found) for rate, found in of_group.items()}
+    return scores
 
 
 def mean_loss(pilots: list[dict]) -> float:
@@ -150,16 +170,19 @@ def equal_time(plan: dict, run_of: Callable[..., Run], row: str, as_long_as: str
     """
     rate = {"learning_rate": plan["tune"]["rates"][0]}  # no rate makes a step longer
     seed = plan["tune"]["seeds"][0]
-    pair = [
+    own_run, other_run = (
         run_of(name, seed, **(plan["settings"] | plan["rows"][name] | rate))
         for name in (row, as_long_as)
-    ]
+    )
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    rounds = [[step_seconds(run) for run in pair] for _ in range(ROUNDS)]
+    rounds = []
+    for _ in range(ROUNDS):
+        rounds.append([step_seconds(own_run), step_seconds(other_run)])
     torch.set_num_threads(threads)
     ratio = median(other / own for own, other in rounds)
-    return {"rows": [row, as_long_as], "seconds": rounds, "steps": round(pair[1].steps * ratio)}
+    steps = round(other_run.steps * ratio)
+    return {"rows": [row, as_long_as], "seconds": rounds, "steps": steps}
 
 
 def step_seconds(run: Run) -> float:

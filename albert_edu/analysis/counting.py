@@ -132,6 +132,7 @@ def saved_bytes(run: Callable[[], object], model: nn.Module) -> int:
     kept = set()  # of storages, because two views of one tensor are stored once
 
     def pack(tensor: Tensor) -> Tensor:
+        """Note the memory of a tensor that autograd keeps."""
         kept.add(tensor.untyped_storage())
         return tensor
 

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from albert_edu.batch import IGNORE, Inputs, PretrainingBatch
+from albert_edu.batch import Inputs, PretrainingBatch, has_label
 from albert_edu.model.albert import AlbertForPretraining, check_vocabulary, evaluation_mode
 from albert_edu.text.batches import PretrainingStream
 
@@ -205,11 +205,12 @@ def _order_scores(
         for batch in text:
             guesses.append(model(batch).sentence_order_logits.argmax(-1))
             labels.append(batch.order_labels)
-    guess, label = torch.cat(guesses), torch.cat(labels)
+    guess = torch.cat(guesses)
+    label = torch.cat(labels)
     right = (guess == label).float()
 
     def mean_over(chosen: Tensor) -> float | None:
         """Return the share of right guesses among the chosen pairs, None without any."""
         return right[chosen].mean().item() if chosen.any() else None
 
-    return mean_over(label == 0), mean_over(label == 1), mean_over(label != IGNORE)
+    return mean_over(label == 0), mean_over(label == 1), mean_over(has_label(label))

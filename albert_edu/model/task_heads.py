@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from albert_edu.batch import IGNORE, TaskData
+from albert_edu.batch import TaskData, has_label
 from albert_edu.model.albert import Albert, initialise, mean_loss
 
 LONGEST_ANSWER = 30  # tokens, as in the authors' code
@@ -77,7 +77,7 @@ class AlbertForSpan(nn.Module):
         start, end, none = self(batch)
         first, last = batch.labels.unbind(-1)
         span_loss = (mean_loss(start, first) + mean_loss(end, last)) / 2
-        unanswerable = (first == IGNORE).float()
+        unanswerable = (~has_label(first)).float()
         none_loss = F.binary_cross_entropy_with_logits(none.float(), unanswerable)
         return span_loss + none_loss / 2
 

@@ -11,7 +11,11 @@ def render(name: str, **values) -> str:
     In a template, a line that holds only a tag leaves no line behind. Raises UndefinedError of
     jinja2 when the template asks for a value that is not there.
     """
-    options = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-    loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(loader=loader, undefined=StrictUndefined, **options)
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     return environment.get_template(name).render(values)

@@ -20,15 +20,16 @@ class Trainer:
     """Stands in for a sweep: a run's loss says how far its rate is from the row's best one."""
 
     def __init__(self, **best: float):
-        self.best, self.asked = best, []
+        self.best = best
+        self.asked: list[Run] = []
 
     def __call__(self, runs) -> list[dict]:
         self.asked += [run for run in runs if run not in self.asked]
-        return [
-            dataclasses.asdict(run)
-            | {"held_out_masked_token_loss": abs(run.learning_rate / self.best[run.row] - 1)}
-            for run in runs
-        ]
+        results = []
+        for run in runs:
+            loss = abs(run.learning_rate / self.best[run.row] - 1)
+            results.append(dataclasses.asdict(run) | {"held_out_masked_token_loss": loss})
+        return results
 
 
 def test_each_row_gets_the_rate_of_its_lowest_mean_loss():
@@ -37,7 +38,8 @@ def test_each_row_gets_the_rate_of_its_lowest_mean_loss():
     found = best_rates(groups, at, [0.001, 0.002, 0.004, 0.008], [401, 402], mean_loss, train)
     assert {row: one["learning_rate"] for row, one in found.items()} == {"a": 0.002, "b": 0.004}
     assert found["a"]["scores"] == [[0.001, 0.5], [0.002, 0.0], [0.004, 1.0], [0.008, 3.0]]
-    assert len(train.asked) == 2 * 4 * 2 and not found["a"]["at_edge"]
+    assert len(train.asked) == 2 * 4 * 2
+    assert not found["a"]["at_edge"]
 
 
 @pytest.mark.parametrize(("best", "tried"), [(0.008, 0.016), (0.0005, 0.00025)])
@@ -45,14 +47,16 @@ def test_a_best_rate_at_the_edge_widens_the_grid_of_its_row_only(best, tried):
     train = Trainer(a=best, b=0.002)
     groups = {"a": ["a"], "b": ["b"]}
     found = best_rates(groups, at, [0.001, 0.002, 0.004], [401], mean_loss, train)
-    assert found["a"]["learning_rate"] == best and not found["a"]["at_edge"]
+    assert found["a"]["learning_rate"] == best
+    assert not found["a"]["at_edge"]
     assert tried in [rate for rate, _ in found["a"]["scores"]]
     assert [rate for rate, _ in found["b"]["scores"]] == [0.001, 0.002, 0.004]
 
 
 def test_a_grid_that_never_ends_is_left_and_says_so():
     found = best_rates({"a": ["a"]}, at, [1.0, 2.0], [401], mean_loss, Trainer(a=1e9))["a"]
-    assert found["at_edge"] and found["learning_rate"] == 2.0 * 2**tuning.WIDENED
+    assert found["at_edge"]
+    assert found["learning_rate"] == 2.0 * 2**tuning.WIDENED
 
 
 def test_all_rows_share_the_rate_at_which_half_of_their_starts_get_stuck():
@@ -80,17 +84,16 @@ def test_stages_are_tuned_one_on_top_of_the_other():
     deep = [run for run in asked if run.row == "L=3"]
     assert {run.grown for run in deep} == {((1, 100, 0.002),)}
     run = run_of_row("L=3", 30, **(plan["settings"] | plan["rows"]["L=3"]))
-    assert run.grown == ((1, 100, 0.002),) and run.learning_rate == 0.002
+    assert run.grown == ((1, 100, 0.002),)
+    assert run.learning_rate == 0.002
 
 
 def test_rows_that_branch_take_the_rate_of_the_branch_that_changes_nothing():
     tune = {"rates": [0.001, 0.002, 0.004], "seeds": [401], "rows": ["a"], "same": {"b": "a"}}
     plan = {"tune": tune, "settings": SETTINGS, "rows": {"a": {}, "b": {"H": 32}}}
     settled = settle(plan, run_of_row, Trainer(a=0.002), {})
-    assert {row: of["learning_rate"] for row, of in settled["rows"].items()} == {
-        "a": 0.002,
-        "b": 0.002,
-    }
+    assert settled["rows"].keys() == {"a", "b"}
+    assert all(row["learning_rate"] == 0.002 for row in settled["rows"].values())
     assert plan["rows"] == {"a": {}, "b": {"H": 32}}, "the plan itself stays as it was"
 
 

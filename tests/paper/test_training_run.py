@@ -1,0 +1,127 @@
+"""A run trains in stages, goes on after an interruption, and looks at itself on the way."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from albert_edu import AlbertForPretraining
+from albert_edu.text.batches import PretrainingStream
+from albert_edu.training import pretrain as loop
+from albert_paper import measures
+from albert_paper.plan import run_of_row
+from albert_paper.stacking import start_from
+from albert_paper.training_run import Run
+from tests.support import same_bits
+
+SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
+THEN = (("dropout", 0.0), ("steps", 3))
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("small_measures")]
+
+
+@pytest.fixture
+def checkpoint_at_every_step(monkeypatch):
+    settings = Run.settings
+
+    def often(*of):
+        return dataclasses.replace(settings(*of), checkpoint_every=1)
+
+    monkeypatch.setattr(Run, "settings", often)
+
+
+def test_a_row_says_where_it_departs_from_its_settings():
+    row = {"H": 64, "L": 6, "chain": [1, 3], "dropout": 0.1, "then": {"steps": 20, "dropout": 0.0}}
+    run = run_of_row("deep", seed=3, steps=60, learning_rate=1e-3, **row)
+    assert (run.steps, run.seed, run.learning_rate) == (60, 3, 1e-3)
+    assert run.grown == ((1, 60), (3, 60)), "each depth of a chain has all the steps"
+    assert dict(run.config)["hidden_dropout"] == 0.1 and dict(run.config)["num_layers"] == 6
+    assert dict(run.then) == {"steps": 20, "dropout": 0.0}
+
+
+def test_a_run_of_one_stage_is_plain_pretraining_to_the_last_bit():
+    run = Run("a", **SHORT, config=(("hidden_dropout", 0.5),))
+    text = run.text()
+    torch.manual_seed(0)
+    plain = AlbertForPretraining(run.model_config(len(text.tokenizer)))
+    history = loop.pretrain(plain, run.stream(text), run.settings(run.stages()[0]), device="cpu")
+    trained = run.train()
+    steps, losses = history.column("masked_token_loss")
+    expected = dict(zip(steps, losses, strict=True))
+    assert same_bits(plain, trained.model)
+    assert dict(trained.curve) == pytest.approx(expected, abs=1e-4)
+
+
+def test_step_t_of_a_run_in_stages_reads_batch_t_at_whatever_depth_and_length(monkeypatch):
+    read = []
+    real = PretrainingStream.batch
+
+    def batch(stream, step):
+        read.append(real(stream, step))
+        return read[-1]
+
+    monkeypatch.setattr(PretrainingStream, "batch", batch)
+    run = Run("a", **SHORT, grown=((1, 2, 1e-3, 24), (1, 3)), then=THEN)
+    trained = run.train()
+    monkeypatch.setattr(PretrainingStream, "batch", real)
+    config = trained.model.config
+    assert config.hidden_dropout == config.attention_dropout == 0
+    assert [step for step, _ in trained.curve] == [*range(1, 13)], "2 + 3 + 4 + 3, one curve"
+    for step, found in enumerate(read):
+        shape = {"batch_size": 5, "sequence_length": 24} if step < 2 else {}
+        expected = run.stream(trained.text, **shape).batch(step)
+        assert torch.equal(found.token_ids, expected.token_ids)
+
+
+def test_a_stage_starts_from_the_one_before_it():
+    shallow = Run("a", **SHORT | {"steps": 2}, config=(("num_layers", 1), ("share", "none")))
+    last = {"learning_rate": 0.0, "config": (("share", "none"),)}  # it moves nothing
+    deeper = dataclasses.replace(shallow, grown=((1, 2, shallow.learning_rate),), **last)
+    deep = deeper.train().model
+    assert same_bits(deep, start_from(shallow.train().model, deep.config))
+
+
+@pytest.mark.parametrize("calls", [1, 4, 7, 10])
+def test_a_run_interrupted_in_any_stage_ends_with_the_same_bits_and_curve(
+    tmp_path, calls, monkeypatch, checkpoint_at_every_step
+):
+    run = Run("a", **SHORT, grown=((1, 3),), config=(("hidden_dropout", 0.1),), then=THEN)
+    whole = run.train()
+    steps = []
+    step = loop.forward_backward
+
+    def counted(*arguments):
+        steps.append(1)
+        if len(steps) == calls:
+            raise KeyboardInterrupt
+        return step(*arguments)
+
+    monkeypatch.setattr(loop, "forward_backward", counted)
+    with pytest.raises(KeyboardInterrupt):
+        run.train(tmp_path)
+    again = run.train(tmp_path)
+    assert same_bits(whole.model, again.model)
+    assert again.curve == whole.curve
+    assert len(steps) == 10 + 1, "finished steps are not repeated"
+
+
+def test_what_is_watched_goes_on_after_an_interruption(
+    tmp_path, monkeypatch, checkpoint_at_every_step
+):
+    run = Run("a", **SHORT, watch="held_out_scores", watch_every=2)
+    whole = run.train()
+    real = measures.held_out_scores
+    calls = []
+
+    def interrupted(*of):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*of)
+
+    monkeypatch.setattr(measures, "held_out_scores", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run.train(tmp_path)
+    again = run.train(tmp_path)
+    assert again.watched == whole.watched
+    assert len(again.watched) == 2
+    assert again.total("cpu_seconds") > 0
