@@ -1,240 +1,173 @@
-"""A tensor that a notebook's cell makes follows its model, which training moves onto a card.
+"""On a GPU every notebook runs: a tensor that a cell makes is where the model is.
 
-No card is needed: the cells are read, not run. A value is *made* here, on the CPU, or it is on the
-*card* because it comes from a model that was trained; an operation on both would stop a reader who
-began with ``begin(device="cuda")``.
+``pretrain`` moves a model to the GPU. Here it moves it to a fake one, after two steps instead of
+hundreds, and every cell runs; what a cell asserts about the numbers is left out.
 """
 
 import ast
+import contextlib
+import dataclasses
+import io
 from pathlib import Path
 
+import jaxtyping
+import nbformat
 import pytest
+import torch
+from torch import nn
 
+import albert_course.cells
+import albert_edu.training.finetune
+import albert_edu.training.pretrain
 from albert_course import own_model
-from tests.support import cells
+from tests.fake_card import FakeCard, move, move_model, on_card
+from tests.support import tiny
 
-ROOT = Path(__file__).resolve().parents[1]
-PATHS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")) + sorted(
-    (ROOT / "notebooks" / "optional").glob("*.ipynb")
-)
-MADE, CARD = "made on the CPU", "on the card"
-FACTORIES = set("tensor zeros ones full arange randint randn rand randperm eye empty".split())
-FACTORIES |= {"from_numpy", "linspace", "as_tensor"}
-TO_THE_CPU = set("item tolist cpu numpy".split())
-NO_TENSOR = {"config", "shape", "device", "dtype", "ndim"}
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+PATHS = [path for folder in ("", "optional") for path in (NOTEBOOKS / folder).glob("*.ipynb")]
 
 
-class Reader:
-    """Follows where the values of a notebook are, cell by cell, and collects what mixes places."""
-
-    def __init__(self, source: str):
-        self.faults: set[str] = set()
-        self.env: dict[str, str] = {}
-        self.functions: dict[str, ast.FunctionDef] = {}
-        self.given: dict[str, dict[str, str]] = {}  # function -> parameter -> place
-        self.returned: dict[str, str] = {}
-        tree = ast.parse(source)
-        for _ in range(3):  # a function may be called by one that stands above it
-            self.faults.clear()
-            self.env.clear()
-            self.block(tree.body, self.env)
-            for name, function in list(self.functions.items()):
-                local = self.env | self.given.get(name, {})
-                for argument in function.args.args:
-                    if argument.arg not in self.given.get(name, {}):
-                        local.pop(argument.arg, None)
-                self.block(function.body, local, name)
-
-    def block(self, body: list[ast.stmt], env: dict[str, str], function: str = "") -> None:
-        for node in body:
-            if isinstance(node, ast.FunctionDef):
-                self.functions[node.name] = node
-                continue
-            if isinstance(node, ast.ClassDef):
-                continue
-            self.statement(node, env, function)
-            for part in ("body", "orelse", "finalbody"):
-                self.block(getattr(node, part, []), env, function)
-
-    def statement(self, node: ast.stmt, env: dict[str, str], function: str) -> None:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    self.bind(target, value, env)
-            case ast.For(target=target, iter=value):
-                for name in ast.walk(target):
-                    self.set(name, self.place(value, env), env)
-            case ast.Return(value=value) if value is not None:
-                found = self.place(value, env)
-                if found:
-                    self.returned[function] = found
-            case _:
-                for part in ast.iter_child_nodes(node):
-                    if isinstance(part, ast.expr):
-                        self.place(part, env)
-                    elif isinstance(part, ast.withitem):
-                        self.place(part.context_expr, env)
-
-    def bind(self, target: ast.expr, value: ast.expr, env: dict[str, str]) -> None:
-        found = self.place(value, env)
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            for part, given in zip(target.elts, value.elts, strict=False):
-                self.set(part, self.place(given, env), env)
-        else:
-            for name in [target] if isinstance(target, ast.Name) else ast.walk(target):
-                if not isinstance(target, ast.Subscript | ast.Attribute):
-                    self.set(name, found, env)
-
-    def set(self, name: ast.AST, found: str | None, env: dict[str, str]) -> None:
-        if isinstance(name, ast.Name):
-            env.pop(name.id, None)
-            if found:
-                env[name.id] = found
-
-    def place(self, node: ast.expr, env: dict[str, str]) -> str | None:
-        """Where the value of an expression is, or None where it is no tensor and no model."""
-        match node:
-            case ast.Name(id=name):
-                return env.get(name)
-            case ast.Constant() | ast.Lambda() | ast.JoinedStr():
-                return None
-            case ast.Attribute(value=value, attr=name):
-                found = env.get(ast.unparse(node)) or self.place(value, env)
-                return None if name in NO_TENSOR else found
-            case ast.Call():
-                return self.call(node, env)
-            case ast.Subscript(value=value, slice=index):
-                self.place(index, env)  # an index may be on the CPU
-                return self.place(value, env)
-            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
-                local = dict(env)
-                for loop in node.generators:
-                    for name in ast.walk(loop.target):
-                        self.set(name, self.place(loop.iter, local), local)
-                if isinstance(node, ast.DictComp):
-                    return self.place(node.value, local)
-                return self.place(node.elt, local)
-        parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
-        return self.meet(node, parts, env, isinstance(node, ast.BinOp | ast.Compare))
-
-    def call(self, node: ast.Call, env: dict[str, str]) -> str | None:
-        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        if name == "pretrain":
-            on_the_cpu = "device='cpu'" in ast.unparse(node)
-            if not on_the_cpu:
-                env[ast.unparse(node.args[0])] = CARD
-            return None
-        for argument in arguments:
-            self.place(argument, env)
-        if name in TO_THE_CPU:
-            self.place(node.func, env)
-            return None
-        if name in ("to", "cuda") or any(word.arg == "device" for word in node.keywords):
-            return CARD  # it follows
-        if owner is not None and ast.unparse(owner) == "torch" and name in FACTORIES:
-            return MADE
-        if name == "batch":
-            return MADE
-        if name in self.functions:
-            return self.own_call(name, node, env)
-        if owner is not None and ast.unparse(owner) in ("torch", "F"):
-            return self.meet(node, arguments, env, True)
-        if name == "deepcopy":
-            return self.place(node.args[0], env)
-        if self.place(node.func, env) and ast.unparse(node.func) not in self.functions:
-            return self.meet(node, [node.func, *arguments], env, True)
-        return None
-
-    def own_call(self, name: str, node: ast.Call, env: dict[str, str]) -> str | None:
-        """A function of the notebook: its parameters are where its arguments are."""
-        parameters = [argument.arg for argument in self.functions[name].args.args]
-        given = self.given.setdefault(name, {})
-        for place, argument in enumerate(node.args):
-            starred = isinstance(argument, ast.Starred)
-            found = self.place(argument.value if starred else argument, env)
-            for parameter in parameters[place : None if starred else place + 1]:
-                if found and given.get(parameter) != CARD:
-                    given[parameter] = found
-        return self.returned.get(name)
-
-    def meet(self, node: ast.expr, parts: list, env: dict[str, str], mixes: bool) -> str | None:
-        found = {self.place(part, env) for part in parts} - {None}
-        if mixes and found == {MADE, CARD}:
-            self.faults.add(ast.unparse(node))
-        return CARD if CARD in found else MADE if MADE in found else None
+def code_cells(path: Path) -> list[tuple[int, str]]:
+    """The cells with code and their places; those that start another process are left out."""
+    notebook = nbformat.read(path, as_version=4)
+    code = [(i, cell.source) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    return [(place, source) for place, source in code if "subprocess" not in source]
 
 
-def faults(source: str) -> set[str]:
-    return Reader(source).faults
+MOVING = [path for path in sorted(PATHS) if any("pretrain(" in s for _, s in code_cells(path))]
 
 
-def code_of(path: Path) -> str:
-    return "\n".join(cell.source for cell in cells(path, "code"))
+class WithoutAssertions(ast.NodeTransformer):
+    def visit_Assert(self, node: ast.Assert) -> ast.Pass:
+        return ast.copy_location(ast.Pass(), node)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_tensor_that_a_cell_makes_is_where_the_trained_model_is(path):
-    assert not faults(code_of(path))
+@pytest.fixture
+def card(monkeypatch, tmp_path):
+    """Let ``pretrain`` move models to a fake card, and every training have two steps."""
+    real = albert_edu.training.pretrain.pretrain
+    tune = albert_edu.training.finetune.finetune
+    deepcopy = nn.Parameter.__deepcopy__
+
+    def pretrain(model, stream, settings, checkpoint_dir=None, device=None, *rest, **named):
+        with torch._C.DisableTorchFunction():
+            history = real(model, stream, short(settings), checkpoint_dir, "cpu", *rest, **named)
+        if device != "cpu":
+            move_model(model)
+        return history
+
+    def finetune(model, train, settings, *rest, **named):
+        with torch._C.DisableTorchFunction():
+            tune(model, train, short(settings), *rest, **named)
+        move_model(model)
+
+    def copied(parameter, memo):
+        return move(deepcopy(parameter, memo), on_card(parameter))
+
+    monkeypatch.setattr("albert_edu.training.pretrain.pretrain", pretrain)
+    monkeypatch.setattr("albert_edu.training.finetune.finetune", finetune)
+    monkeypatch.setattr(own_model, "pretrain", pretrain)
+    monkeypatch.setattr(own_model, "model_place", lambda: tmp_path / "my_model")
+    monkeypatch.setattr(albert_course.cells, "show", lambda figure, alt: None)
+    monkeypatch.setattr(nn.Parameter, "__deepcopy__", copied)
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # readers have no such check
 
 
-def test_the_mended_cell_of_the_first_notebook_would_be_found_without_its_device():
-    source = code_of(PATHS[0])
-    broken = source.replace("device=device", "requires_grad=False")
-    assert broken != source
-    assert faults(broken) == {"model.albert(ids, segments)"}
+def short(settings):
+    return dataclasses.replace(
+        settings, steps=min(2, settings.steps), warmup_steps=min(1, settings.warmup_steps)
+    )
 
 
-TRAINED = "pretrain(model, stream, settings)\n"
-OWNED = "mine = my_model()\npretrain(mine.model, stream, settings)\n"
+def run_cells(numbered: list[tuple[int, str]], scope: dict | None = None) -> dict[int, str]:
+    """Run the cells one after another on the card; return what each wrong one says.
+
+    A cell may also miss a name, where one that starts a process was left out.
+    """
+    scope = {"__name__": "__main__"} if scope is None else scope
+    wrong = {}
+    for place, source in numbered:
+        tree = ast.fix_missing_locations(WithoutAssertions().visit(ast.parse(source)))
+        try:
+            with FakeCard(), contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(tree, f"cell {place}", "exec"), scope)
+        except Exception as error:
+            wrong[place] = f"{type(error).__name__}: {error}"
+    return wrong
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        TRAINED + "model(stream.batch(0))",
-        TRAINED
-        + "def ask(model, ids):\n    return model.albert(ids)\nask(model, torch.zeros(1, 2))",
-        TRAINED + "rows = make()\ndef make():\n    return torch.arange(3)\nmodel(rows)",
-        OWNED + "mine.model(mine.unseen.batch(0))",
-        TRAINED + "def train():\n    pretrain(m, s, t)\n    return m\ntrain()(s.batch(1)).loss",
-        OWNED + "other = deepcopy(mine.model)\nx = torch.randn(2, 3)\nother.albert.encoder(x)",
-        OWNED + "h = mine.model(b).pooled\nprint(h + torch.ones(3))",
-        OWNED + "h = mine.model(b).pooled\ntorch.isin(h, torch.tensor([1]))",
-        OWNED + "for m in (mine.model, fresh):\n    with torch.no_grad():\n        m(s.batch(0))",
-    ],
-)
-def test_a_fault_of_this_kind_is_found_and_its_cure_is_none(cell):
-    assert faults(cell)
-    cured = ast.unparse(Cure().visit(ast.parse(cell)))
-    assert not faults(cured), cured
+@pytest.mark.slow
+@pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
+def test_every_cell_runs_where_pretrain_has_moved_the_model(path, card, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    wrong = run_cells(code_cells(path))
+    assert [said for said in wrong.items() if said[1].startswith("WrongDevice")] == []
 
 
-class Cure(ast.NodeTransformer):
-    """Moves whatever is made to the model's device."""
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        if getattr(node.func, "attr", "") in FACTORIES | {"batch"}:
-            return ast.parse(f"({ast.unparse(node)}).to(device)", mode="eval").body
-        return node
+def test_the_model_that_my_model_trains_is_where_a_kept_one_is(card):
+    with FakeCard(), contextlib.redirect_stdout(io.StringIO()):
+        trained, kept = own_model.my_model().model, own_model.my_model().model
+        for model in (trained, kept):
+            assert {parameter.device.type for parameter in model.parameters()} == {"cpu"}
 
 
-def test_what_never_meets_a_trained_model_may_stay_on_the_cpu():
-    assert not faults("table = torch.eye(3)\nmodel(table)\n" + TRAINED + "table @ torch.ones(3)")
-    assert not faults(OWNED + "print(mine.model(b.to(d)).loss.item() + torch.ones(1).item())")
-    assert not faults("pretrain(model, stream, settings, device='cpu')\nmodel(stream.batch(0))")
+MOVED = """
+import copy
+import numpy as np
+import torch
+ids = torch.ones(1, 4, dtype=torch.long)
+place = next(model.parameters()).device
+there = torch.arange(3.0, device=place)
+"""
+WRONG = [
+    "model.albert(ids, 0 * ids)",
+    "model.albert(ids.to(place), torch.zeros(1, 4, dtype=torch.long))",
+    "copy.deepcopy(model).albert(ids, 0 * ids)",
+    "model.albert(ids.to(place), 0 * ids.to(place)).pooled @ torch.ones(16)",
+    "there + torch.ones(3)",
+    "torch.stack([there, torch.ones(3)])",
+    "torch.equal(there, torch.ones(3))",
+    "torch.ones(3)[there > 0]",
+    "there[:1] = torch.ones(1)",
+    "torch.zeros_like(there) @ there.cpu()",
+    "torch.nn.functional.cross_entropy(there, torch.tensor([0.0, 0.0, 1.0]))",
+    "there.numpy()",
+    "np.asarray(there)",
+]
+RIGHT = [
+    "model.albert(ids.to(place), 0 * ids.to(place)).pooled.sum().item()",
+    "copy.deepcopy(model).albert(ids.to(place), torch.zeros_like(ids, device=place))",
+    "there.to(torch.float64) + torch.tensor(1.0)",
+    "there[torch.tensor([0])].tolist()",
+    "there.cpu().numpy()",
+    "there.to('cpu') + torch.ones(3)",
+    "torch.ones(3).copy_(there) + torch.ones(3)",
+]
 
 
-def test_the_model_that_goes_along_is_on_the_cpu_whether_it_is_read_or_trained(
-    tmp_path, monkeypatch
-):
-    """Lessons give it tensors of the CPU; one that was kept is read onto the CPU."""
-    places = []
-    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path))
-    monkeypatch.setattr(own_model, "pretrain", lambda *_, device=None, **__: places.append(device))
-    own_model.my_model()
-    assert places == ["cpu"]
-    device = next(own_model.my_model().model.parameters()).device
-    assert device.type == "cpu" and len(places) == 1  # the second one was read
+def run_with_a_model_that_was_moved(source: str) -> dict[int, str]:
+    model = tiny()
+    move_model(model)
+    return run_cells([(0, MOVED), (1, source)], {"model": model})
+
+
+@pytest.mark.parametrize("source", WRONG)
+def test_a_tensor_that_stayed_on_the_cpu_is_found(source, card):
+    (wrong,) = run_with_a_model_that_was_moved(source).values()
+    assert wrong.startswith("WrongDevice")
+
+
+@pytest.mark.parametrize("source", RIGHT)
+def test_a_tensor_that_follows_the_model_is_no_fault(source, card):
+    assert run_with_a_model_that_was_moved(source) == {}
+
+
+def test_the_first_lesson_would_fail_if_its_ids_stayed_on_the_cpu(card):
+    sources = [source for _, source in code_cells(NOTEBOOKS / "00_start_here.ipynb")]
+    (asked,) = (source for source in sources if "def probability_swapped" in source)
+    encode = type("Tokenizer", (), {"encode": lambda self, text: [7, 8]})
+    for source, faults in ((asked, 0), (asked.replace("device=device", "device='cpu'"), 1)):
+        scope = {"model": tiny(), "tokenizer": encode(), "torch": torch}
+        move_model(scope["model"])
+        cells = [(0, source), (1, "probability_swapped('one', 'other')")]
+        assert len(run_cells(cells, scope)) == faults
