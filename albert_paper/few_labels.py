@@ -26,13 +26,17 @@ FINETUNED = TrainSettings(steps=200, learning_rate=1e-3, warmup_steps=40)
 
 
 def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:
-    """Return ``scores``, and the accuracies on ``story_gap`` after learning it from few labels."""
+    """Return ``scores``, and the accuracies on ``story_gap`` after learning it from few labels.
+
+    These stand under ``labels_50`` and ``labels_200``. Notebook 09 reads the record.
+    """
     device = next(model.parameters()).device
     record = scores(model, text, run)
     train_examples, test_examples = story_gap(run.corpus, EXAMPLES, run.seed)
     train = encode_pairs(train_examples, text.tokenizer, run.sequence_length)
     test = encode_pairs(test_examples, text.tokenizer, run.sequence_length)
     settings = dataclasses.replace(FINETUNED, seed=run.seed)
+    # Most of ``train`` is not used: drawing fewer would draw other test pairs than the records have.
     for labels in LABELS:
         torch.manual_seed(run.seed)  # of the head
         task = AlbertForClassification(deepcopy(model.albert), 2).to(device)

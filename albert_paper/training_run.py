@@ -113,7 +113,8 @@ class Run:
     def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
         """Return its batches, or those of the documents held out.
 
-        ``changes`` ask for another objective, size or kind of negatives.
+        ``changes`` are arguments of PretrainingStream. Unless they say otherwise the masks are the
+        paper's, so that runs which trained with others are compared on the same gaps.
         """
         names = ("objective", "batch_size", "sequence_length", "negatives")
         arguments = {name: getattr(self, name) for name in names} | changes
