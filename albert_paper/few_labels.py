@@ -36,7 +36,7 @@ def few_labels(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     train = encode_pairs(train_examples, text.tokenizer, run.sequence_length)
     test = encode_pairs(test_examples, text.tokenizer, run.sequence_length)
     settings = dataclasses.replace(FINETUNED, seed=run.seed)
-    # Most of ``train`` is not used: drawing fewer would draw other test pairs than the records have.
+    # Most of ``train`` is not used, but drawing fewer would draw other test pairs than recorded.
     for labels in LABELS:
         torch.manual_seed(run.seed)  # of the head
         task = AlbertForClassification(deepcopy(model.albert), 2).to(device)
