@@ -55,9 +55,10 @@ class Baselines(NamedTuple):
 def baselines(train: TokenizedCorpus, held_out: TokenizedCorpus, vocab_size: int) -> Baselines:
     """Return the baselines on ``held_out`` for token frequencies learnt from ``train``.
 
-    One is added to each count. ``copy`` is the best that can be done without the neighbours: 80% of
-    the masked positions show [MASK], where only frequencies help; 10% show a random token and 10%
-    the right one, and how frequent the visible token is says which of the two is more likely.
+    One is added to each count. ``copy`` is the best that can be done without the neighbours and the
+    place in the row: 80% of the masked positions show [MASK], where only frequencies help; 10% show
+    a random token and 10% the right one, and how frequent the visible token is says which of the
+    two is more likely.
     """
     train_counts = train.counts(vocab_size) + 1
     held_out_counts = held_out.counts(vocab_size)
