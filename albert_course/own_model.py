@@ -6,7 +6,7 @@ in notebook 00, which takes about half a minute.
 
 import warnings
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -29,6 +29,7 @@ VOCABULARY = 190
 LENGTH = 64  # tokens of a row
 STEPS = 500
 RATE = 2e-3
+SPLIT: Any = {"fraction": 0.2, "by": "script"}  # of the stories: what the model never sees
 
 
 class OwnModel(NamedTuple):
@@ -49,11 +50,18 @@ def my_model() -> OwnModel:
 
     A folder that cannot be read is replaced, and a warning says why.
     """
-    train, unseen = hold_out(load_corpus("stories"), fraction=0.2, by="script")
-    model, tokenizer = _kept() or _trained(train)
+    _, unseen = hold_out(load_corpus("stories"), **SPLIT)
+    model, tokenizer = _kept() or _trained()
     length = min(LENGTH, model.config.max_positions)
     text = TokenizedCorpus.encode(unseen, tokenizer)
     return OwnModel(model, tokenizer, PretrainingStream(text, tokenizer, "sop", 64, length, seed=1))
+
+
+def my_lessons(tokenizer: AlbertTokenizer) -> PretrainingStream:
+    """Return the batches of stories that notebook 00 trains on."""
+    train, _ = hold_out(load_corpus("stories"), **SPLIT)
+    text = TokenizedCorpus.encode(train, tokenizer)
+    return PretrainingStream(text, tokenizer, "sop", batch_size=32, sequence_length=LENGTH)
 
 
 def model_place() -> Path:
@@ -73,20 +81,19 @@ def _kept() -> tuple[AlbertForPretraining, AlbertTokenizer] | None:
     return (model.eval(), tokenizer) if isinstance(tokenizer, AlbertTokenizer) else None
 
 
-def _trained(stories) -> tuple[AlbertForPretraining, AlbertTokenizer]:
+def _trained() -> tuple[AlbertForPretraining, AlbertTokenizer]:
     """Train a model on the stories as notebook 00 does, keep it and return it."""
     print("No model of yours is kept here, so one is trained now, as in notebook 00.", flush=True)
+    stories, _ = hold_out(load_corpus("stories"), **SPLIT)
     lines = [sentence for story in stories["sentences"] for sentence in story]
     tokenizer = AlbertTokenizer.train(lines + spelling_lesson(), vocab_size=VOCABULARY)
-    text = TokenizedCorpus.encode(stories, tokenizer)
-    stream = PretrainingStream(text, tokenizer, "sop", batch_size=32, sequence_length=LENGTH)
     sizes = {"vocab_size": len(tokenizer), "max_positions": LENGTH}
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
         model = AlbertForPretraining(AlbertConfig.named("albert-tiny", **sizes))
     settings = TrainSettings(STEPS, learning_rate=RATE, warmup_steps=STEPS // 10)
     # Where a model that was kept is read to, so that a lesson finds both in one place.
-    pretrain(model, stream, settings, device="cpu", describe=None)
+    pretrain(model, my_lessons(tokenizer), settings, device="cpu", describe=None)
     model.eval()
     keep_model(model, tokenizer)
     return model, tokenizer

@@ -4,6 +4,7 @@ A judged claim and its runs go in; a figure and its alt text come out. Explained
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -12,21 +13,30 @@ from matplotlib.figure import Figure
 from albert_edu.analysis.plots import SHARED, figure1, style
 from albert_paper.outcomes import parse, side, table
 
-LABELS = {  # what a column ends in: what it is, the unit of a value, and of a difference
-    "accuracy": ("accuracy", "%", " points"),
-    "mean_angle": ("mean angle (degrees)", "°", "°"),
-    "later_angle": ("angle (degrees)", "°", "°"),
-    "roughness": ("mean bend (degrees)", "°", "°"),
-    "never_learnt": ("starts that never learnt", "%", " points"),
-    "gap": ("held-out minus training loss", "", ""),
-    "masked_token_loss": ("held-out MLM loss (nats)", "", ""),
-    "": ("", "", ""),
+
+class Label(NamedTuple):
+    """What a column measures, and how its values and their differences are written."""
+
+    what: str
+    unit: str = ""
+    unit_of_differences: str = ""
+
+
+LABELS = {  # by what a column ends in
+    "accuracy": Label("accuracy", "%", " points"),
+    "mean_angle": Label("mean angle (degrees)", "°", "°"),
+    "later_angle": Label("angle (degrees)", "°", "°"),
+    "roughness": Label("mean bend (degrees)", "°", "°"),
+    "never_learnt": Label("starts that never learnt", "%", " points"),
+    "gap": Label("held-out minus training loss"),
+    "masked_token_loss": Label("held-out MLM loss (nats)"),
+    "": Label(""),
 }
 MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and their spread
 
 
-def label(column: str) -> tuple[str, str, str]:
-    """Return what a column is, the unit of its values, and that of their differences."""
+def label(column: str) -> Label:
+    """Return what a column measures, and its units."""
     return next(words for end, words in LABELS.items() if column.endswith(end))
 
 
@@ -53,7 +63,7 @@ def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     for bar in bars:
         axis.axhline(bar, color="0.3", linestyle=":")
         axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
-    axis.set(ylabel=label(column)[0], xlim=(-0.4, len(sides) - 0.6))
+    axis.set(ylabel=label(column).what, xlim=(-0.4, len(sides) - 0.6))
     axis.set_title(claim["says"], wrap=True)
     ends = [f"{name} {seeds.min():.2f} to {seeds.max():.2f}" for name, seeds in sides.items()]
     return figure, f"{len(values)} seeds: {'; '.join(ends)}."

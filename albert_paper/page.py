@@ -15,7 +15,7 @@ from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.claim_pictures import label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
 from albert_paper.outcomes import compare, judge, parse
-from albert_paper.plan import NEW_PLAN, PAGE, PLAN, number_of_runs
+from albert_paper.plan import NEW_PLAN, PAGE, PLAN, runs_of
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
 from albert_paper.templates import render
@@ -74,12 +74,19 @@ def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict:
             "says": claim["says"],
             "ours": "",
             "word": claims[key]["word"] if key in claims else "not run yet",
-            "before": before[claim["before"]]["word"] if claim.get("before") in before else "",
+            "before": words_before(before.get(claim.get("before"), {})),
         }
         if key in claims:
             findings[key] = comparisons(claims[key])
             rows[key]["ours"] = "; ".join(each["found"] for each in findings[key]["criterion"])
     return {"claims": claims, "rows": rows, "findings": findings}
+
+
+def words_before(claim: dict) -> str:
+    """Return the word of a claim of the older plan, and that when it was run where it differs."""
+    if "when_run" in claim:
+        return f"{claim['word']} (when run: {claim['when_run']})"
+    return claim.get("word", "not asked")
 
 
 def comparisons(claim: dict) -> dict[str, list[dict]]:
@@ -93,12 +100,12 @@ def comparisons(claim: dict) -> dict[str, list[dict]]:
         found[kind] = []
         for text in claim.get(kind, ()):
             part = compare(text, claim["runs"], claim["least"], **how)
-            column, low, *_ = parse(text)
-            words = f"{shown(part, column, low != '0')} (n = {part['n']})"
+            asked = parse(text)
+            words = f"{shown(part, asked.column, asked.low != '0')} (n = {part['n']})"
             arms = {}
             for row in part["stuck"]:  # the rows that the comparison names
-                alone = compare(f"{column}: 0 < {row}", claim["runs"], 0.0, **how)
-                arms[row] = shown(alone, column, difference=False)
+                alone = compare(f"{asked.column}: 0 < {row}", claim["runs"], 0.0, **how)
+                arms[row] = shown(alone, asked.column, difference=False)
             found[kind].append({"text": text, "found": words, "arms": arms, "stuck": part["stuck"]})
     return found
 
@@ -119,7 +126,7 @@ def finished_claims(runs: dict[str, list[dict]], plan: dict[str, dict]) -> dict[
     finished = {}
     for name, section in plan.items():
         done = runs.get(name, [])
-        if len(done) == number_of_runs(section):
+        if len(done) == len(runs_of(section)):
             common = {"source": section["source"], "setting": section["setting"], "runs": done}
             for key, claim in section["claims"].items():
                 finished[f"{name}.{key}"] = common | claim
@@ -136,8 +143,8 @@ def printed(reference: list) -> float:
 
 def row_of(claim: dict, runs: dict, claims: dict) -> tuple[dict, Figure]:
     """Return a claim with the words of its row and its section, and its picture."""
-    column, low, high, _ = parse(claim["criterion"][0])
-    ours = claim.get("ours", f"{{{low} < {high}: {column}}}")
+    asked = parse(claim["criterion"][0])
+    ours = claim.get("ours", f"{{{asked.low} < {asked.high}: {asked.column}}}")
     first = claim["parts"][0]
     n = f" (n = {first['n']})"
     kept = [run for run in claim["runs"] if run["seed"] in first["seeds"]]
@@ -176,7 +183,8 @@ def shown(found: dict, column: str, difference: bool) -> str:
     """Return a mean with its 95% interval and unit; seconds are rounded and have no interval."""
     if column.endswith("seconds"):
         return f"{found['mean']:.0f}"
-    unit = label(column)[1 + difference]
+    axis = label(column)
+    unit = axis.unit_of_differences if difference else axis.unit
     scale = 100 if unit in ("%", " points") else 1
     digits = 1 if unit else 2
     return f"{found['mean'] * scale:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"

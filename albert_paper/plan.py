@@ -33,12 +33,6 @@ def seeds_of(experiment: dict) -> list[int]:
     return list(range(first, first + experiment["n"]))
 
 
-def number_of_runs(experiment: dict) -> int:
-    """Return how many runs an experiment has: a row with an ``n`` of its own has n seeds."""
-    seeds = len(seeds_of(experiment))
-    return sum(min(row.get("n", seeds), seeds) for row in experiment["rows"].values())
-
-
 def runs_of(experiment: dict) -> list[Run]:
     """Return every row with every seed, seed by seed: an unfinished set has whole pairs.
 

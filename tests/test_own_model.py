@@ -11,6 +11,7 @@ from albert_course import own_model
 from albert_course.own_model import (
     LENGTH,
     RATE,
+    SPLIT,
     STEPS,
     VOCABULARY,
     keep_model,
@@ -79,3 +80,5 @@ def test_the_recipe_is_that_of_notebook_00():
     assert re.findall(r"vocab_size=(\d+)", source) == [str(VOCABULARY)]
     assert re.findall(r"max_positions=(\d+)", source) == [str(LENGTH)]
     assert 'AlbertConfig.named("albert-tiny"' in source
+    assert 'hold_out(corpus, fraction=0.2, by="script")' in source
+    assert SPLIT == {"fraction": 0.2, "by": "script"}
