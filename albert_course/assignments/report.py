@@ -50,7 +50,7 @@ def report(gradebook: Gradebook, course: Path, assignment: str, records: dict[st
     mistakes: Counter[str] = Counter()
     shares: dict[str, list[float]] = defaultdict(list)
     given = nbformat.read(course / "source" / assignment / f"{assignment}.ipynb", 4)
-    missing = [student for student, one in sorted(records.items()) if one.problem == MISSING]
+    missing = [student for student, one in records.items() if one.problem == MISSING]
     for student, record in sorted(records.items()):
         if record.problem and student not in missing:
             lines.append(f"  {plain(student):20} not graded: {plain(record.problem)}")
@@ -63,7 +63,7 @@ def report(gradebook: Gradebook, course: Path, assignment: str, records: dict[st
                 shares[grade.name].append((grade.auto_score or 0) / grade.max_score)
         place = course / "autograded" / student / assignment / f"{assignment}.ipynb"
         notebook = nbformat.read(place, 4)
-        mistakes.update(set(find_mistakes(notebook)))
+        mistakes.update(sorted(set(find_mistakes(notebook))))  # the same order in every run
         if record.note:
             lines.append(f"    mended: {plain(record.note)}")
         looks = find_suspicious_lines(notebook, given)[:8]
@@ -90,7 +90,8 @@ def points_of(submission: SubmittedAssignment) -> str:
 
 def name_missing(students: list[str]) -> str:
     """Return the line on those who handed nothing in."""
-    return f"{MISSING}, {len(students)}: {', '.join(map(plain, students))}"
+    names = ", ".join(map(plain, sorted(students)))
+    return f"{MISSING}, {len(students)}: {names}"
 
 
 def _mark(cell: nbformat.NotebookNode) -> dict:

@@ -9,6 +9,7 @@ import pytest
 
 from albert_course.assignments import SOURCES, grade
 from albert_course.assignments.mend import Unreadable
+from albert_course.assignments.report import name_missing
 from albert_course.assignments.submissions import check_file, find_submissions
 from tests.assignments.classroom import NAME
 from tests.assignments.courses import grade_by_comment, write
@@ -92,6 +93,10 @@ def test_an_archive_alone_brings_its_assignment_into_the_list(tmp_path):
         archive.writestr("05_masked_tokens.ipynb", "{}")
     _, paths = find_submissions(tmp_path, SOURCES, ("",), tmp_path / "graded")
     assert [path.name[:2] for path in paths] == ["04", "05"]
+
+
+def test_the_missing_are_named_in_one_order_whoever_was_looked_at_first():
+    assert name_missing(["cem", "bob", "ann"]) == "missing, 3: ann, bob, cem"
 
 
 @pytest.mark.slow
