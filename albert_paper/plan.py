@@ -2,7 +2,8 @@
 
 A section is written down before its runs: rows, seeds, settings, what pilots settle, and for each
 claim the criterion, the control and the smallest difference that matters. Notebook 09 explains why.
-``data/plan.toml`` is the plan; ``data/experiments.toml`` is that of the records so far.
+``data/plan.toml`` is the plan; ``data/experiments.toml`` is that of the records so far, and
+``data/unjudged.toml`` has runs that decide no row of the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from albert_paper.tuning import settle
 PILOT_MEASURE = measures.scores  # of every pilot of the plan
 PLAN = read_toml("experiments.toml")
 NEW_PLAN = read_toml("plan.toml")
-BEGINNINGS = read_toml("beginnings.toml")  # of the shipped pair, compared before its training
+UNJUDGED = read_toml("unjudged.toml")  # runs that decide no row of the page
 PAGE = NEW_PLAN.pop("page")["rows"]  # the family of Holm's correction
 
 
@@ -97,7 +98,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     every finished run and pilot, so a later sitting goes on from it, perhaps on another machine.
     Raises ValueError when there is no such experiment, and when it takes a card that is not there.
     """
-    plans = PLAN | NEW_PLAN | BEGINNINGS
+    plans = PLAN | NEW_PLAN | UNJUDGED
     if name not in plans:
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
     plan = plans[name]
@@ -134,7 +135,7 @@ def file_of(name: str) -> Path:
     """Return the file that an experiment is a section of."""
     if name in NEW_PLAN:
         return DATA / "plan.toml"
-    return DATA / ("beginnings.toml" if name in BEGINNINGS else "experiments.toml")
+    return DATA / ("unjudged.toml" if name in UNJUDGED else "experiments.toml")
 
 
 def take_up(recorded: Sequence[dict], measure: Measure, folder: Path) -> list[Run]:

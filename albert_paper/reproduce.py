@@ -21,6 +21,7 @@ from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.health import health
 from albert_edu.analysis.plots import figure1, save
 from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.errors import FileError, read_json
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.prepare import PreparedText
 from albert_edu.training.evaluate import baselines, evaluate
@@ -33,6 +34,7 @@ from albert_paper.templates import render
 from albert_paper.training_run import Run
 
 PLAN = read_toml("reproduce.toml")
+BEGINNINGS = read_toml("unjudged.toml")["beginnings"]
 MEMBERS = PLAN["members"]  # name -> sharing
 PAIRS = {name: recorded_run({"row": name} | plan) for name, plan in PLAN["pairs"].items()}
 
@@ -64,6 +66,8 @@ def reproduce(
         jobs.append(job)
     run_all(jobs, processes=len(MEMBERS))
     record = pair_record(PAIRS[profile], folder)
+    if PAIRS[profile].corpus == BEGINNINGS["settings"]["corpus"]:
+        record["tried"] = {"setting": BEGINNINGS["setting"], "rows": recipes_tried(Path("figures"))}
     (folder / "README.md").write_text(render("model_card.md", record=record))
     for place in (folder, record_in):
         if place:
@@ -117,6 +121,24 @@ def pair_record(pair: Run, folder: Path) -> dict:
         "provenance": provenance(f"reproduce --profile {pair.row}", members.values()),
         "profile": dataclasses.asdict(pair) | {"stages": [stage[:6] for stage in pair.stages()]},
     }
+
+
+def recipes_tried(figures: Path) -> list[dict]:
+    """Return what became of the recipes of unjudged.toml; nothing where they have no record."""
+    path = figures / "results" / "beginnings.json"
+    if not path.exists():
+        return []
+    return [
+        {
+            "recipe": run["row"],
+            "loss": run["held_out_masked_token_loss"],
+            "order_accuracy": run["held_out_sentence_order_accuracy"],
+            "ffn_worth": run["health"]["ffn_worth"],
+            "least_open": run["health"]["least_open"],
+            "minutes": run["cpu_seconds"] / 60,
+        }
+        for run in read_json(path, FileError)["runs"]
+    ]
 
 
 def pair_picture(members: dict[str, dict]) -> tuple[Figure, str]:

@@ -1,6 +1,7 @@
 """``reproduce`` from end to end on a pair small enough for a test: files, provenance, going on, and failing clearly."""
 
 import contextlib
+import dataclasses
 import io
 import json
 
@@ -8,8 +9,11 @@ import pytest
 from PIL import Image
 
 from albert_paper import reproduce
-from albert_paper.reproduce import MEMBERS, PAIRS
+from albert_paper.plan import UNJUDGED, runs_of
+from albert_paper.provenance import ROOT, write_json
+from albert_paper.reproduce import MEMBERS, PAIRS, recipes_tried
 from albert_paper.sweep import Run
+from albert_paper.templates import render
 from tests.support import main, run_here
 
 SHORT = {"steps": 4, "learning_rate": 5e-3, "batch_size": 4, "sequence_length": 48}
@@ -90,3 +94,27 @@ def test_every_profile_has_a_pair_and_the_one_for_a_card_is_not_begun_without_on
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert main(["reproduce", "--profile", "gpu"]) == 2
     assert "there is no device 'cuda:0'" in capsys.readouterr().err
+
+
+def test_the_band_of_figure_1_is_of_the_quick_pair_with_seeds_of_its_own():
+    sharing = {"shared": MEMBERS["albert"], "separate": MEMBERS["unshared"]}
+    for run in runs_of(UNJUDGED["figure1_seeds"]):
+        config = (*PAIRS["quick"].config, ("share", sharing[run.row]))
+        assert run == dataclasses.replace(PAIRS["quick"], row=run.row, config=config, seed=run.seed)
+        assert run.seed >= 30
+
+
+def test_a_card_lists_the_recipes_that_were_compared(tmp_path):
+    record = json.loads((ROOT / "albert_edu/pretrained/laptop/record.json").read_text())
+    run = {
+        "row": "another recipe",
+        "held_out_masked_token_loss": 4.567,
+        "held_out_sentence_order_accuracy": 0.512,
+        "health": {"ffn_worth": 1.23, "least_open": 0.789},
+        "cpu_seconds": 360.0,
+    }
+    assert recipes_tried(tmp_path) == []
+    write_json(tmp_path / "results" / "beginnings.json", {"runs": [run]})
+    record["tried"] = {"setting": "Two layers.", "rows": recipes_tried(tmp_path)}
+    card = render("model_card.md", record=record)
+    assert "| another recipe | 4.57 | 1.23 | 79% | 0.512 | 6 |" in card
