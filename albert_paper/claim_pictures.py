@@ -26,6 +26,7 @@ LABELS = {  # by what a column ends in
     "accuracy": Label("accuracy", "%", " points"),
     "mean_angle": Label("mean angle (degrees)", "°", "°"),
     "later_angle": Label("angle (degrees)", "°", "°"),
+    "angle_at": Label("angle (degrees)", "°", "°"),  # angle_at.100 is that at application 100
     "roughness": Label("mean bend (degrees)", "°", "°"),
     "never_learnt": Label("starts that never learnt", "%", " points"),
     "gap": Label("held-out minus training loss"),
@@ -37,7 +38,8 @@ MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and th
 
 def label(column: str) -> Label:
     """Return what a column measures, and its units."""
-    return next(words for end, words in LABELS.items() if column.endswith(end))
+    name = "angle_at" if "angle_at." in column else column
+    return next(words for end, words in LABELS.items() if name.endswith(end))
 
 
 def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
@@ -75,22 +77,44 @@ def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     The shared layer was trained for as many applications as there are separate layers, and applied
     three times as often.
     """
-    shared = mean_curves(runs, "all")
-    separate = mean_curves(runs, "none")
-    pairs = sum(run["row"] == "all" for run in runs)
-    title = f"{claim['says']} ({pairs} pairs, trained for 12 applications)"
+    shared = [run for run in runs if run["row"] == "all"]
+    separate = [run for run in runs if run["row"] == "none"]
+    title = f"{claim['says']} ({len(shared)} pairs, trained for 12 applications)"
     names = ("one shared layer", "separate layers")
-    figure, alt = figure1(shared, separate, names, title, over="seeds")
+    curves = (mean_curves(shared), mean_curves(separate))
+    figure, alt = figure1(*curves, names, title, over="seeds")
     for axis in figure.axes:
         axis.axvline(12, color="0.3", linestyle=":")
     return figure, alt
 
 
-def mean_curves(runs: Sequence[dict], row: str) -> dict[str, np.ndarray]:
-    """Return the curves of Figure 1 as means over the seeds of a row, and their spread."""
+def figure1_picture(runs: Sequence[dict]) -> tuple[Figure, str]:
+    """Draw Figure 1 of pairs that differ in their seeds, and what they were before training.
+
+    Rows are "shared" and "separate". Only applications that the shared layer was trained for are
+    drawn.
+    """
+    trained = []
+    untrained = []
+    for row in ("shared", "separate"):
+        kept = [run for run in runs if run["row"] == row]
+        depth = dict(kept[0]["config"])["num_layers"]
+        trained.append(mean_curves(kept, depth))
+        untrained.append(mean_curves([run["untrained"] for run in kept], depth))
+    seeds = len({run["seed"] for run in runs})
+    title = f"Before training, too, a shared layer takes smaller steps ({seeds} pairs)"
+    names = ("one shared layer", "separate layers")
+    return figure1(*trained, names, title, untrained, over="seeds")
+
+
+def mean_curves(measured: Sequence[dict], depth: int | None = None) -> dict[str, np.ndarray]:
+    """Return the curves of Figure 1 as means over what was measured, and their spread.
+
+    Only the first ``depth`` applications are kept, or all.
+    """
     curves = {}
     for name, spread in MEASURES.items():
-        seeds = [run[name] for run in runs if run["row"] == row]
+        seeds = [one[name][:depth] for one in measured]
         curves[name] = np.mean(seeds, axis=0)
         curves[spread] = np.std(seeds, axis=0)
     return curves

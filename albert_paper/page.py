@@ -12,14 +12,16 @@ from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
-from albert_paper.claim_pictures import label, layers_picture, seeds_picture
+from albert_paper.claim_pictures import figure1_picture, label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
+from albert_paper.layer_steps import step_sizes
 from albert_paper.outcomes import compare, judge, parse
-from albert_paper.plan import NEW_PLAN, PAGE, PLAN, runs_of
+from albert_paper.plan import NEW_PLAN, PAGE, PLAN, UNJUDGED, runs_of
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
 from albert_paper.templates import render
 
+SIMILARITIES = ("similarity", "similarity_untrained")  # of a pair, in its record
 # {a < b: column}, {record/a: column}
 REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
 
@@ -44,10 +46,30 @@ def write_report(root: Path) -> Path:
         if "paper" in claim:
             rows[key], figure = row_of(claim, runs, claims)
             save(figure, figures / "claims" / f"{key}.png", rows[key]["alt"])
+    figure, small_alt = figure1_picture(runs["figure1_seeds"])
+    save(figure, figures / "figure1_seeds.png", small_alt)
     base = read_json(figures / "results" / "figure1_gpu.json", FileError)
+    page = render(
+        "claims.md",
+        rows=rows,
+        judged=len(claims),
+        small=filled(UNJUDGED["figure1_seeds"]["text"], runs["figure1_seeds"], runs, claims),
+        small_alt=small_alt,
+        base=base,
+        base_steps={name: more_when_separate(base, name) for name in SIMILARITIES},
+    )
     path = figures / "CLAIMS.md"
-    path.write_text(render("claims.md", rows=rows, base=base, judged=len(claims)), encoding="utf-8")
+    path.write_text(page, encoding="utf-8")
     return path
+
+
+def more_when_separate(pair: dict, similarity: str) -> dict[str, float]:
+    """Return how much larger and rougher the steps of a pair's separate layers are."""
+    sizes = {}
+    for member in ("albert", "unshared"):
+        curves = pair["members"][member][similarity]
+        sizes[member] = step_sizes(curves, len(curves["l2"]))
+    return {name: sizes["unshared"][name] - sizes["albert"][name] for name in sizes["albert"]}
 
 
 def recorded(claims: dict[str, dict]) -> dict[str, dict]:
