@@ -130,9 +130,9 @@ def test_every_hidden_state_the_logits_and_the_loss_agree(pair, batch):
     assert_close(encoded.pooled, base(batch.token_ids, **inputs).pooler_output, "pooled")
 
     output = ours(batch)
-    slots = batch.masked_positions[..., None].expand(-1, -1, V)
-    at_slots = expected.prediction_logits.gather(1, slots)
-    assert_close(output.masked_token_logits, at_slots, "masked-token logits")
+    positions = batch.masked_positions[..., None].expand(-1, -1, V)
+    at_masked = expected.prediction_logits.gather(1, positions)
+    assert_close(output.masked_token_logits, at_masked, "masked-token logits")
     is_albert = theirs.config.model_type == "albert"
     order = expected["sop_logits" if is_albert else "seq_relationship_logits"]
     assert_close(output.sentence_order_logits, order, "order logits")
