@@ -14,7 +14,8 @@ from albert_course.checks.engine.asking import Unusable, call, tensor
 from albert_course.checks.engine.comparing import Raised, same
 from albert_course.checks.engine.differing import difference
 from albert_course.checks.engine.limits import TookTooLong
-from albert_course.checks.engine.report import NOT_BEGUN, Property, brief
+from albert_course.checks.engine.properties import NOT_BEGUN, Property
+from albert_course.checks.engine.report import brief
 
 TOUCHED = "the caller's data are changed, which may be why: work on a copy"
 
