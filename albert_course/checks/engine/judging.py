@@ -112,13 +112,19 @@ def mistakes_in(answered: Answered) -> list[str]:
     """Return for each outcome the known mistake that explains it, or nothing."""
     if all(answered.held):
         return [""] * len(answered.held)
+
+    def gives(name: str, k: int) -> object:
+        """What a mistake gives for question ``k``."""
+        return mistaken(answered.card, answered.seed, name, k).value
+
+    atols = [case.atol for case in answered.questions.cases]
     named = name_mistakes(
         answered.card.mistakes,
-        gives=lambda name, k: mistaken(answered.card, answered.seed, name, k).value,
+        gives,
         outcomes=[outcome.value for outcome in answered.outcomes],
         right=answered.questions.right,
         held=answered.held,
-        atols=[case.atol for case in answered.questions.cases],
+        atols=atols,
     )
     return [name if fits_what_is_touched(answered, k, name) else "" for k, name in enumerate(named)]
 
@@ -138,14 +144,16 @@ def property_of(answered: Answered, k: int, mistake: str) -> Property:
     case = answered.questions.cases[k]
     if answered.held[k]:
         return Property(case.name, True, case.weight)
+    outcome = answered.outcomes[k]
+    right = answered.questions.right
     return explain(
         case,
         answered.card.reference,
-        got=answered.outcomes[k].value,
-        right=answered.questions.right[k],
+        got=outcome.value,
+        right=right[k],
         mistake=mistake,
-        touched=answered.outcomes[k].touched,
-        none_is_right=any(value is None for value in answered.questions.right),
+        touched=outcome.touched,
+        none_is_right=any(value is None for value in right),
     )
 
 
