@@ -90,6 +90,7 @@ def _always(facts_of: Callable) -> Callable:
     """The question which facts about a pair hold for all pairs."""
 
     def question(answer: Callable, documents: Sequence) -> dict[str, bool]:
+        """Each fact, and whether it holds for all pairs."""
         texts = [*places_of(documents).values()]
         facts = [facts_of(pair, texts) for pair in pairs_of(answer, documents)]
         return {name: all(each[name] for each in facts) for name in facts[0]}
