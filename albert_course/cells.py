@@ -1,16 +1,13 @@
 """What the notebooks themselves need.
 
 ``begin`` is the first cell of each. A guess waits for the reader, a record is read from any folder,
-a story can be asked about, and a figure comes with its description.
+and a figure comes with its description.
 """
 
 import io
 import json
 import os
-import re
-from typing import TYPE_CHECKING
 
-import numpy as np
 import PIL.Image
 import torch
 from IPython.display import Image, Markdown, display
@@ -19,15 +16,7 @@ from matplotlib.figure import Figure
 
 from albert_course.folder import course_folder
 from albert_course.guesses import answer_to
-from albert_edu.config import check_whole
 from albert_edu.errors import InputError
-from albert_edu.text.hub_tokenizer import Tokenizer
-from albert_edu.text.tasks import SpanExample
-
-if TYPE_CHECKING:
-    import datasets
-
-    from albert_edu.model.task_heads import AlbertForSpan
 
 
 def begin(seed: int = 0, device: str = "cpu") -> None:
@@ -92,82 +81,6 @@ def show(figure: Figure, alt: str) -> None:
     # JupyterLab drops the alt text of an output image, so it is shown below as text, too.
     words = f"<details><summary>Description of the figure</summary>{alt}</details>"
     display(Image(_png(figure), alt=alt), Markdown(words))
-
-
-def story_questions(
-    stories: "datasets.Dataset", count: int = 1000, seed: int = 0, shuffled: bool = False
-) -> list[SpanExample]:
-    """Ask about four sentences of a story: "opened the item" (kate), or "kate opened" (item).
-
-    The answer is one word of the context. The sentences follow each other, unless ``shuffled``.
-    ``stories`` is what ``load_corpus`` or ``hold_out`` gave.
-    """
-    rng = np.random.default_rng(seed)
-    examples = []
-    for _ in range(count):
-        told = _four_sentences(stories, rng, shuffled)
-        asked = int(rng.integers(len(told)))
-        examples.append(_question(told, asked, about_the_thing=rng.random() < 0.5))
-    return examples
-
-
-def all_story_questions(
-    stories: "datasets.Dataset", contexts: int = 100, seed: int = 0, sentences: int = 4
-) -> list[SpanExample]:
-    """Ask for the name and for the thing in each of a few shuffled sentences: 8 questions for 4.
-
-    The questions about one context follow each other. ``sentences`` is how many of the four are
-    told.
-    """
-    check_whole("sentences", sentences, 1, 4)
-    rng = np.random.default_rng(seed)
-    examples = []
-    for _ in range(contexts):
-        told = _four_sentences(stories, rng, shuffled=True)[:sentences]
-        for asked in range(sentences):
-            examples.append(_question(told, asked, about_the_thing=False))
-            examples.append(_question(told, asked, about_the_thing=True))
-    return examples
-
-
-def _four_sentences(
-    stories: "datasets.Dataset", rng: np.random.Generator, shuffled: bool
-) -> list[str]:
-    story = stories[int(rng.integers(len(stories)))]["sentences"]
-    first = int(rng.integers(len(story) - 3))
-    told = story[first : first + 4]
-    return [told[place] for place in rng.permutation(4)] if shuffled else told
-
-
-def _question(told: list[str], asked: int, about_the_thing: bool) -> SpanExample:
-    """Ask for the name in a sentence, or for the thing; the sentences have one form."""
-    name, verb, the, noun = told[asked].split()[:4]
-    question, answer, start = f"{verb} {the} {noun}", name, 0
-    if about_the_thing:
-        question, answer, start = f"{name} {verb}", noun, len(f"{name} {verb} {the} ")
-    start += sum(len(sentence) + 1 for sentence in told[:asked])
-    return SpanExample(question, " ".join(told), (answer,), start)
-
-
-def ask(model: "AlbertForSpan", tokenizer: Tokenizer, question: str, story: str) -> str:
-    """Answer a question as a person types it: "Who repaired the lens?", "What Kate bought?".
-
-    The model has never read *who* or *what*, so they go, with capitals and question marks. The
-    answer says so where a word of the question is not in the story, because a span always exists.
-    """
-    asked = [word for word in _words(question) if word not in ("who", "what")]
-    told = _words(story)
-    missing = [word for word in asked if word not in told]
-    if not told or not asked or missing:
-        reason = f"the story does not say {missing[0]!r}" if missing else "a word is missing"
-        return f"{reason}: ask with the story's own words, like 'who repaired the lens'"
-    from albert_edu.training.finetune import answer  # takes a second, and most notebooks need none
-
-    return answer(model, tokenizer, " ".join(asked), story)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
 
 
 def _png(figure: Figure) -> bytes:

@@ -52,6 +52,7 @@ def with_links(source: Path, copy: Path, copies: dict[Path, Path]) -> str:
     """
 
     def moved(found: re.Match) -> str:
+        """The link as it must be in the copy."""
         target = Path(os.path.normpath(source.parent / found[0]))
         if not target.exists():  # code that looks like a link
             return found[0]

@@ -48,15 +48,19 @@ def read(guess: object, unit: str = "") -> float:
     if isinstance(guess, str):
         return _read_text(guess, unit)
     if hasattr(guess, "numel") or hasattr(guess, "size"):  # a tensor or an array
-        return float(guess.reshape(-1).tolist()[0]) if _size(guess) == 1 else _not_one()  # type: ignore[attr-defined]
+        return _only_number(guess)
     if isinstance(guess, list | tuple):
         return read(guess[0], unit) if len(guess) == 1 else _not_one()
     number = float(guess)  # type: ignore[arg-type] # what cannot be a float is an error
     return _not_one() if math.isnan(number) else number
 
 
-def _size(array) -> int:
-    return array.numel() if hasattr(array, "numel") else int(array.size)
+def _only_number(array) -> float:
+    """The number of a tensor or an array that holds one; any other is an error."""
+    size = array.numel() if hasattr(array, "numel") else int(array.size)
+    if size != 1:
+        return _not_one()
+    return float(array.reshape(-1).tolist()[0])
 
 
 def _not_one() -> float:

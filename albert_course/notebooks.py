@@ -143,6 +143,7 @@ def update_syllabus(page: Path) -> None:
     """Add up the minutes that the notebooks of each week say, in the rows of the teaching page."""
 
     def row(found: re.Match) -> str:
+        """The row of a week with the sum of its notebooks' minutes."""
         names = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", found[0])
         said = [MINUTES.search((page.parent / name).read_text(encoding="utf-8")) for name in names]
         minutes = sum(int(number) for one in filter(None, said) for number in one.groups())

@@ -47,6 +47,7 @@ def edited(text: str, place: str, words: str) -> tuple[str, int]:
     """Put words behind the first group of each match; return the text and how many there are."""
 
     def first_group_and_words(found: re.Match) -> str:
+        """The match with other words behind its first group."""
         return found[1] + words
 
     return re.subn(place, first_group_and_words, text)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-IGNORE = -100  # the label of an unused slot, of a pair without order, of a window without answer
+IGNORE = -100  # of an unused masked position, a pair without order, a window without answer
 
 
 def has_label(labels: Int[Tensor, "*N"]) -> Bool[Tensor, "*N"]:
@@ -71,7 +71,7 @@ class PretrainingBatch:
 
     def unmasked_ids(self) -> Int[Tensor, "B S"]:
         """Return the token ids as they were before masking."""
-        shown = self.token_ids.gather(1, self.masked_positions)  # [CLS] in slots without a label
+        shown = self.token_ids.gather(1, self.masked_positions)  # [CLS] where K is not used up
         original = torch.where(has_label(self.masked_labels), self.masked_labels, shown)
         return self.token_ids.scatter(1, self.masked_positions, original)
 

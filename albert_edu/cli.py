@@ -113,6 +113,7 @@ def run_pretrain(options: argparse.Namespace) -> None:
         return
 
     def write(folder: Path) -> None:
+        """Write the model, and a line for each record of its history."""
         interchange.save_pretrained(model, text.tokenizer, folder)
         lines = [json.dumps(record) + "\n" for record in history.records]
         (folder / "metrics.jsonl").write_text("".join(lines))
@@ -154,6 +155,7 @@ def run_finetune(options: argparse.Namespace) -> int:
         return 0
 
     def write(folder: Path) -> str:
+        """Write the fine-tuned model; return what transformers calls its kind."""
         return interchange.save_pretrained(task, tokenizer, folder, train.class_names)
 
     kept, kind = write_whole(out, write)  # before anything else, which might fail

@@ -27,6 +27,7 @@ def verbs_of(parser: argparse.ArgumentParser) -> Callable[..., argparse.Argument
     def verb(
         name: str, run: Run, text: str, *parents: argparse.ArgumentParser
     ) -> argparse.ArgumentParser:
+        """Add a verb, and return its parser, which takes its options."""
         added = verbs.add_parser(
             name, help=text, description=text, formatter_class=Help, parents=parents
         )

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(:[^/\\\s]*)?")  # OWNER/NAME:SUBSET
-FILES = (
-    *(".txt", ".md", ".html", ".xml", ".tex", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".epub"),
-    *(".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".xls", ".xlsx"),
-    *(".zip", ".gz", ".tar", ".bin", ".pt", ".ckpt", ".safetensors"),
-)
+# Endings of files. A name of the Hub may have a point, too, but ends in none of these.
+TEXTS = {".txt", ".md", ".html", ".xml", ".tex", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".epub"}
+TABLES = {".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".xls", ".xlsx"}
+WEIGHTS = {".zip", ".gz", ".tar", ".bin", ".pt", ".ckpt", ".safetensors"}
+FILES = TEXTS | TABLES | WEIGHTS
 
 
 def warn_of_namesake(name: str, what: str) -> None:

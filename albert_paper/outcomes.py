@@ -63,16 +63,18 @@ def compare(
     equal = max(chance(margin - kept, test), chance(kept + margin, test))
     if test == "sign" and not near:
         equal = 1.0  # seeds that tie say nothing about how large a difference is
+    outside = min(chance(kept - margin, test), chance(-margin - kept, test))
     in_favour = kept.abs().le(margin) if near else kept.gt(0)
-    return {
+    measured = {
         "mean": kept.mean(),  # high - low; with +-, the measured side minus the number
         "half": half_interval(kept),  # of the 95% interval
         "n": len(kept),
         # two-sided, that there is no difference; with +-, that the value is outside
         "p": equal if near else different,
         "p_equal": equal,  # two one-sided tests, that the difference is ``least`` or larger
-        # with +-, that the value is inside
-        "p_outside": min(chance(kept - margin, test), chance(-margin - kept, test)),
+        "p_outside": outside,  # with +-, that the value is inside
+    }
+    return measured | {
         "in_favour": int(in_favour.sum()),  # seeds
         "seeds": kept.index.to_list(),
         "left_out": len(every) - len(kept),  # seeds with a stuck run

@@ -102,12 +102,15 @@ def member_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> 
     torch.manual_seed(run.seed)
     untrained = AlbertForPretraining(model.config)
     unseen = held_out.batch(0).unmasked()
+    similarity = layer_similarity(model, *unseen)
+    similarity_untrained = layer_similarity(untrained, *unseen)
+    known = baselines(text.train, text.held_out, len(text.tokenizer))
     return {
         "scores": evaluate(model, held_out, 32),
         "health": found._asdict() | {"verdict": found.verdict()},
-        "similarity": layer_similarity(model, *unseen).as_lists(),
-        "similarity_untrained": layer_similarity(untrained, *unseen).as_lists(),
-        "baselines": baselines(text.train, text.held_out, len(text.tokenizer))._asdict(),
+        "similarity": similarity.as_lists(),
+        "similarity_untrained": similarity_untrained.as_lists(),
+        "baselines": known._asdict(),
         "parameters": count_parameters(model.config).with_heads,
     }
 

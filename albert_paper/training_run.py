@@ -233,10 +233,11 @@ class Run:
     def settings(self, stage: Stage, device: torch.device | None = None) -> TrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""
         tenth = max(1, stage.steps // 10)
+        warmup_steps = int(self.warmup * stage.steps)
         return TrainSettings(
-            stage.steps,
-            stage.learning_rate,
-            warmup_steps=int(self.warmup * stage.steps),
+            steps=stage.steps,
+            learning_rate=stage.learning_rate,
+            warmup_steps=warmup_steps,
             optimizer="adamw" if self.optimizer == "adamw" else "lamb",
             weight_decay=self.weight_decay,
             checkpoint_every=500,

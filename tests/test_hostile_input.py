@@ -31,19 +31,29 @@ NAME = "04_shared_layers.ipynb"
 
 
 def put(name: str, content: str | bytes):
-    return lambda folder: (folder / name).write_bytes(
-        content if isinstance(content, bytes) else content.encode()
-    )
+    """Write a file with this content."""
+    data = content if isinstance(content, bytes) else content.encode()
+    return lambda folder: (folder / name).write_bytes(data)
 
 
 def pipe(name: str):
-    return lambda folder: [(folder / name).unlink(missing_ok=True), os.mkfifo(folder / name)]
+    """Put a named pipe in the place of a file."""
+
+    def make(folder: Path):
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+
+    return make
 
 
 def fields(name: str = "config.json", **changes):
-    return lambda folder: put(name, json.dumps(json.loads((folder / name).read_text()) | changes))(
-        folder
-    )
+    """Write a JSON file again with other values of some fields."""
+
+    def make(folder: Path):
+        known = json.loads((folder / name).read_text())
+        (folder / name).write_text(json.dumps(known | changes))
+
+    return make
 
 
 def tensors(change, name: str = "model.safetensors"):

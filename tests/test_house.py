@@ -16,12 +16,19 @@ MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglo
 FOLDERS = (*PACKAGES, "figures", "site", "tests")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 # A package or a room of the library may import from itself and from those of a lower storey.
-STOREY = {
-    **{"errors": 0, "names": 0, "progress": 0, "batch": 1, "config": 1, "output": 1},
-    **{"text": 2, "model": 3, "training": 4, "analysis": 4},
-    **{"command_line": 5, "cli": 6, "__main__": 7, "__init__": 7},
-    **{"albert_course": 8, "albert_paper": 9},
-}
+STOREYS = [
+    ["errors", "names", "progress"],
+    ["batch", "config", "output"],
+    ["text"],
+    ["model"],
+    ["training", "analysis"],
+    ["command_line"],
+    ["cli"],
+    ["__main__", "__init__"],
+    ["albert_course"],
+    ["albert_paper"],
+]
+STOREY = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
 
 
 def room(module: str) -> str:

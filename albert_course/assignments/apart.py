@@ -74,10 +74,12 @@ def add_magics(shell: InteractiveShell) -> None:
     tests = Apart(shell.user_ns)
 
     def given(line: str, cell: str) -> None:
+        """Keep what a cell sets for the tests, and run it for the student."""
         tests.give(cell)
         shell.run_cell(cell)
 
     def test(line: str, cell: str) -> object:
+        """Run a test apart from the student's own variables."""
         # Like every cell it gets a file name under which a traceback finds its lines.
         return tests.run(cell, shell.compile.cache(cell, shell.execution_count))
 

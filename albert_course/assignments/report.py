@@ -115,6 +115,7 @@ def find_suspicious_lines(notebook: nbformat.NotebookNode, given: nbformat.Noteb
     own = "\n".join(cell.source for cell in code if not _mark(cell).get("locked"))
 
     def odd(line):
+        """Whether a line has a suspicious word that the assignment itself has not."""
         return any(found[0] not in ours for found in SUSPICIOUS.finditer(line))
 
     return list(filter(odd, own.splitlines()))

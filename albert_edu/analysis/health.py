@@ -99,15 +99,16 @@ def health_on(model: AlbertForPretraining, batches: Sequence[PretrainingBatch]) 
     device = next(model.parameters()).device
     text = [batch.to(device) for batch in batches]
     applications = range(model.config.num_layers)
-    open_units = units_that_open(model, text)
+    without_ffn_at = [loss_without(model, text, "ffn", i) for i in applications]
+    without_attention_at = [loss_without(model, text, "attention", i) for i in applications]
     recall_in_order, recall_swapped, accuracy = _order_scores(model, text)
     return Health(
         loss=masked_loss(model, text),
         without_ffn=loss_without(model, text, "ffn"),
         without_attention=loss_without(model, text, "attention"),
-        without_ffn_at=[loss_without(model, text, "ffn", i) for i in applications],
-        without_attention_at=[loss_without(model, text, "attention", i) for i in applications],
-        open_units=open_units,
+        without_ffn_at=without_ffn_at,
+        without_attention_at=without_attention_at,
+        open_units=units_that_open(model, text),
         order_accuracy=accuracy,
         recall_in_order=recall_in_order,
         recall_swapped=recall_swapped,

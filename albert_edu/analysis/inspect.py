@@ -94,13 +94,15 @@ def masked_rows(tokenizer: Tokenizer, rows: Inputs, seed: int = 0) -> Pretrainin
     masked = masking.choose_masked(rng, maskable, np.ones_like(maskable), max_ngram=1)
     K = masking.max_predictions(token_ids.shape[1])
     positions, labels = masking.mlm_targets(token_ids, masked, K)
+    seen = np.where(masked, tokenizer.mask_id, token_ids)
+    no_order = torch.full((len(token_ids),), IGNORE)
     return PretrainingBatch(
-        token_ids=as_tensor(np.where(masked, tokenizer.mask_id, token_ids)),
+        token_ids=as_tensor(seen),
         segment_ids=rows.segment_ids,
         attention_mask=rows.attention_mask,
         masked_positions=as_tensor(positions),
         masked_labels=as_tensor(labels),
-        order_labels=torch.full((len(token_ids),), IGNORE),
+        order_labels=no_order,
     )
 
 

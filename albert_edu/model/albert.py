@@ -149,8 +149,8 @@ class AlbertForPretraining(nn.Module):
     def forward(self, batch: PretrainingBatch) -> PretrainingOutput:
         encoded = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
         H = self.config.hidden_size
-        slots = batch.masked_positions.unsqueeze(-1).expand(-1, -1, H)  # B K H
-        masked_hidden = encoded.last_hidden.gather(1, slots)  # B K H
+        positions = batch.masked_positions.unsqueeze(-1).expand(-1, -1, H)  # B K H
+        masked_hidden = encoded.last_hidden.gather(1, positions)  # B K H
         masked_token_logits = self.masked_token_head(masked_hidden)  # B K V
         sentence_order_logits = self.sentence_order_head(encoded.pooled)  # B 2
         return PretrainingOutput(

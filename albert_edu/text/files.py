@@ -47,6 +47,7 @@ def text_files(path: str | Path) -> list[Path]:
 
 def _txt_under(folder: Path) -> list[Path]:
     def refuse(error: OSError) -> NoReturn:
+        """Say which folder cannot be read; os.walk itself would skip it."""
         raise CorpusError(f"{error.filename} cannot be read: {error.strerror}.") from error
 
     files = []

@@ -69,6 +69,7 @@ def stories(
     verb_of = np.unravel_index(script_ids // len(topics), verbs_of_stages)  # [stage][script]
 
     def sentence(topic: str, verb: str) -> str:
+        """Draw a sentence; its noun and its verb tell of topic and stage as often as asked."""
         has_topic = rng.random() < topic_strength
         noun = rng.choice(TOPICS[topic] if has_topic else PLAIN_NOUNS)
         has_order = rng.random() < order_strength
@@ -79,6 +80,7 @@ def stories(
         return f"{name} {verb} the {noun} {end}."
 
     def document(index: int) -> dict:
+        """Draw a story: a script, and a sentence for each stage."""
         script = int(rng.integers(num_scripts))
         topic = topics[topic_of[script]]
         sentences = []

@@ -46,19 +46,23 @@ def test_every_published_size_counts_to_the_last_parameter(name):
 
 @st.composite
 def configs(draw, shares=("all", "attention", "ffn", "none")):
-    heads, layers = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    heads = draw(st.integers(1, 3))
+    layers = draw(st.integers(1, 5))
     hidden = heads * draw(st.integers(1, 6))
+    sizes = {
+        "vocab_size": st.integers(1, 50),
+        "embedding_size": st.sampled_from([hidden, 5, 8]),
+        "ffn_size": st.integers(1, 20),
+        "max_positions": st.integers(1, 20),
+        "num_segments": st.integers(1, 3),
+        "num_groups": st.integers(1, layers),
+    }
     return AlbertConfig(
-        vocab_size=draw(st.integers(1, 50)),
         hidden_size=hidden,
         num_layers=layers,
-        embedding_size=draw(st.sampled_from([hidden, 5, 8])),
         num_heads=heads,
-        ffn_size=draw(st.integers(1, 20)),
-        max_positions=draw(st.integers(1, 20)),
-        num_segments=draw(st.integers(1, 3)),
         share=draw(st.sampled_from(shares)),
-        num_groups=draw(st.integers(1, layers)),
+        **{name: draw(size) for name, size in sizes.items()},
     )
 
 

@@ -144,6 +144,21 @@ def strip(notebook: dict, key: str) -> None:
         cell.pop(key, None)
 
 
+def of_another_language(notebook: dict) -> None:
+    kernel = {"name": "ir", "display_name": "R"}
+    notebook["metadata"].update(kernelspec=kernel, language_info={"name": "R"})
+
+
+def with_metadata_that_are_none(notebook: dict) -> None:
+    for cell in notebook["cells"]:
+        cell["metadata"] = None
+
+
+def without_version(notebook: dict) -> None:
+    del notebook["nbformat"]
+    del notebook["nbformat_minor"]
+
+
 STRANGE = {
     "no metadata of a cell": lambda notebook: strip(notebook, "metadata"),
     "no outputs": lambda notebook: strip(notebook, "outputs"),
@@ -151,13 +166,9 @@ STRANGE = {
     "no ids": lambda notebook: strip(notebook, "id"),
     "widgets without a state": lambda notebook: notebook["metadata"].update(widgets={"a": {}}),
     "no metadata": lambda notebook: notebook.pop("metadata"),
-    "no version": lambda notebook: (notebook.pop("nbformat"), notebook.pop("nbformat_minor")),
-    "a kernel of another language": lambda notebook: notebook["metadata"].update(
-        kernelspec={"name": "ir", "display_name": "R"}, language_info={"name": "R"}
-    ),
-    "metadata that are none": lambda notebook: [
-        cell.update(metadata=None) for cell in notebook["cells"]
-    ],
+    "no version": without_version,
+    "a kernel of another language": of_another_language,
+    "metadata that are none": with_metadata_that_are_none,
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from albert_course import checks
-from albert_course.checks.engine.card import card_of
+from albert_course.checks.engine.deck import card_of
 
 span_loss = card_of(checks.check_span_loss).reference
 order_pairs = card_of(checks.check_order_pairs).reference

@@ -9,12 +9,15 @@ V, S = 60, 11
 
 def masked_batch(lengths=(S, 7, 4)) -> PretrainingBatch:
     """Four, one and no masked tokens, in order, swapped and without order; noise in the padding."""
-    mask = (torch.arange(S) < torch.tensor(lengths)[:, None]).long()
+    places = torch.arange(S)
+    mask = (places < torch.tensor(lengths)[:, None]).long()
+    positions = [[4, 1, 10, 9], [5, 0, 0, 0], [0, 0, 0, 0]]
+    labels = [[5, 0, 59, 7], [8, -100, -100, -100], [-100, -100, -100, -100]]
     return PretrainingBatch(
         token_ids=torch.randint(5, V, (3, S)),
-        segment_ids=(torch.arange(S) >= 3).long() * mask,
+        segment_ids=(places >= 3).long() * mask,
         attention_mask=mask,
-        masked_positions=torch.tensor([[4, 1, 10, 9], [5, 0, 0, 0], [0, 0, 0, 0]]),
-        masked_labels=torch.tensor([[5, 0, 59, 7], [8, -100, -100, -100], [-100] * 4]),
+        masked_positions=torch.tensor(positions),
+        masked_labels=torch.tensor(labels),
         order_labels=torch.tensor([0, 1, -100]),
     )

@@ -22,7 +22,7 @@ def model() -> AlbertForPretraining:
 batch = pytest.fixture(masked_batch)
 
 
-def test_the_decoder_runs_on_masked_slots_only(model, batch):
+def test_the_decoder_runs_on_masked_positions_only(model, batch):
     seen = []
     decoder = model.masked_token_head.decoder
     decoder.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].shape[:-1].numel()))

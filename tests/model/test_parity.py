@@ -30,25 +30,27 @@ THEIRS = dict(
     hidden_dropout_prob=0.1,
     attention_probs_dropout_prob=0.2,
 )
-WIDE, BERT = dict(embedding_size=16), dict(embedding_size=16, share="none")
+WIDE = dict(embedding_size=16)
+BERT = dict(embedding_size=16, share="none")
+ODD_SIZES = dict(num_layers=1, num_heads=4, ffn_size=7, num_segments=3, layer_norm_eps=1e-5)
+THEIR_ODD_SIZES = dict(
+    num_hidden_layers=1,
+    num_attention_heads=4,
+    intermediate_size=7,
+    type_vocab_size=3,
+    layer_norm_eps=1e-5,
+)
+UNSHARED = dict(embedding_size=16, num_groups=4)
+THEIR_UNSHARED = dict(embedding_size=16, num_hidden_groups=4)
 CASES = {  # their class, our config, their config
     "share all": ("Albert", {}, {}),
     "2 groups of 4 layers": ("Albert", dict(num_groups=2), dict(num_hidden_groups=2)),
     "3 uneven groups": ("Albert", dict(num_groups=3), dict(num_hidden_groups=3)),
     "as many groups as layers": ("Albert", dict(share="none"), dict(num_hidden_groups=4)),
-    "one layer, odd sizes": (
-        "Albert",
-        dict(num_layers=1, num_heads=4, ffn_size=7, num_segments=3, layer_norm_eps=1e-5),
-        dict(num_hidden_layers=1, num_attention_heads=4, intermediate_size=7)
-        | dict(type_vocab_size=3, layer_norm_eps=1e-5),
-    ),
+    "one layer, odd sizes": ("Albert", ODD_SIZES, THEIR_ODD_SIZES),
     "E equal to H": ("Albert", WIDE, WIDE),
     # The shape of a BERT, but an ALBERT's tensor names.
-    "E equal to H, unshared": (
-        "Albert",
-        WIDE | dict(num_groups=4),
-        WIDE | dict(num_hidden_groups=4),
-    ),
+    "E equal to H, unshared": ("Albert", UNSHARED, THEIR_UNSHARED),
     "ALBERT with the erf GELU": ("Albert", dict(activation="gelu_erf"), dict(hidden_act="gelu")),
     "BERT": ("Bert", BERT | dict(activation="gelu_erf"), dict(hidden_act="gelu")),
     "BERT with the tanh GELU": ("Bert", BERT, dict(hidden_act="gelu_new")),
@@ -130,9 +132,9 @@ def test_every_hidden_state_the_logits_and_the_loss_agree(pair, batch):
     assert_close(encoded.pooled, base(batch.token_ids, **inputs).pooler_output, "pooled")
 
     output = ours(batch)
-    slots = batch.masked_positions[..., None].expand(-1, -1, V)
-    at_slots = expected.prediction_logits.gather(1, slots)
-    assert_close(output.masked_token_logits, at_slots, "masked-token logits")
+    positions = batch.masked_positions[..., None].expand(-1, -1, V)
+    at_masked = expected.prediction_logits.gather(1, positions)
+    assert_close(output.masked_token_logits, at_masked, "masked-token logits")
     is_albert = theirs.config.model_type == "albert"
     order = expected["sop_logits" if is_albert else "seq_relationship_logits"]
     assert_close(output.sentence_order_logits, order, "order logits")

@@ -39,9 +39,9 @@ def words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
 
 
 def budget_of(maskable: np.ndarray, rate: float) -> int:
-    """What a row may hide: the rate counts [CLS] and both [SEP], and there are K slots."""
-    slots = max_predictions(len(maskable), rate)
-    return int(min(max(1, round(rate * (maskable.sum() + 3))), slots))
+    """What a row may hide: the rate counts [CLS] and both [SEP], and there are K masked positions at most."""
+    K = max_predictions(len(maskable), rate)
+    return int(min(max(1, round(rate * (maskable.sum() + 3))), K))
 
 
 @given(rows(), st.sampled_from([0.05, 0.15, 0.5]), st.integers(1, 4), st.integers(0, 9))
@@ -139,5 +139,5 @@ def test_masked_tokens_become_mask_random_or_stay_in_80_10_10():
     assert min(len(set(row)) for row in replaced[:, 1::2]) > 5  # each token has its own dice
 
 
-def test_mask_slots_are_the_rounded_share_and_at_least_one():
+def test_masked_positions_are_the_rounded_share_and_at_least_one():
     assert [max_predictions(length) for length in (1, 8, 64, 128, 512)] == [1, 1, 10, 19, 77]

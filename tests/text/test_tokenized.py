@@ -97,7 +97,8 @@ def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
         {"topics": np.array([0, 0])},
         {"documents": np.array([0, 3]), "topics": np.array([0])},
     ]
-    prints = [dataclasses.replace(corpus, **change).fingerprint for change in [{}, *changes]]
+    changed = [dataclasses.replace(corpus, **change) for change in [{}, *changes]]
+    prints = [each.fingerprint for each in changed]
     assert len(set(prints)) == len(prints) and prints[0] == corpus.fingerprint
     assert all(re.fullmatch("[0-9a-f]{16}", each) for each in prints)
 
@@ -111,15 +112,29 @@ def test_a_vocabulary_beyond_two_bytes_is_refused(tokenizer, monkeypatch):
         TokenizedCorpus.encode(dataset, tokenizer)
 
 
+def with_documents(documents: list[int]):
+    """Write the offsets again, with these ends of documents."""
+
+    def change(folder):
+        place = folder / "offsets.npz"
+        offsets = dict(np.load(place))
+        offsets["documents"] = np.array(documents)
+        np.savez(place, **offsets)
+
+    return change
+
+
+def without_sentences(folder):
+    np.savez(folder / "offsets.npz", documents=[0, 3])
+
+
 DAMAGES = {  # what the error says: what happens to the folder
     "text in .* cannot be used.*FileNotFound": lambda f: (f / "tokens.bin").unlink(),
     "offsets of the corpus end": lambda f: os.truncate(f / "tokens.bin", 8),
     "text in .* cannot be used.*empty file": lambda f: os.truncate(f / "tokens.bin", 0),
     "text in .* cannot be used.*pickle": lambda f: (f / "offsets.npz").write_text("x"),
-    "offsets of the corpus end at .*, or go back": lambda f: np.savez(
-        f / "offsets.npz", **dict(np.load(f / "offsets.npz")) | {"documents": np.array([0, 4, 3])}
-    ),
-    "text in .* cannot be used.*KeyError": lambda f: np.savez(f / "offsets.npz", documents=[0, 3]),
+    "offsets of the corpus end at .*, or go back": with_documents([0, 4, 3]),
+    "text in .* cannot be used.*KeyError": without_sentences,
 }
 
 

@@ -45,8 +45,8 @@ def small(story_text, **config) -> tuple[AlbertForPretraining, PretrainingStream
 
 
 def test_scores_by_hand():
-    # Three sequences of two slots, one of them unused. Even scores over 4 tokens cost ln 4 each,
-    # chance ln 2. The guess is token 1: right in two slots of five; the unused slot must not count.
+    # Three sequences, K = 2, and one masked position is unused. Even scores over 4 tokens cost ln 4
+    # each, chance ln 2. The guess is token 1: right in two of five; the unused one must not count.
     logits = torch.zeros(3, 2, 4)
     logits[..., 1] = 1e-3
     sums = sums_of([[1, 2], [1, IGNORE], [0, 3]], logits, [0, 1, 1], [[0.0, 1e-3]] * 3)
@@ -105,8 +105,8 @@ def test_the_baselines_by_hand():
     assert known[:2] == pytest.approx((math.log(8), unigram))
 
 
-def test_the_copy_baseline_is_what_bayes_reaches_who_sees_only_the_slot():
-    # Every way a slot can come about, with its probability, and the posterior of someone who knows
+def test_the_copy_baseline_is_what_bayes_reaches_who_sees_only_the_position():
+    # Every way a masked position can come about, with its probability, and the posterior of someone who knows
     # these probabilities.
     draw, V, loss = np.random.default_rng(0), 60, 0.0
     train, held_out = (corpus(*np.minimum(5 + draw.geometric(0.1, n), V - 1)) for n in (2000, 500))

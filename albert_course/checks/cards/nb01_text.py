@@ -38,6 +38,7 @@ class _Vocabulary(dict):
         return super().__getitem__(token)
 
     def get(self, token: str, default=None):
+        """The value of a key, counted as a look-up."""
         if token not in self:
             return default
         return self[token]
@@ -57,6 +58,7 @@ def _best_cut_cases(draw: Draw) -> Cases:
     log_p = {token: -1 - 3 * len(token) + 2 * draw.numpy.standard_normal() for token in tokens}
 
     def cuts(answer, words, log_p):
+        """The cut of each word, as lists of strings."""
         found = [answer(word, log_p) for word in words]
 
         texts = all(isinstance(token, str) for cut in found for token in cut or [])
@@ -64,6 +66,7 @@ def _best_cut_cases(draw: Draw) -> Cases:
         return [None if cut is None else list(cut) for cut in found]
 
     def spelt(answer, words, log_p):
+        """Whether each cut spells its word with keys of log_p."""
         for word, cut in zip(words, cuts(answer, words, log_p), strict=True):
             spells = "".join(cut or []) == word and log_p.keys() >= set(cut)
             need(spells, f"{cut} does not spell {word!r} with keys of log_p")
@@ -105,6 +108,7 @@ def normalise(text: str) -> str:
 
 def _normalise_cases(draw: Draw) -> Cases:
     def text(*words: str) -> tuple[str]:
+        """The words in a drawn order, as the one input of a case."""
         return (" ".join(draw.numpy.permutation(words).tolist()),)
 
     accents = text("Crème", "BRÛLÉE", "Ångström", "São", "Háček", "Ñandú", "Ōsaka")

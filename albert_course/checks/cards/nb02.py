@@ -44,6 +44,7 @@ def add_block(state: tuple, scores: Tensor, values: Tensor) -> tuple:
 
 def _add_block_cases(draw: Draw) -> Cases:
     def ask(answer, scores, values):
+        """The state after three blocks; each is asked for twice, as the arguments alone count."""
         S = len(scores)
         D = values.shape[1]
         state = torch.zeros(S) - torch.inf, torch.zeros(S), torch.zeros(S, D)
@@ -83,6 +84,7 @@ def _attention_cases(draw: Draw) -> Cases:
     loud = torch.where(mask[:, None, :, None], v, 50 * v)  # padding must not be heard
 
     def real(answer, *inputs):
+        """The result at the tokens that are no padding."""
         return tensor(answer(*inputs), B, A, S, D).transpose(1, 2)[mask]
 
     yield Case("is the weighted mean of the values", inputs=(q, k, v, everyone), weight=3.0)
@@ -153,6 +155,7 @@ def _post_norm_layer_cases(draw: Draw) -> Cases:
         return torch.tanh(y @ across) + 1
 
     def deaf(answer, x):
+        """The gradient where both halves give none, so that only the residual paths do."""
         halves = (lambda y: attend(y).detach()), (lambda y: think(y).detach())
         return gradients(lambda x: answer(x, halves[0], norm1, halves[1], norm2, lambda y: y), x)
 

@@ -55,6 +55,7 @@ def _factors_of_cases(draw: Draw) -> Cases:
     low = draw.randn(V, E) @ draw.randn(E, H)
 
     def product(answer, table, E):
+        """The table that the two factors give."""
         narrow, project = answer(table, E)
         return tensor(narrow, V, E) @ tensor(project, E, H)
 
@@ -112,6 +113,7 @@ def _embedding_cases(draw: Draw) -> Cases:
     bert = (V, H, H, P)
 
     def refuses(answer, sizes, ids):
+        """Whether the module raises an error for these ids."""
         module = made(answer, *sizes)
         try:
             module(ids, 0 * ids)

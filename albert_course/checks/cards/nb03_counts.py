@@ -78,6 +78,7 @@ def _widest_cases(draw: Draw) -> Cases:
     H = draw.integer(40, 60)
 
     def price(E, rows=V):
+        """The parameters of a table with this width, and of its projection."""
         return rows * E + E * H + H
 
     widths = draw.integers(3, H // 4, 4).tolist()

@@ -24,6 +24,7 @@ def tie_gradients(layers: list[nn.Module]) -> None:
 
 def _tie_gradients_cases(draw: Draw) -> Cases:
     def tied(answer, size, gradients):
+        """What an optimizer sees afterwards, clipped: the gradients, then the weights."""
         layers = [nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)) for _ in gradients[::4]]
         weights = [weight for layer in layers for weight in layer.parameters()]
         for weight, gradient in zip(weights, gradients, strict=True):
@@ -88,6 +89,7 @@ def _shared_encoder_cases(draw: Draw) -> Cases:
     seed = draw.integer(1, 10**6)
 
     def make(answer, share, L=L):
+        """The encoder that an answer makes of blocks with numbers of their own."""
         attention, ffn = (torch.Generator().manual_seed(seed + half) for half in (0, 1))
         halves = partial(_Block, 4, 4, chance=attention), partial(_Block, 4, chance=ffn)
         encoder = answer(*halves, L, share)
@@ -96,16 +98,20 @@ def _shared_encoder_cases(draw: Draw) -> Cases:
         return encoder
 
     def count(answer, *shares):
+        """How many matrices and how many vectors there are with each kind of sharing."""
         sizes = [[weight.ndim for weight in make(answer, share).parameters()] for share in shares]
         return [[size.count(2), size.count(1)] for size in sizes]
 
     def run(answer, share, x):
+        """The output of the encoder."""
         return tensor(make(answer, share)(x), 2, 3, 4)
 
     def learn(answer, share, x):
+        """The gradients of the input and of the parameters."""
         return gradients(make(answer, share), x)
 
     def named(answer, share):
+        """How many names of the state dict lead to a tensor that has a name already."""
         places = [weight.data_ptr() for weight in make(answer, share).state_dict().values()]
         return len(places) - len(set(places))
 

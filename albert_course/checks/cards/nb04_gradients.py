@@ -67,18 +67,21 @@ def _last_application_cases(draw: Draw) -> Cases:
     batch = small_batch(draw, 3, 2)
 
     def loss(answer, model, batch):
+        """The loss as one number; Unusable where it is none."""
         value = answer(model, batch)
         number = isinstance(value, Tensor) and value.numel() == 1
         need(number, "return the loss, one number as a tensor; is the return missing?")
         return value.reshape(())
 
     def learn(answer, model, batch):
+        """The gradients of the encoder's parameters."""
         value = loss(answer, model, batch)
         weights = list(model.albert.encoder.parameters())
         need(value.requires_grad, "the loss carries no gradient: .item(), .detach() or no_grad()?")
         return torch.autograd.grad(value, weights, materialize_grads=True)
 
     def facts_of(model):
+        """What an answer may not change: the plan, the mode, weights and gradients."""
         facts = {"encoder.plan": model.albert.encoder.plan, "train() or eval()": model.training}
         for name, weight in model.named_parameters():
             facts |= {name: weight.detach().clone(), name + ".grad": weight.grad}
@@ -86,6 +89,7 @@ def _last_application_cases(draw: Draw) -> Cases:
         return facts
 
     def leave(answer, model, batch):
+        """The names of what the answer has changed."""
         before = facts_of(model)
         loss(answer, model, batch)
         return [name for name, fact in facts_of(model).items() if not same(fact, before[name])]
@@ -132,10 +136,12 @@ def _shared_gradient_cases(draw: Draw) -> Cases:
         return (along * x).sum() + x.square().sum()
 
     def rows(answer, *inputs):
+        """The gradients as one tensor, where the answer gives a list of them."""
         gradients = answer(*inputs)
         return torch.stack(list(gradients)) if isinstance(gradients, list | tuple) else gradients
 
     def total(answer, *inputs):
+        """The sum over the applications."""
         return rows(answer, *inputs).sum(0)
 
     def multiply(W, x):

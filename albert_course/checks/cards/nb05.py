@@ -32,6 +32,7 @@ def _gradient_in_parts_cases(draw: Draw) -> Cases:
         labels[used:] = IGNORE
 
     def order(answer, head, parts):
+        """In which order the head runs forward and backward."""
         events = []
         head.register_forward_hook(lambda *_: events.append("forward"))
         head.weight.register_hook(lambda gradient: events.append("backward"))
@@ -39,6 +40,7 @@ def _gradient_in_parts_cases(draw: Draw) -> Cases:
         return events
 
     def twice(answer, *inputs):
+        """The gradient of two calls, the second one with what the first has left."""
         return [answer(*inputs), answer(*inputs)]
 
     inputs = nn.Linear(4, 7), parts
@@ -139,10 +141,12 @@ def _masked_token_head_cases(draw: Draw) -> Cases:
     # 5e-2 below: GELU by erf and by tanh, which are both right, lie that far apart after the norm.
 
     def run(answer, config, words, hidden):
+        """The scores of the head, on a table with numbers of its own."""
         made(lambda: words)
         return output(answer, (config, words), hidden)
 
     def tied(answer, config, words, hidden):
+        """Whether the head learns through the embedding table, and has no other one."""
         head = made(answer, config, words)
         table = words.weight
         own = [w for w in head.parameters() if w is not table and w.numel() == V * E]
@@ -154,6 +158,7 @@ def _masked_token_head_cases(draw: Draw) -> Cases:
         }
 
     def own(answer, *sizes):
+        """The shapes of the parameters that are not the table."""
         return [size for size in asking.parameters(answer, sizes) if size != (V, E)]
 
     inputs = config, words, hidden

@@ -117,13 +117,19 @@ def _keeps(answer: Callable, rows: _Rows) -> bool | dict[str, bool]:
     chosen = _masked(answer, rows)
     budget = rows.budget
     spent = chosen.sum(2)
+    within = spent <= budget
+    if within.all():
+        return True
     words = (chosen & rows.edges).sum(2)
-    short = spent[:, (budget > 1) & (budget < 10)]
-    return bool((spent <= budget).all()) or {
-        "no more words than tokens are allowed": bool((words <= budget).all()),
-        "short rows mask little": bool(short.mean() < 0.12 * 96),
-        "no row stops below its budget": bool((spent >= budget).all()),
-        "budgets of two and more are kept": bool((spent <= budget)[:, budget > 1].all()),
+    few_words = (words <= budget).all()
+    in_short_rows = spent[:, (budget > 1) & (budget < 10)]
+    all_spent = (spent >= budget).all()
+    larger_kept = within[:, budget > 1].all()
+    return {
+        "no more words than tokens are allowed": bool(few_words),
+        "short rows mask little": bool(in_short_rows.mean() < 0.12 * 96),
+        "no row stops below its budget": bool(all_spent),
+        "budgets of two and more are kept": bool(larger_kept),
     }
 
 

@@ -81,6 +81,7 @@ def fit_sentences(A: list[list[int]], B: list[list[int]], room: int) -> tuple[li
 
 def _fit_sentences_cases(draw: Draw) -> Cases:
     def segment(*lengths):
+        """Sentences of so many drawn ids each."""
         return [draw.integers(5, 90, length).tolist() for length in lengths]
 
     yield Case("drops the end of a long B", (segment(2, 3), segment(4, 3, 5, 6), 16))

@@ -90,6 +90,7 @@ def _always(facts_of: Callable) -> Callable:
     """The question which facts about a pair hold for all pairs."""
 
     def question(answer: Callable, documents: Sequence) -> dict[str, bool]:
+        """Each fact, and whether it holds for all pairs."""
         texts = [*places_of(documents).values()]
         facts = [facts_of(pair, texts) for pair in pairs_of(answer, documents)]
         return {name: all(each[name] for each in facts) for name in facts[0]}
@@ -109,20 +110,28 @@ def _forwards(segment: list[Place]) -> bool:
     return all(before[:2] <= after[:2] for before, after in pairwise(segment))
 
 
+def _tokens_forwards(segment: list[Place]) -> bool:
+    """Whether the tokens of each sentence of a segment stand in the order of the text."""
+    return all(
+        before.token < after.token
+        for before, after in pairwise(segment)
+        if before[:2] == after[:2]  # of one sentence
+    )
+
+
 def _whole(pair: Pair, text: list[Place]) -> dict[str, bool]:
+    """What is so where both segments are whole, and cut between sentences."""
     early, late = pair.in_text
-    return {
-        "the first segment is whole": _is_whole(pair.first, text),
-        "the second segment is whole": _is_whole(pair.second, text),
-        "the early segment is whole": _is_whole(early, text),
+    both = (pair.first, pair.second)
+    segments = {"first": pair.first, "second": pair.second, "early": early}
+    facts = {
+        f"the {name} segment is whole": _is_whole(segment, text)
+        for name, segment in segments.items()
+    }
+    return facts | {
         "the cut is between sentences": early[-1][:2] != late[0][:2],
-        "sentences run forwards": _forwards(pair.first) and _forwards(pair.second),
-        "tokens of a sentence run forwards": all(
-            before.token < after.token
-            for segment in (pair.first, pair.second)
-            for before, after in pairwise(segment)
-            if before[:2] == after[:2]
-        ),
+        "sentences run forwards": all(map(_forwards, both)),
+        "tokens of a sentence run forwards": all(map(_tokens_forwards, both)),
     }
 
 

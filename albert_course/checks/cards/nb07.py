@@ -96,10 +96,12 @@ def _schedule_cases(draw: Draw) -> Cases:
     peak = 1 + draw.numpy.random()
 
     def rates(answer, steps, warmup):
+        """The rate at each of these steps."""
         settings = TrainSettings(steps=N, learning_rate=peak, warmup_steps=warmup)
         return torch.tensor([float(answer(step, settings)) for step in steps], dtype=torch.double)
 
     def moves(answer, *inputs):
+        """Whether the rate at each step is above 0."""
         return (rates(answer, *inputs) > 0).tolist()
 
     order = draw.numpy.permutation(N).tolist()

@@ -57,9 +57,11 @@ def _accumulation_cases(draw: Draw) -> Cases:
         return loss, parameters_to_vector(model.parameters()).detach() - before, events
 
     def steps(answer, model, batches):
+        """How often the optimizer steps."""
         return run(answer, model, batches)[2].count("step")
 
     def memory(answer, model, batches):
+        """Whether gradients are made, and each graph goes before the next one comes."""
         events = run(answer, model, batches)[2]
         return {
             "a gradient reaches the weights": "backward" in events,
@@ -135,6 +137,7 @@ def _lamb_cases(draw: Draw) -> Cases:
     lr, decay = (0.1 + 0.1 * draw.numpy.random(2)).tolist()
 
     def tensors(**shapes):
+        """Drawn tensors by name; two underscores stand for a point."""
         return {name.replace("__", "."): draw.randn(*shape) for name, shape in shapes.items()}
 
     matrices = {"up__weight": (3, 4), "down__weight": (4, 2)}

@@ -199,6 +199,7 @@ def _roughness_cases(draw: Draw) -> Cases:
     angles = 20 + 5 * draw.randn(L)
 
     def changes(answer, *curves):
+        """How often each curve changes its direction."""
         return [answer(curve)[1] for curve in curves]
 
     valley = (torch.arange(L) - 4.0) ** 2  # a bottom and no top

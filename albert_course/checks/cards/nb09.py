@@ -106,6 +106,7 @@ def _interval_cases(draw: Draw) -> Cases:
     draws = tuple((3 + 0.2 * draw.randn(n)).tolist() for n in sizes)
 
     def means(answer, *draws):
+        """The mean of each draw."""
         return [mean_of(answer, values) for values in draws]
 
     def shares(answer, *draws):
@@ -173,6 +174,7 @@ def _paired_difference_cases(draw: Draw) -> Cases:
     }
 
     def record(row, seed, by):
+        """The record of a run: its seed's luck, what its row adds, and some noise."""
         noise, seconds = draw.randn(2).tolist()
         return {"row": row, "seed": seed, "seconds": seconds, "loss": luck[seed] + by + noise / 5}
 

@@ -82,13 +82,16 @@ def _flops_cases(draw: Draw) -> Cases:
     )
 
     def count(answer, configs, S, training):
+        """The FLOPs of each configuration."""
         return [float(answer(config, S, training)) for config in configs]
 
     def ratio(answer, configs, S):
+        """The FLOPs of training, as a multiple of those of the forward pass."""
         forward, training = (count(answer, configs, S, training)[0] for training in (False, True))
         return training / (forward or 1)
 
     def growth(answer, configs, S):
+        """How many FLOPs a hundred more tokens take."""
         short, long = (count(answer, configs, length, False)[0] for length in (S, S + 100))
         return long - short
 

@@ -129,10 +129,12 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
     along = draw.randn(2, 4, 6)
 
     def memory(answer, layers, x, along):
+        """Whether a step keeps little more than the inputs of the layers."""
         most = (L + 2) * 4 * x.numel()  # an input for each layer, the output, and one to spare
         return keeps_little(answer, layers, x, along, most)
 
     def order(answer, layers, x, along):
+        """The layers in the order in which they run."""
         step(answer, layers, x, along)
         return layers[0].log
 
@@ -192,13 +194,16 @@ def _dropout_cases(draw: Draw) -> Cases:
     three = ([a, b, a], x, along)  # as in a shared encoder
 
     def run(answer, *inputs):
+        """What a step through the function gives."""
         return step(through(answer), *inputs)
 
     def drawn_after(*inputs):
+        """Random numbers that the program draws after a step."""
         run(*inputs)
         return torch.rand(3)
 
     def memory(answer, layers, x, along):
+        """Whether a step keeps little more than x and the state of the generator."""
         most = 3 * 4 * x.numel() + 2 * len(torch.get_rng_state())  # x, the output, one to spare
         return keeps_little(through(answer), layers, x, along, most)
 

@@ -51,6 +51,7 @@ def _classification_head_cases(draw: Draw) -> Cases:
     spread = (one * W).square().sum(1).sqrt()
 
     def trained(answer, sizes, x):
+        """The scores in training mode."""
         return made(answer, *sizes, inputs=(x,)).train()(x).detach().double()
 
     def average(answer, sizes, x):
@@ -130,6 +131,7 @@ def _pair_layout_cases(draw: Draw) -> Cases:
     single = [(few + 1, None), (S - 2, None), (many, None), (few, 0)]  # an empty B is not None
 
     def text(n):
+        """Drawn ids, or None for no text."""
         return n if n is None else draw.integers(5, 99, n).tolist()
 
     lengths = [(few + 2, few)], long, single

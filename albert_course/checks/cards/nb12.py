@@ -98,9 +98,11 @@ def gap_range(after: dict, before: dict) -> tuple[float, float]:
 
 def _gap_range_cases(draw: Draw) -> Cases:
     def score() -> float:
+        """A drawn score with one digit after the point."""
         return draw.integer(600, 900) / 10
 
     def row(*pairs: str) -> dict:
+        """A row of scores; these tasks have two, F1 and EM."""
         tasks = ("SQuAD1.1", "SQuAD2.0", "MNLI", "SST-2", "RACE")
         return {task: (score(), score()) if task in pairs else score() for task in tasks}
 
@@ -130,6 +132,7 @@ def survivors(gaps: dict[str, float], printed: dict[str, list[float]]) -> list[s
 
 def _survivors_cases(draw: Draw) -> Cases:
     def scaled(*sixteenths: int) -> list[float]:
+        """Scores that are so many sixteenths above 80."""
         return [80 + n / 16 for n in sixteenths]  # exact, so that equal sizes are equal
 
     base = draw.integer(0, 9)

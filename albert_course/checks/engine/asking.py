@@ -115,6 +115,7 @@ def by_seed(ask: Callable) -> Callable:
     """The question whether chance comes from ``ask``'s argument ``seed`` alone: True if so."""
 
     def question(answer, *inputs):
+        """Ask three times, with two seeds."""
         first, again, other = (ask(answer, *copy.deepcopy(inputs), seed=seed) for seed in (5, 5, 6))
         need(
             same(first, again),

@@ -5,72 +5,16 @@ known mistake that gives the same results.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
 
-import numpy as np
-import torch
-
-from albert_course.checks.engine.asking import call
 from albert_course.checks.engine.check import Check
+from albert_course.checks.engine.deck import Card, put_behind
+
+# The file of a card needs these beside ``card``, and finds them here.
+from albert_course.checks.engine.deck import Case as Case
+from albert_course.checks.engine.deck import Cases as Cases
+from albert_course.checks.engine.deck import Draw as Draw
 from albert_course.checks.engine.edits import FOLDER, read_mistakes
-
-
-class Case(NamedTuple):
-    """One property: ``ask(answer, *inputs)`` must give what it gives for the reference.
-
-    Without ``ask`` the answer is called with copies of the inputs. Numbers may differ by ``atol``.
-    """
-
-    name: str
-    inputs: tuple
-    weight: float = 1.0
-    ask: Callable = call
-    atol: float = 1e-5
-
-
-Cases = Iterator[Case]
-
-
-class Draw:
-    """Draws the inputs of cases; another seed draws others."""
-
-    def __init__(self, seed: int):
-        self.torch = torch.Generator().manual_seed(seed)
-        self.numpy = np.random.default_rng(seed)
-
-    def randn(self, *shape: int) -> torch.Tensor:
-        """Normal numbers of this shape."""
-        return torch.randn(*shape, generator=self.torch)
-
-    def integers(self, low: int, high: int, *shape: int) -> torch.Tensor:
-        """Whole numbers from ``low`` to ``high`` - 1."""
-        return torch.randint(low, high, shape, generator=self.torch)
-
-    def integer(self, low: int, high: int) -> int:
-        """One whole number from ``low`` to ``high`` - 1."""
-        return int(self.integers(low, high))
-
-
-@dataclass(frozen=True, eq=False)
-class Card:
-    """What a check asks, and what it knows."""
-
-    title: str
-    reference: Callable
-    cases: Callable[[Draw], Cases]
-    mistakes: Mapping[str, Callable | str]  # by name: a wrong answer, or edits of the reference
-    pure: bool  # whether the text forbids to change the inputs
-
-
-# The card behind each check. It hangs on no attribute of the check, which a student holds.
-_CARDS: dict[Check, Card] = {}
-
-
-def card_of(check: Check) -> Card:
-    """Return the card behind a check."""
-    return _CARDS[check]
 
 
 def card(
@@ -113,10 +57,15 @@ def card(
     title = re.sub("(?<!^)(?=[A-Z])", "_", reference.__name__).lower()
     if mistakes is None:
         mistakes = read_mistakes(FOLDER / f"{chapter}.txt").get(title, {})
-    check = Check(
+    at = f"exercise {int(chapter)}.{rank} of {kind} {chapter}"
+    check = Check(title=title, place=at, task=reference.__doc__ or "")
+    behind = Card(
         title=title,
-        place=f"exercise {int(chapter)}.{rank} of {kind} {chapter}",
-        task=reference.__doc__ or "",
+        place=at,
+        reference=reference,
+        cases=cases,
+        mistakes=mistakes,
+        pure=pure,
     )
-    _CARDS[check] = Card(title, reference, cases, mistakes, pure)
+    put_behind(check, behind)
     return check

@@ -4,7 +4,9 @@ import inspect
 import math
 import traceback
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -12,7 +14,8 @@ from albert_course.checks.engine.asking import Unusable, call, tensor
 from albert_course.checks.engine.comparing import Raised, same
 from albert_course.checks.engine.differing import difference
 from albert_course.checks.engine.limits import TookTooLong
-from albert_course.checks.engine.report import NOT_BEGUN, Property, brief
+from albert_course.checks.engine.properties import NOT_BEGUN, Property
+from albert_course.checks.engine.report import brief
 
 TOUCHED = "the caller's data are changed, which may be why: work on a copy"
 
@@ -21,6 +24,20 @@ def is_nothing(value) -> bool:
     """Whether an answer gives this that always returns None or raises an error."""
     several = value if isinstance(value, list) and value else [value]
     return all(one is None or isinstance(one, Raised) for one in several)
+
+
+class Result(NamedTuple):
+    """What an answer gives for one question, beside what is right."""
+
+    value: object
+    right: object
+    held: bool  # whether it earns its point; an answer that does nothing earns none
+    atol: float
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the value itself is wrong."""
+        return not self.held and not same(self.value, self.right, self.atol)
 
 
 def name_mistakes(
@@ -48,31 +65,50 @@ def name_mistakes(
     >>> named(2.0, 3.0, 1.5), named(2.0, 4.0, 1.5)
     (['adding', 'adding', ''], ['', '', ''])
     """
-    asked = range(len(outcomes))
-    wrong = [k for k in asked if not held[k] and not same(outcomes[k], right[k], atols[k])]
-    order = sorted(asked, key=lambda k: k not in wrong)  # a wrong outcome rules most mistakes out
-    explained = {}
+    results = [Result(value, right[k], held[k], atols[k]) for k, value in enumerate(outcomes)]
+    wrong = [k for k, result in enumerate(results) if result.is_wrong]
+    as_expected = [k for k in range(len(results)) if k not in wrong]
+    order = wrong + as_expected  # a wrong outcome rules most mistakes out
+    explained = {}  # for each mistake that is not ruled out, the wrong outcomes that it gives
     for name in names:
-        found = set()
-        for k in order:
-            value = gives(name, k)
-            if same(outcomes[k], value, atols[k]):
-                found.add(k)
-            elif not same(value, right[k], atols[k]):
-                break
-        else:
-            explained[name] = found.intersection(wrong)
-    named = [""] * len(outcomes)
-    for k in wrong:
-        must = set(wrong) if _says_little(outcomes[k]) else {k}
-        fits = [name for name, found in explained.items() if must <= found]
-        named[k] = max(fits, key=lambda name: len(explained[name]), default="")
-        if not named[wrong[0]]:
-            break
-    return named
+        same_at = _where_equal(partial(gives, name), results, order)
+        if same_at is not None:
+            explained[name] = same_at.intersection(wrong)
+    likely = {k: _likeliest(k, results, wrong, explained) for k in wrong}
+    if not wrong or not likely[wrong[0]]:
+        return [""] * len(results)
+    return [likely.get(k, "") for k in range(len(results))]
+
+
+def _where_equal(
+    gives: Callable[[int], object], results: list[Result], order: list[int]
+) -> set[int] | None:
+    """The questions for which a mistake gives what the answer gives.
+
+    None where it is ruled out: it changes a result, and the answer gives something else there.
+    """
+    equal = set()
+    for k in order:
+        result = results[k]
+        value = gives(k)
+        if same(result.value, value, result.atol):
+            equal.add(k)
+        elif not same(value, result.right, result.atol):
+            return None
+    return equal
+
+
+def _likeliest(
+    k: int, results: list[Result], wrong: list[int], explained: dict[str, set[int]]
+) -> str:
+    """The mistake that explains outcome ``k`` and the most others, or nothing."""
+    to_explain = set(wrong) if _says_little(results[k].value) else {k}
+    fits = [name for name, found in explained.items() if to_explain <= found]
+    return max(fits, key=lambda name: len(explained[name]), default="")
 
 
 def _says_little(value) -> bool:
+    """Whether many mistakes give this: a truth value, a whole number, a text, an error or NaN."""
     try:
         numbers = torch.as_tensor(value)
         return isinstance(value, int) or numbers.dtype == torch.bool or bool(numbers.isnan().any())
@@ -93,6 +129,7 @@ def explain(
     came = "" if unusable else brief(got)
     if expected == came or (unusable and isinstance(right, bool)):
         expected = came = ""  # two tensors of one shape, which look alike, tell nothing
+    how = "" if told else differs(got, right, case.inputs, case.atol)
     return Property(
         name=case.name,
         passed=False,
@@ -102,7 +139,7 @@ def explain(
         expected=expected,
         got=came,
         given=given(case, reference),
-        differs="" if told else differs(got, right, case.inputs, case.atol),
+        differs=how,
     )
 
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import torch
 
-from albert_course.checks.engine.card import Card, Case, Draw, card_of
-from albert_course.checks.engine.check import Check
 from albert_course.checks.engine.comparing import same
+from albert_course.checks.engine.deck import Card, Case, Draw
 from albert_course.checks.engine.edits import wrong_answer
 from albert_course.checks.engine.explaining import explain, is_nothing, name_mistakes
-from albert_course.checks.engine.report import Property, Report
+from albert_course.checks.engine.properties import Property
+from albert_course.checks.engine.report import Report
 from albert_course.checks.engine.running import ask, changed, stops
 
 CHANGED = "the caller's data are changed: work on a copy"
@@ -42,9 +42,8 @@ class Answered(NamedTuple):
     held: list[bool]  # for each outcome whether it is right
 
 
-def judge(check: Check, answer: Callable, seed: int, name: str) -> Report:
+def judge(card: Card, answer: Callable, seed: int, name: str) -> Report:
     """Return the report on an answer; ``name`` is what it is called, where the answer wraps it."""
-    card = card_of(check)
     questions = questions_of(card, seed)
     outcomes = answers_to(questions, answer, seed)
     answered = Answered(card, seed, questions, outcomes, which_hold(questions, outcomes))
@@ -56,7 +55,7 @@ def judge(check: Check, answer: Callable, seed: int, name: str) -> Report:
     if card.pure:
         properties.append(purity(answered))
     called = name or getattr(answer, "__name__", card.title)
-    return Report(card.title, properties, check.place, called)
+    return Report(card.title, properties, card.place, called)
 
 
 @functools.lru_cache(128)
@@ -113,13 +112,19 @@ def mistakes_in(answered: Answered) -> list[str]:
     """Return for each outcome the known mistake that explains it, or nothing."""
     if all(answered.held):
         return [""] * len(answered.held)
+
+    def gives(name: str, k: int) -> object:
+        """What a mistake gives for question ``k``."""
+        return mistaken(answered.card, answered.seed, name, k).value
+
+    atols = [case.atol for case in answered.questions.cases]
     named = name_mistakes(
         answered.card.mistakes,
-        gives=lambda name, k: mistaken(answered.card, answered.seed, name, k).value,
+        gives,
         outcomes=[outcome.value for outcome in answered.outcomes],
         right=answered.questions.right,
         held=answered.held,
-        atols=[case.atol for case in answered.questions.cases],
+        atols=atols,
     )
     return [name if fits_what_is_touched(answered, k, name) else "" for k, name in enumerate(named)]
 
@@ -139,14 +144,16 @@ def property_of(answered: Answered, k: int, mistake: str) -> Property:
     case = answered.questions.cases[k]
     if answered.held[k]:
         return Property(case.name, True, case.weight)
+    outcome = answered.outcomes[k]
+    right = answered.questions.right
     return explain(
         case,
         answered.card.reference,
-        got=answered.outcomes[k].value,
-        right=answered.questions.right[k],
+        got=outcome.value,
+        right=right[k],
         mistake=mistake,
-        touched=answered.outcomes[k].touched,
-        none_is_right=any(value is None for value in answered.questions.right),
+        touched=outcome.touched,
+        none_is_right=any(value is None for value in right),
     )
 
 

@@ -3,15 +3,17 @@
 import math
 import textwrap
 from dataclasses import dataclass, field
+from html import escape
 
 import numpy as np
 import torch
 from IPython.display import display
 
+from albert_course.checks.engine.page import page_of
+from albert_course.checks.engine.properties import NOT_BEGUN, Property
 from albert_edu.errors import CourseError
 
 LINES = 15  # of a report, at most
-NOT_BEGUN = "this exercise is still to do"  # the reason when an answer raises NotImplementedError
 
 
 class CheckFailed(CourseError, AssertionError):
@@ -25,40 +27,6 @@ class CheckFailed(CourseError, AssertionError):
         """What IPython shows: the report as a notebook shows it, and one line instead of ours."""
         display(self.report)
         return [f"CheckFailed: {self.report.called}{self.report.summary}"]
-
-
-@dataclass(frozen=True)
-class Property:
-    """One thing that an answer must do, and whether it does."""
-
-    name: str
-    passed: bool
-    weight: float = 1.0
-    asked: bool = True  # nothing is asked after a time-out, nor of an exercise that is not begun
-    mistake: str = ""  # the known mistake that gives the same results
-    reason: str = ""  # where no known mistake does: an error, no tensor
-    expected: str = ""
-    got: str = ""
-    given: str = ""  # the inputs, where they are short
-    differs: str = ""  # how the result differs, where there is neither mistake nor reason
-
-    @property
-    def why(self) -> str:
-        """What explains the failure."""
-        return self.mistake or self.reason or self.differs
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """What was asked for, and what came, by what a report calls it."""
-        rows = {"given": self.given, "expected": self.expected, "got": self.got}
-        return {label: text for label, text in rows.items() if text}
-
-    @property
-    def lines(self) -> list[str]:
-        """What a report says below the name, the reason last."""
-        reasons = {"differs": self.differs, "likely:": self.mistake, "why:": self.reason}
-        rows = self.facts | {label: text for label, text in reasons.items() if text}
-        return [f"        {label:8} {text}" for label, text in rows.items()]
 
 
 @dataclass(frozen=True)
@@ -163,9 +131,15 @@ class Report:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from albert_course.checks.engine.page import page_of
-
-        return page_of(self)
+        if not self.begun:
+            return f"<pre>{escape(str(self))}</pre>"
+        return page_of(
+            called=self.called,
+            summary=self.summary,
+            passed=self.passed,
+            properties=self.properties,
+            groups=self.groups,
+        )
 
 
 def _block(group: list[Property]) -> list[str]:

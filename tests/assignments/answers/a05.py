@@ -24,8 +24,8 @@ class Head(nn.Module):
 
     def forward(self, hidden, positions=None):
         if positions is not None:
-            slots = positions.unsqueeze(-1).expand(*positions.shape, hidden.size(-1))
-            hidden = torch.gather(hidden, 1, slots)
+            index = positions.unsqueeze(-1).expand(*positions.shape, hidden.size(-1))
+            hidden = torch.gather(hidden, 1, index)
         x = self.down(hidden)
         x = x * (1 + torch.erf(x / math.sqrt(2))) / 2
         return self.decoder(self.norm(x))""",
