@@ -1,12 +1,14 @@
 """What the notebooks themselves need.
 
 ``begin`` is the first cell of each. A guess waits for the reader, a record is read from any folder,
-and a figure comes with its description.
+a trained model is asked as people ask, and a figure comes with its description.
 """
 
 import io
 import json
 import os
+import re
+from typing import TYPE_CHECKING
 
 import PIL.Image
 import torch
@@ -17,6 +19,10 @@ from matplotlib.figure import Figure
 from albert_course.folder import course_folder
 from albert_course.guesses import answer_to
 from albert_edu.errors import InputError
+from albert_edu.text.hub_tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from albert_edu.model.task_heads import AlbertForSpan
 
 
 def begin(seed: int = 0, device: str = "cpu") -> None:
@@ -81,6 +87,28 @@ def show(figure: Figure, alt: str) -> None:
     # JupyterLab drops the alt text of an output image, so it is shown below as text, too.
     words = f"<details><summary>Description of the figure</summary>{alt}</details>"
     display(Image(_png(figure), alt=alt), Markdown(words))
+
+
+def ask(model: "AlbertForSpan", tokenizer: Tokenizer, question: str, story: str) -> str:
+    """Answer a question as a person types it: "Who repaired the lens?", "What Kate bought?".
+
+    The model has never read *who* or *what*, so they go, with capitals and question marks. The
+    answer says so where a word of the question is not in the story, because a span always exists.
+    """
+    asked = [word for word in _words(question) if word not in ("who", "what")]
+    told = _words(story)
+    missing = [word for word in asked if word not in told]
+    if not told or not asked or missing:
+        reason = f"the story does not say {missing[0]!r}" if missing else "a word is missing"
+        return f"{reason}: ask with the story's own words, like 'who repaired the lens'"
+    from albert_edu.training.finetune import answer  # takes a second, and most notebooks need none
+
+    return answer(model, tokenizer, " ".join(asked), story)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in small letters, without any sign."""
+    return re.findall(r"\w+", text.lower())
 
 
 def _png(figure: Figure) -> bytes:

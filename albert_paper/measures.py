@@ -8,6 +8,7 @@ quick enough to be looked at while a run trains (``watch``).
 from albert_paper.few_labels import few_labels
 from albert_paper.layer_steps import layer_steps
 from albert_paper.order_cross import order_cross
+from albert_paper.school import school
 from albert_paper.text_scores import (
     held_out_scores,
     living_parts,
@@ -23,6 +24,7 @@ __all__ = [
     "layer_steps",
     "living_parts",
     "order_cross",
+    "school",
     "scores",
     "scores_branch",
     "scores_third_domain",

@@ -55,6 +55,7 @@ def run_of_row(
     H: int = 0,
     L: int = 0,
     E: int = 0,
+    A: int = 0,
     share: str = "",
     groups: int = 0,
     dropout: float = 0.0,
@@ -73,7 +74,7 @@ def run_of_row(
     fields = {
         "hidden_size": H,
         "ffn_size": 4 * H,
-        "num_heads": max(1, H // width_of_head) if H else 0,
+        "num_heads": A or (max(1, H // width_of_head) if H else 0),
         "embedding_size": E,
         "num_layers": L,
         "init_std": round(0.02 * (768 / H) ** 0.5, 3) if H else 0,

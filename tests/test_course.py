@@ -8,10 +8,10 @@ import torch
 
 import tasks
 from albert_course import cells
-from albert_course.cells import begin, record, show
+from albert_course.cells import ask, begin, record, show
 from albert_course.charts import lines
 from albert_course.copies import start
-from albert_course.questions import all_story_questions, ask, story_questions
+from albert_edu.text.questions import all_story_questions, story_questions
 from albert_edu.text.stories import stories
 from albert_edu.training import finetune
 from tests.support import cells as cells_of

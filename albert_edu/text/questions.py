@@ -1,26 +1,20 @@
 """Questions about the invented stories, which notebook 11 teaches a model to answer.
 
-In goes a corpus of stories, and out come ``SpanExample`` rows, which ``encode_spans`` of the
-library takes. The sentences of a story have one form, "kate opened the item in town.", so each can
-be asked for its name or for its thing, and the answer is one word of the context. It is the only
-right one where each sentence of a story has a verb of its own, as in ``load_corpus("stories")``.
-``ask`` goes the other way: in goes a question as the reader types it, and out comes the word that a
-trained model answers.
+In goes a corpus of stories, and out come ``SpanExample`` rows, which ``encode_spans`` takes. The
+sentences of a story have one form, "kate opened the item in town.", so each can be asked for its
+name or for its thing, and the answer is one word of the context. It is the only right one where
+each sentence of a story has a verb of its own, as in ``load_corpus("stories")``.
 """
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from albert_edu.config import check_whole
-from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.tasks import SpanExample
 
 if TYPE_CHECKING:
     import datasets
-
-    from albert_edu.model.task_heads import AlbertForSpan
 
 
 def story_questions(
@@ -77,25 +71,3 @@ def _question(told: list[str], asked: int, about_the_thing: bool) -> SpanExample
         question, answer, start = f"{name} {verb}", noun, len(f"{name} {verb} {the} ")
     start += sum(len(sentence) + 1 for sentence in told[:asked])
     return SpanExample(question, " ".join(told), (answer,), start)
-
-
-def ask(model: "AlbertForSpan", tokenizer: Tokenizer, question: str, story: str) -> str:
-    """Answer a question as a person types it: "Who repaired the lens?", "What Kate bought?".
-
-    The model has never read *who* or *what*, so they go, with capitals and question marks. The
-    answer says so where a word of the question is not in the story, because a span always exists.
-    """
-    asked = [word for word in _words(question) if word not in ("who", "what")]
-    told = _words(story)
-    missing = [word for word in asked if word not in told]
-    if not told or not asked or missing:
-        reason = f"the story does not say {missing[0]!r}" if missing else "a word is missing"
-        return f"{reason}: ask with the story's own words, like 'who repaired the lens'"
-    from albert_edu.training.finetune import answer  # takes a second, and most notebooks need none
-
-    return answer(model, tokenizer, " ".join(asked), story)
-
-
-def _words(text: str) -> list[str]:
-    """The words of a text in small letters, without any sign."""
-    return re.findall(r"\w+", text.lower())
