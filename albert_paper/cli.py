@@ -34,6 +34,9 @@ def build_parser() -> argparse.ArgumentParser:
     option = verb("reviews", run_reviews, "a released model and ours judge film reviews", training)
     option.add_argument("--model", help="a folder, or a name on the Hub; else an installed package")
 
+    option = verb("school", run_school, "teach a small model to read (notebook 11)").add_argument
+    option("--runs", default="runs", type=Path, help="gets school.safetensors")
+
     verb("claims", run_claims, "write the page of claims from the records")
 
     option = verb("figure1", run_figure1, "draw Figure 1 from released models").add_argument
@@ -71,6 +74,17 @@ def run_reviews(options) -> None:
     from albert_paper.reviews import reviews
 
     print(reviews(options.record or options.runs, options.model))
+
+
+def run_school(options) -> None:
+    """Send a model to the school of notebook 11, and keep its weights."""
+    from albert_paper import plan, school
+
+    path = options.runs / "school.safetensors"
+    run = plan.runs_of(plan.UNJUDGED["school"])[0]
+    for sentences, mark in school.keep_pupil(run, path):
+        print(f"class of {sentences}: {mark:.0%}")
+    print(path)
 
 
 def run_claims(_) -> None:

@@ -6,8 +6,10 @@ they do in an exam on four shuffled sentences. Notebook 11 explains the school a
 """
 
 from copy import deepcopy
+from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
 
 from albert_edu.model.albert import Albert, AlbertForPretraining
 from albert_edu.model.task_heads import AlbertForSpan
@@ -38,12 +40,24 @@ def school(model: AlbertForPretraining, text: PreparedText, run) -> dict:
     """
     record = scores(model, text, run)
     torch.manual_seed(run.seed)
-    beginner = AlbertForPretraining(model.config)
+    beginner = AlbertForPretraining(model.config).to(next(model.parameters()).device)
     for name, encoder in (("pre_trained", model.albert), ("random", beginner.albert)):
         pupil, marks = taught(encoder, text.tokenizer, run.seed)
         exam = share_right(pupil, text.tokenizer, shuffled_exam(), 4)
         record[name] = {"marks": marks, "exam": exam}
     return record
+
+
+def keep_pupil(run, path: Path) -> list[tuple[int, float]]:
+    """Pre-train the model of a run, send it to school, write its weights; return its marks.
+
+    Notebook 11 loads the file that was made so. It takes about three minutes on one core.
+    """
+    trained = run.train()
+    pupil, marks = taught(trained.model.albert, trained.text.tokenizer, run.seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file(pupil.state_dict(), path)
+    return marks
 
 
 def shuffled_exam() -> list[SpanExample]:
@@ -57,7 +71,7 @@ def taught(
 ) -> tuple[AlbertForSpan, list[tuple[int, float]]]:
     """Send a copy of an encoder, with a new span head, to school; return it with its marks."""
     torch.manual_seed(seed)  # of the head
-    pupil = AlbertForSpan(deepcopy(encoder)).eval()
+    pupil = AlbertForSpan(deepcopy(encoder)).eval().to(next(encoder.parameters()).device)
     stories, unseen = hold_out(load_corpus("stories"))
     marks: list[tuple[int, float]] = []
     for sentences, steps, rate in CLASSES:
