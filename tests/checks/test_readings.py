@@ -10,6 +10,8 @@ import torch
 from albert_course import checks
 from albert_course.checks.engine.deck import card_of
 
+early_stop = card_of(checks.check_early_stop).reference
+interval = card_of(checks.check_interval).reference
 span_loss = card_of(checks.check_span_loss).reference
 order_pairs = card_of(checks.check_order_pairs).reference
 replace_masked = card_of(checks.check_replace_masked).reference
@@ -179,3 +181,31 @@ class FirstOf(torch.nn.Module):
 
     def forward(self, hidden):
         return hidden[:, 0]
+
+
+def test_stopping_at_the_last_decided_number_of_seeds_is_not_stopping_early():
+    def last_decided(differences):
+        found = None
+        for n in range(3, len(differences) + 1):
+            mean, half = interval(differences[:n])
+            if abs(mean) > half:
+                found = n
+        return found
+
+    assert not checks.check_early_stop(last_decided).passed
+    assert checks.check_early_stop(early_stop).passed
+
+
+def test_a_quotient_of_two_costs_is_another_criterion_than_their_difference():
+    def by_quotient(none, ffn, all_shared):
+        drops = [a - z for a, z in zip(all_shared, none, strict=True)]
+        mean, half = interval(drops)
+        if mean <= half:
+            return "void"
+        costs = [f - z for f, z in zip(ffn, none, strict=True)]
+        mean, half = interval([cost / d - 0.5 for cost, d in zip(costs, drops, strict=True)])
+        if abs(mean) <= half:
+            return "undecided"
+        return "agrees" if mean > 0 else "opposes"
+
+    assert not checks.check_most_of_the_drop(by_quotient).passed

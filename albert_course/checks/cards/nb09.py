@@ -45,7 +45,8 @@ def early_stop(differences: list[float]):
 
 
 def _early_stop_cases(draw: Draw) -> Cases:
-    yield Case("stops at the third seed", ([1.0, 1.25, 1.125, -9.0, 2.0],))
+    again = [1.0] * 4  # with these eight seeds it would be decided again
+    yield Case("stops at the third seed", ([1.0, 1.25, 1.125, 6.0, *again],))
     yield Case("stops later, on either side of 0", ([-0.25, 1.0, -2.5, *[-1.2] * 5],))
     yield Case("does not look at two seeds", ([1.0, 1.0, -4.0, 3.0],))
     yield Case("returns None if nothing is decided", ([1.5, -1.5, 0.25, -0.25, 2.0, -2.0],))
