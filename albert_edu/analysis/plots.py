@@ -88,7 +88,8 @@ def figure1(
         for numbers, curves in zip(untrained, models, strict=False):
             _draw_untrained(axis, numbers[measure.mean], curves.colour)
         _name_axes(axis, measure, num_layers)
-    panels[0].legend(loc="best")
+    # Above the panel, because inside it hides a curve.
+    panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     dotted = "Dotted: random weights. " if untrained else ""
     caption = f"one standard deviation over {over}. {dotted}Hollow: the step from the embedding."
