@@ -81,7 +81,8 @@ def run_school(options) -> None:
     from albert_paper import plan, school
 
     path = options.runs / "school.safetensors"
-    run = plan.runs_of(plan.UNJUDGED["school"])[0]
+    runs = {(run.row, run.seed): run for run in plan.runs_of(plan.UNJUDGED["school"])}
+    run = runs[school.SHIPPED]
     for sentences, mark in school.keep_pupil(run, path):
         print(f"class of {sentences}: {mark:.0%}")
     print(path)

@@ -13,7 +13,8 @@ from albert_paper import school
 from albert_paper.plan import UNJUDGED, runs_of
 from albert_paper.provenance import ROOT
 
-RUN = runs_of(UNJUDGED["school"])[0]
+RUNS = {(run.row, run.seed): run for run in runs_of(UNJUDGED["school"])}
+RUN = RUNS[school.SHIPPED]
 pytestmark = pytest.mark.slow
 
 
@@ -55,11 +56,12 @@ def test_the_encoder_that_is_sent_to_school_stays_as_it_is(encoder, monkeypatch)
     assert not all(weight.equal(taught[name]) for name, weight in before.items())
 
 
-def test_the_shipped_pupil_is_the_first_of_the_record_and_reads():
+def test_the_shipped_pupil_has_the_score_of_its_record():
     tokenizer = prepare("stories").tokenizer
     pupil = AlbertForSpan(Albert(RUN.model_config(len(tokenizer)))).eval()
     pupil.load_state_dict(load_file(PRETRAINED / "school.safetensors"))
     found = school.share_right(pupil, tokenizer, school.shuffled_exam(), 4)
     record = json.loads((ROOT / "figures" / "results" / "school.json").read_text())
-    (first,) = (run for run in record["runs"] if (run["row"], run["seed"]) == (RUN.row, RUN.seed))
-    assert found == pytest.approx(first["pre_trained"]["exam"], abs=0.02)
+    (its,) = (run for run in record["runs"] if (run["row"], run["seed"]) == school.SHIPPED)
+    assert found == pytest.approx(its["pre_trained"]["exam"], abs=0.02)
+    assert its["pre_trained"]["exam"] == max(run["pre_trained"]["exam"] for run in record["runs"])
