@@ -94,17 +94,14 @@ def figure1_picture(runs: Sequence[dict]) -> tuple[Figure, str]:
     Rows are "shared" and "separate". Only applications that the shared layer was trained for are
     drawn.
     """
-    trained = []
-    untrained = []
-    for row in ("shared", "separate"):
-        kept = [run for run in runs if run["row"] == row]
-        depth = dict(kept[0]["config"])["num_layers"]
-        trained.append(mean_curves(kept, depth))
-        untrained.append(mean_curves([run["untrained"] for run in kept], depth))
-    seeds = len({run["seed"] for run in runs})
-    title = f"Before training, too, a shared layer takes smaller steps ({seeds} pairs)"
+    shared = [run for run in runs if run["row"] == "shared"]
+    separate = [run for run in runs if run["row"] == "separate"]
+    depth = dict(shared[0]["config"])["num_layers"]
+    trained = [mean_curves(kept, depth) for kept in (shared, separate)]
+    before = [mean_curves([run["untrained"] for run in kept]) for kept in (shared, separate)]
+    title = f"Before training, too, a shared layer takes smaller steps ({len(shared)} pairs)"
     names = ("one shared layer", "separate layers")
-    return figure1(*trained, names, title, untrained, over="seeds")
+    return figure1(trained[0], trained[1], names, title, before, over="seeds")
 
 
 def mean_curves(measured: Sequence[dict], depth: int | None = None) -> dict[str, np.ndarray]:

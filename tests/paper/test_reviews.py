@@ -40,13 +40,15 @@ def test_without_a_released_model_one_sentence_says_how_to_get_one(monkeypatch, 
 
 
 def test_notebook_11_says_of_the_record_what_is_in_it():
-    """Half a point to five points above a list of words; all others are at the majority baseline."""
+    """Half a point to five points above a list of words; random weights at the majority baseline, ours once above."""
     record = json.loads(RECORD.read_text())
     majority, words = record["baselines"]["majority"], record["baselines"]["words"]
     leads = [run["accuracy"] - words for run in record["runs"] if run["row"] == "released"]
-    others = [run["accuracy"] for run in record["runs"] if run["row"] != "released"]
+    random = [run["accuracy"] for run in record["runs"] if "random" in run["row"]]
+    ours = [run["accuracy"] for run in record["runs"] if run["row"] == "ours"]
     assert round(min(leads), 3) == 0.005 and 0.045 < max(leads) < 0.05
-    assert others == [majority] * 6 and record["settings"]["learn"] // reviews.BATCH == 80
+    assert random == [majority] * 3 and sum(one > majority + 0.05 for one in ours) == 1
+    assert record["settings"]["learn"] // reviews.BATCH == 80
 
 
 def test_a_run_that_is_recorded_is_not_made_again_unless_its_settings_or_weights_change(
