@@ -82,10 +82,10 @@ def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     title = f"{claim['says']} ({len(shared)} pairs, trained for 12 applications)"
     names = ("one shared layer", "separate layers")
     curves = (mean_curves(shared), mean_curves(separate))
-    figure, alt = figure1(*curves, names, title, over="seeds")
+    figure, _ = figure1(*curves, names, title, over="seeds")
     for axis in figure.axes:
         axis.axvline(12, color="0.3", linestyle=":")
-    return figure, alt
+    return figure, f"{title}. L2 distance and angle end at {ends_of(*curves)}."
 
 
 def figure1_picture(runs: Sequence[dict]) -> tuple[Figure, str]:
@@ -101,7 +101,18 @@ def figure1_picture(runs: Sequence[dict]) -> tuple[Figure, str]:
     before = [mean_curves([run["untrained"] for run in kept]) for kept in (shared, separate)]
     title = f"Before training, too, a shared layer takes smaller steps ({len(shared)} pairs)"
     names = ("one shared layer", "separate layers")
-    return figure1(trained[0], trained[1], names, title, before, over="seeds")
+    figure, _ = figure1(trained[0], trained[1], names, title, before, over="seeds")
+    after, earlier = ends_of(*trained), ends_of(*before)
+    return figure, f"{title}. L2 distance and angle end at {after}; untrained (dotted) {earlier}."
+
+
+def ends_of(shared: dict, separate: dict) -> str:
+    """Return where the curves of Figure 1 end, for a description in few words."""
+    ends = []
+    for name, curves in (("shared", shared), ("separate", separate)):
+        last = f"{curves['l2'][-1]:.1f} and {curves['angle_degrees'][-1]:.0f}°"
+        ends.append(f"{name} {last}")
+    return ", ".join(ends)
 
 
 def mean_curves(measured: Sequence[dict], depth: int | None = None) -> dict[str, np.ndarray]:

@@ -14,13 +14,14 @@ from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.claim_pictures import figure1_picture, label, layers_picture, seeds_picture
 from albert_paper.counts import counted_rows
-from albert_paper.layer_steps import step_sizes
+from albert_paper.layer_steps import FAR, step_sizes
 from albert_paper.outcomes import compare, judge, parse
 from albert_paper.plan import NEW_PLAN, PAGE, PLAN, UNJUDGED, runs_of
 from albert_paper.provenance import write_json
 from albert_paper.published import TABLES
 from albert_paper.templates import render
 
+AT_REST = 0.01  # degrees
 SIMILARITIES = ("similarity", "similarity_untrained")  # of a pair, in its record
 # {a < b: column}, {record/a: column}
 REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
@@ -55,6 +56,7 @@ def write_report(root: Path) -> Path:
         judged=len(claims),
         small=filled(UNJUDGED["figure1_seeds"]["text"], runs["figure1_seeds"], runs, claims),
         small_alt=small_alt,
+        far=far_angles(runs["figure1_seeds"]),
         base=base,
         base_steps={name: more_when_separate(base, name) for name in SIMILARITIES},
     )
@@ -70,6 +72,15 @@ def more_when_separate(pair: dict, similarity: str) -> dict[str, float]:
         curves = pair["members"][member][similarity]
         sizes[member] = step_sizes(curves, len(curves["l2"]))
     return {name: sizes["unshared"][name] - sizes["albert"][name] for name in sizes["albert"]}
+
+
+def far_angles(runs: list[dict]) -> dict[str, list[float]]:
+    """Return the angles of shared layers at application 1,000: of those at rest, and the others."""
+    angles = sorted(run["angle_at"][str(FAR)] for run in runs if "angle_at" in run)
+    return {
+        "at_rest": [angle for angle in angles if angle < AT_REST],
+        "moving": [angle for angle in angles if angle >= AT_REST],
+    }
 
 
 def recorded(claims: dict[str, dict]) -> dict[str, dict]:
