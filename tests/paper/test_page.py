@@ -30,6 +30,7 @@ TAKEN_BACK = {  # and the word on the page of the runs, at commit 255f061
     "sharing_laptop.smoother": "undecided",
     "ratio_laptop.same_steps": "undecided",
     "third_domain_laptop.helps": "opposes",
+    "nsp_order.sop_knows_topic": "undecided",
 }
 
 
