@@ -10,8 +10,8 @@ HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(:[^/\\\s]*)?")  # OWNER/NAM
 # Endings of files. A name of the Hub may have a point, too, but ends in none of these.
 TEXTS = {".txt", ".md", ".html", ".xml", ".tex", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".epub"}
 TABLES = {".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".xls", ".xlsx"}
-WEIGHTS = {".zip", ".gz", ".tar", ".bin", ".pt", ".ckpt", ".safetensors"}
-FILES = TEXTS | TABLES | WEIGHTS
+BINARIES = {".zip", ".gz", ".tar", ".bin", ".pt", ".ckpt", ".safetensors"}
+FILES = TEXTS | TABLES | BINARIES
 
 
 def warn_of_namesake(name: str, what: str) -> None:

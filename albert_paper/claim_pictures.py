@@ -26,7 +26,6 @@ LABELS = {  # by what a column ends in
     "accuracy": Label("accuracy", "%", " points"),
     "mean_angle": Label("mean angle (degrees)", "°", "°"),
     "later_angle": Label("angle (degrees)", "°", "°"),
-    "angle_at": Label("angle (degrees)", "°", "°"),  # angle_at.100 is that at application 100
     "roughness": Label("mean bend (degrees)", "°", "°"),
     "never_learnt": Label("starts that never learnt", "%", " points"),
     "gap": Label("held-out minus training loss"),
@@ -38,8 +37,7 @@ MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and th
 
 def label(column: str) -> Label:
     """Return what a column measures, and its units."""
-    name = "angle_at" if "angle_at." in column else column
-    return next(words for end, words in LABELS.items() if name.endswith(end))
+    return next(words for end, words in LABELS.items() if column.endswith(end))
 
 
 def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:

@@ -78,9 +78,11 @@ def taught(
     for sentences, steps, rate in CLASSES:
         asked = all_story_questions(unseen, 30, 1, sentences)
         for term in range(TERMS):
-            new = 10 * sentences + term  # stories in each term
-            lessons = all_story_questions(stories, 16 * steps // sentences, new, sentences)
+            seed_of_term = 10 * sentences + term  # each term asks about other stories
+            count = 16 * steps // sentences  # of stories, so that no batch comes twice
+            lessons = all_story_questions(stories, count, seed_of_term, sentences)
             data = encode_spans(lessons, tokenizer, length_for(sentences))
+            # In order, so that the questions about a story stay in one batch.
             finetune(pupil, data, TrainSettings(steps, rate, 40, seed=term), in_order=True)
             marks.append((sentences, share_right(pupil, tokenizer, asked, sentences)))
             if marks[-1][1] > PASSED:

@@ -39,7 +39,7 @@ def scores(model: AlbertForPretraining, text: PreparedText, run) -> dict:
 
 
 def living_parts(model: AlbertForPretraining, text: PreparedText, run) -> dict:
-    """Return the health of a model, what each half is worth in nats, and the least open share."""
+    """Return the health of a model: what silencing each half costs, and the least open share."""
     found = health(model, run.stream(text, held_out=True, batch_size=BATCH), SILENCED)
     return {
         **found._asdict(),

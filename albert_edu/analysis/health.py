@@ -17,7 +17,7 @@ from albert_edu.model.albert import AlbertForPretraining, check_vocabulary, eval
 from albert_edu.text.batches import PretrainingStream
 
 Half = Literal["attention", "ffn"]
-LEAST_COST = 0.3  # nats that a living half is worth
+LEAST_COST = 0.3  # nats that silencing a living half costs at least
 LEAST_OPEN = 0.5  # share of a feed-forward block's units that open in a living model
 
 
@@ -57,7 +57,7 @@ class Health(NamedTuple):
 
     @property
     def alive(self) -> bool:
-        """Whether each half is worth 0.3 nats, and most units of every application open."""
+        """Whether silencing either half costs 0.3 nats, and most units open everywhere."""
         return not self.dead and not self.closed
 
     def verdict(self) -> str:

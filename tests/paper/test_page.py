@@ -5,11 +5,12 @@ import re
 import shutil
 import tomllib
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from albert_paper.outcomes import judge
-from albert_paper.page import finished_claims, write_report
+from albert_paper.page import SIMILARITIES, finished_claims, more_when_separate, write_report
 from albert_paper.plan import NEW_PLAN, PLAN, UNJUDGED
 from albert_paper.plan import PAGE as PAGE_ROWS
 from albert_paper.provenance import ROOT
@@ -170,3 +171,16 @@ def test_no_measured_number_is_typed_into_the_words_of_a_claim():
 def test_a_folder_without_records_is_refused(tmp_path):
     with pytest.raises(ValueError, match="results is missing"):
         write_report(tmp_path)
+
+
+def test_what_the_page_says_of_figure_1_is_so():
+    base = json.loads((FIGURES / "results" / "figure1_gpu.json").read_text())
+    now, before = (more_when_separate(base, name) for name in SIMILARITIES)
+    assert before["mean_angle"] > now["mean_angle"] / 2, "the smaller step is mostly architecture"
+    assert before["roughness"] < now["roughness"] / 2, "the smoothness is mostly training"
+    runs = json.loads((FIGURES / "results" / "figure1_seeds.json").read_text())["runs"]
+    drawn = {}
+    for row in ("shared", "separate"):
+        curves = [run["untrained"]["angle_degrees"] for run in runs if run["row"] == row]
+        drawn[row] = np.mean(curves, axis=0)[1:]  # the first step comes from the embedding
+    assert (drawn["shared"] < drawn["separate"]).all(), "before training, too"

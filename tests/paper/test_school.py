@@ -65,3 +65,12 @@ def test_the_shipped_pupil_has_the_score_of_its_record():
     (its,) = (run for run in record["runs"] if (run["row"], run["seed"]) == school.SHIPPED)
     assert found == pytest.approx(its["pre_trained"]["exam"], abs=0.02)
     assert its["pre_trained"]["exam"] == max(run["pre_trained"]["exam"] for run in record["runs"])
+
+
+def test_notebook_11_says_of_the_record_what_is_in_it():
+    """With eight heads all three pre-trained models read, with two heads one; no twin passes the class of two."""
+    runs = json.loads((ROOT / "figures" / "results" / "school.json").read_text())["runs"]
+    read = [run["row"] for run in runs if run["pre_trained"]["exam"] > school.PASSED]
+    assert sorted(read) == ["eight heads"] * 3 + ["two heads"]
+    ends = [run["random"]["marks"][-1] for run in runs]
+    assert len(ends) == 6 and all(last == 2 and mark < school.PASSED for last, mark in ends)
