@@ -26,6 +26,23 @@ UNJUDGED = read_toml("unjudged.toml")  # runs that decide no row of the page
 PAGE = NEW_PLAN.pop("page")["rows"]  # the family of Holm's correction
 
 
+def old_arms() -> dict[str, dict]:
+    """Return every arm of the records so far that needs no card, with the settings of its section.
+
+    >>> old_arms()["gap: shared"]["learning_rate"]
+    0.004
+    """
+    arms = {}
+    for name, experiment in PLAN.items():
+        if not experiment.get("card"):
+            for row, changes in experiment["rows"].items():
+                arms[f"{name}: {row}"] = experiment["settings"] | changes
+    return arms
+
+
+UNJUDGED["old_arms"]["rows"] = old_arms()
+
+
 def seeds_of(experiment: dict) -> list[int]:
     """Return the seeds of an experiment."""
     if "seeds" in experiment:
