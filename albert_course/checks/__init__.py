@@ -32,13 +32,13 @@ from albert_course.checks.cards.nb04_gradients import (
     check_last_application as check_last_application,
 )
 from albert_course.checks.cards.nb04_gradients import check_shared_gradient as check_shared_gradient
-from albert_course.checks.cards.nb04_plans import check_block_order as check_block_order
 from albert_course.checks.cards.nb04_plans import check_encoder_size as check_encoder_size
 from albert_course.checks.cards.nb04_plans import check_layer_plan as check_layer_plan
+from albert_course.checks.cards.nb04_plans import check_loss_in_order as check_loss_in_order
 from albert_course.checks.cards.nb05 import check_copy_baseline as check_copy_baseline
-from albert_course.checks.cards.nb05 import check_gradient_in_parts as check_gradient_in_parts
 from albert_course.checks.cards.nb05 import check_masked_token_head as check_masked_token_head
 from albert_course.checks.cards.nb05 import check_masked_token_loss as check_masked_token_loss
+from albert_course.checks.cards.nb05 import check_surprises as check_surprises
 from albert_course.checks.cards.nb05_masking import check_ngram_masking as check_ngram_masking
 from albert_course.checks.cards.nb05_replacing import check_replace_masked as check_replace_masked
 from albert_course.checks.cards.nb06 import check_fit_sentences as check_fit_sentences

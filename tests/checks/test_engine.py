@@ -43,7 +43,7 @@ def test_a_check_leaves_the_global_generator_as_it_was():
     expected = torch.rand(1)
     torch.manual_seed(3)
     check_gelu(lambda x: torch.rand(3))
-    checks.check_gradient_in_parts(lambda head, parts: torch.rand(3), seed=3)
+    checks.check_surprises(lambda model, token_ids: torch.rand(3).tolist(), seed=3)
     assert torch.equal(torch.rand(1), expected)
 
 

@@ -13,6 +13,7 @@ from albert_course.checks.engine.asking import need
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_course.checks.engine.comparing import same
 from albert_edu import AlbertConfig, AlbertForPretraining
+from albert_edu.config import Sharing
 from albert_edu.text.batches import PretrainingBatch
 from albert_edu.text.masking import IGNORE
 
@@ -35,7 +36,7 @@ def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Te
     return F.cross_entropy(logits.flatten(0, 1), batch.masked_labels.flatten(), ignore_index=IGNORE)
 
 
-def small_model(draw: Draw, num_layers: int) -> AlbertForPretraining:
+def small_model(draw: Draw, num_layers: int, share: Sharing = "all") -> AlbertForPretraining:
     """A model for 30 tokens, with weights far from a start, where all is nearly linear."""
     config = AlbertConfig(
         vocab_size=30,
@@ -44,6 +45,7 @@ def small_model(draw: Draw, num_layers: int) -> AlbertForPretraining:
         num_heads=2,
         max_positions=8,
         num_layers=num_layers,
+        share=share,
     )
     model = AlbertForPretraining(config)
     with torch.no_grad():

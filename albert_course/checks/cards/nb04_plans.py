@@ -1,38 +1,54 @@
-"""Cards of notebook 04: the order of blocks, what a plan stores, and the plan itself.
+"""Cards of notebook 04: the order of layers, what a plan stores, and the plan itself.
 
 Their known mistakes are edits in mistakes/04.txt.
 """
 
+from albert_course.checks.cards.nb04_gradients import small_batch, small_model
 from albert_course.checks.engine.asking import each
 from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu import AlbertForPretraining
+from albert_edu.text.batches import PretrainingBatch
 
 
-def block_order(L: int, M: int, order: str) -> list[int]:
-    """``block_order(L, M, order) -> L block numbers``, counted from 0, for L applications of M
-    blocks; M divides L. "sequence" uses each block L / M times before the next block comes, "cycle"
-    repeats the round 0 ... M - 1, and "cycle (rev)" does the same but reverses the last round."""
-    if order == "sequence":
-        return [i * M // L for i in range(L)]
-    blocks = [i % M for i in range(L)]
-    if order == "cycle (rev)":
-        blocks[L - M :] = blocks[L - M :][::-1]
-    return blocks
+def loss_in_order(model: AlbertForPretraining, batch: PretrainingBatch, order: list[int]) -> float:
+    """``loss_in_order(model, batch, order) -> float``: the masked-token loss if the applications of
+    the encoder run in this order. ``order`` holds numbers of applications, counted from 0; some may
+    be missing, and some may come twice. Afterwards the model is as it was."""
+    encoder = model.albert.encoder
+    before = encoder.plan
+    encoder.plan = tuple(before[i] for i in order)
+    loss = model(batch).masked_token_loss.item()
+    encoder.plan = before
+    return loss
 
 
-def _block_order_cases(draw: Draw) -> Cases:
-    M = draw.integer(3, 6)
-    rounds = draw.integer(4, 7)
-    sizes = [(M * rounds, M), (M, M), (rounds, 1), (44, 22)]
+def _loss_in_order_cases(draw: Draw) -> Cases:
+    L = draw.integer(4, 6)
+    model = small_model(draw, num_layers=L, share="none")
+    batch = small_batch(draw, 3, 2)
+    own = list(range(L))
+    swapped = [0, 2, 1, *own[3:]]
 
-    for order in ("sequence", "cycle", "cycle (rev)"):
-        yield Case(
-            f"orders the blocks: {order}",
-            inputs=tuple((L, n, order) for L, n in sizes),
-            ask=each,
-        )
+    def leave(answer, model, batch, order):
+        """The loss in its own order, after another order was asked for."""
+        answer(model, batch, order)
+        return model(batch).masked_token_loss.item()
+
+    yield Case(
+        "runs the applications in another order",
+        inputs=((model, batch, swapped), (model, batch, own[::-1])),
+        weight=2.0,
+        ask=each,
+    )
+    yield Case(
+        "leaves some out and repeats others",
+        inputs=((model, batch, own[1:]), (model, batch, [*own, 1, 1])),
+        ask=each,
+    )
+    yield Case("leaves the model as it was", inputs=(model, batch, swapped), ask=leave)
 
 
-check_block_order = card("notebook 04.1", block_order, _block_order_cases)
+check_loss_in_order = card("notebook 04.1", loss_in_order, _loss_in_order_cases)
 
 
 def encoder_size(plan: list[tuple[int, int]], H: int) -> int:

@@ -1,4 +1,4 @@
-"""Cards of notebook 05: a gradient in parts, a baseline, the loss, the head.
+"""Cards of notebook 05: a surprise for each token, a baseline, the loss, the head.
 
 Their known mistakes are edits in mistakes/05.txt.
 """
@@ -7,57 +7,56 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from albert_course.checks.cards.nb04_gradients import small_model
 from albert_course.checks.engine import asking
-from albert_course.checks.engine.asking import made, output
+from albert_course.checks.engine.asking import made, output, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu import AlbertForPretraining
 from albert_edu.config import AlbertConfig
 from albert_edu.text.masking import IGNORE
+from albert_edu.text.tokenizer import MASK
 
 
-def gradient_in_parts(head: nn.Linear, parts: list[tuple]) -> Tensor | None:
-    """``gradient_in_parts(head, parts) -> gradient[V,H]`` of the MLM loss of the whole batch with
-    respect to ``head.weight``, one part after another. ``head(hidden[N,H])`` gives logits[N,V].
-    ``parts`` is a list of (hidden[N,H], labels[N]); label -100 means nothing to predict."""
-    total = sum((labels != IGNORE).sum() for _, labels in parts)
-    head.zero_grad()
-    for hidden, labels in parts:
-        loss = F.cross_entropy(head(hidden), labels, reduction="sum")
-        (loss / total).backward()
-    return head.weight.grad
+def surprises(model: AlbertForPretraining, token_ids: list[int]) -> list[float]:
+    """``surprises(model, token_ids) -> losses``: the loss in nats at each token of a row but the
+    first and the last, which are [CLS] and [SEP]. Each token alone is replaced by [MASK], id 4,
+    while the others stay. The list of ids is left as it was."""
+    losses = []
+    for place in range(1, len(token_ids) - 1):
+        row = torch.tensor([token_ids])
+        row[0, place] = MASK
+        hidden = model.albert(row).last_hidden[0, place]
+        label = row.new_tensor(token_ids[place])
+        losses.append(F.cross_entropy(model.masked_token_head(hidden), label).item())
+    return losses
 
 
-def _gradient_in_parts_cases(draw: Draw) -> Cases:
-    parts = [(draw.randn(6, 4), draw.integers(0, 7, 6)) for _ in range(3)]
-    for (_, labels), used in zip(parts, (1, 5, 3), strict=True):
-        labels[used:] = IGNORE
+def _surprises_cases(draw: Draw) -> Cases:
+    model = small_model(draw, num_layers=2)
+    ids = [2, *draw.integers(5, 30, 5).tolist(), 3]
 
-    def order(answer, head, parts):
-        """In which order the head runs forward and backward."""
-        events = []
-        head.register_forward_hook(lambda *_: events.append("forward"))
-        head.weight.register_hook(lambda gradient: events.append("backward"))
-        answer(head, parts)
-        return events
+    def losses(answer, model, ids):
+        """The losses as one tensor."""
+        found = answer(model, ids)
+        return tensor(found, len(ids) - 2)
 
-    def twice(answer, *inputs):
-        """The gradient of two calls, the second one with what the first has left."""
-        return [answer(*inputs), answer(*inputs)]
+    def leave(answer, model, ids):
+        """The ids after a call."""
+        answer(model, ids)
+        return ids
 
-    inputs = nn.Linear(4, 7), parts
     yield Case(
-        "is the gradient of the global mean, also when called again",
-        inputs=inputs,
-        weight=2.0,
-        ask=twice,
+        "is the loss at each token that is hidden alone",
+        inputs=(model, ids),
+        weight=3.0,
+        ask=losses,
+        atol=1e-4,
     )
-    yield Case(
-        "runs forward and backward for one part after another",
-        inputs=inputs,
-        ask=order,
-    )
+    yield Case("is one loss for a row of one token", (model, [2, ids[1], 3]), ask=losses, atol=1e-4)
+    yield Case("leaves the ids as they were", inputs=(model, ids), ask=leave)
 
 
-check_gradient_in_parts = card("notebook 05.1", gradient_in_parts, _gradient_in_parts_cases)
+check_surprises = card("notebook 05.1", surprises, _surprises_cases)
 
 
 def copy_baseline(q: Tensor, to_mask: float, to_random: float) -> Tensor:
