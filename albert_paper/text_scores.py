@@ -83,7 +83,8 @@ def scores_branch(model: AlbertForPretraining, text: PreparedText, run: "Run") -
     stream = third_stream(text, run)
     third = evaluate(model, stream, MEASURED)
     size = model.config.vocab_size
-    read = run.text(dict(run.then)["corpus"])
+    last: dict[str, Any] = dict(run.then)
+    read = run.text(last["corpus"])
     everything = run.text(run.vocabulary)
     third["unigram"] = baselines(read.train, stream.corpus, size).unigram
     one_for_all = baselines(everything.train, stream.corpus, size).unigram
