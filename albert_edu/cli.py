@@ -10,7 +10,6 @@ from torch import nn
 from albert_edu.analysis.inspect import fill, inspect
 from albert_edu.command_line import run, verbs_of
 from albert_edu.config import PRESETS, AlbertConfig
-from albert_edu.errors import InputError
 from albert_edu.model import interchange
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.task_heads import TaskModel
@@ -140,7 +139,7 @@ def run_finetune(options: argparse.Namespace) -> int:
     torch.manual_seed(options.seed)
     train = read_rows(options.data[0])
     test = read_rows(options.data[1], like=train)
-    model, tokenizer = _load(options.model, "tokenizer")
+    model, tokenizer = _load(options.model)
     S = min(options.sequence_length, model.config.max_positions)
     task, learn, unseen = set_up_task(model, tokenizer, train, test, S)
     print(f"{len(train.examples)} rows to learn from, {len(test.examples)} to test, of {S} tokens")
@@ -183,7 +182,7 @@ def _print_scores(task: TaskModel, learn: Task, unseen: Task, class_names: list[
 def run_fill(options: argparse.Namespace) -> None:
     """Print the guesses for each [MASK], one line per mask."""
     # A new head would guess noise.
-    model, tokenizer = _load(options.model, "tokenizer", "masked_token_head")
+    model, tokenizer = _load(options.model, "masked_token_head")
     for answers in fill(model, tokenizer, options.text, options.top):
         print("  ".join(f"{token.lstrip('▁')} {p:.3f}" for token, p in answers))
 
@@ -193,11 +192,10 @@ def run_inspect(options: argparse.Namespace) -> None:
     print(inspect(*interchange.load_pretrained(options.model), options.corpus))
 
 
-def _load(name: str, *required: interchange.Part) -> tuple[AlbertForPretraining, Tokenizer]:
-    """Return a model and its tokenizer, of which these parts must be there."""
-    model, tokenizer = interchange.load_pretrained(name, required)
-    if tokenizer is None:
-        raise InputError(f"{name} has no tokenizer.")
+def _load(name: str, *heads: interchange.Part) -> tuple[AlbertForPretraining, Tokenizer]:
+    """Return a model and its tokenizer; these heads must be there, too."""
+    model, tokenizer = interchange.load_pretrained(name, ("tokenizer", *heads))
+    assert tokenizer is not None, "it is required"
     return model, tokenizer
 
 

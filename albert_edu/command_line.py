@@ -3,11 +3,14 @@
 import argparse
 import io
 import os
+import re
 import sys
+import tempfile
+import traceback
 import warnings
 from collections.abc import Callable
 
-from albert_edu.errors import explain
+from albert_edu.errors import CourseError, lacks_memory
 
 Run = Callable[[argparse.Namespace], int | None]  # what a verb does, and the status it ends with
 
@@ -61,3 +64,34 @@ def run(parser: argparse.ArgumentParser, arguments: list[str] | None = None) -> 
     except Exception as error:
         print(explain(error), file=sys.stderr)
         return 2
+
+
+def explain(error: Exception) -> str:
+    """Return an error as one sentence; the trace of one that nobody expects goes into a file.
+
+    Expected are a CourseError, the errors of the system, and a package that is missing. Too little
+    memory, and under torchrun the end of another worker, are told as what they are.
+    """
+    if lacks_memory(error):
+        return (
+            "There is not enough memory. A smaller --batch-size or --sequence-length needs less, "
+            "as does pretrain with --accumulate or --gradient-checkpointing, and a smaller model."
+        )
+    if isinstance(error, CourseError | OSError):
+        return f"{type(error).__name__}: {error}"
+    if isinstance(error, ModuleNotFoundError):
+        command = f"{sys.executable} -m pip install -e '.[test]'"
+        return f"{error.name} is not installed. In the course's folder, run: {command}"
+    with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
+        traceback.print_exception(error, file=file)
+    what = f"This is a bug in the course ({error!r})"
+    if another_worker_ended(error):
+        what = "Another worker has ended. The same command goes on from the newest checkpoint"
+    return f"{what}; the trace is in {file.name}."
+
+
+def another_worker_ended(error: Exception) -> bool:
+    """Whether this is how torch's two backends and its store tell that another worker is gone."""
+    if os.environ.get("WORLD_SIZE", "1") == "1" or not isinstance(error, RuntimeError):
+        return False
+    return re.search("gloo|nccl|connection", str(error), re.IGNORECASE) is not None

@@ -1,12 +1,8 @@
-"""Bad input becomes one sentence that names its cause: for what is in a file, and on the screen."""
+"""The kinds of errors, and files that are read so that a bad one is named with its cause."""
 
 import errno
 import json
-import os
 import re
-import sys
-import tempfile
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -102,30 +98,6 @@ def parse_json(text: str, place: str = "it", **options) -> object:
         raise InputError(f"{place} is no JSON: {error}.") from error
 
 
-def explain(error: Exception) -> str:
-    """Return an error as one sentence; the trace of one that nobody expects goes into a file.
-
-    Expected are a CourseError, the errors of the system, and a package that is missing. Too little
-    memory, and under torchrun the end of another worker, are told as what they are.
-    """
-    if lacks_memory(error):
-        return (
-            "There is not enough memory. A smaller --batch-size or --sequence-length needs less, "
-            "as does pretrain with --accumulate or --gradient-checkpointing, and a smaller model."
-        )
-    if isinstance(error, CourseError | OSError):
-        return f"{type(error).__name__}: {error}"
-    if isinstance(error, ModuleNotFoundError):
-        command = f"{sys.executable} -m pip install -e '.[test]'"
-        return f"{error.name} is not installed. In the course's folder, run: {command}"
-    with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
-        traceback.print_exception(error, file=file)
-    what = f"This is a bug in the course ({error!r})"
-    if another_worker_ended(error):
-        what = "Another worker has ended. The same command goes on from the newest checkpoint"
-    return f"{what}; the trace is in {file.name}."
-
-
 def lacks_memory(error: Exception) -> bool:
     """Whether this is how Python, the system or torch, on a CPU or a card, run out of memory."""
     if isinstance(error, MemoryError):
@@ -135,10 +107,3 @@ def lacks_memory(error: Exception) -> bool:
     words = "out of memory|can't allocate|cannot allocate|ALLOC_FAILED|bad_alloc|bad allocation"
     is_torchs = isinstance(error, RuntimeError) and not isinstance(error, CourseError)
     return is_torchs and re.search(words, str(error), re.IGNORECASE) is not None
-
-
-def another_worker_ended(error: Exception) -> bool:
-    """Whether this is how torch's two backends and its store tell that another worker is gone."""
-    if os.environ.get("WORLD_SIZE", "1") == "1" or not isinstance(error, RuntimeError):
-        return False
-    return re.search("gloo|nccl|connection", str(error), re.IGNORECASE) is not None

@@ -7,6 +7,7 @@ they do in an exam on four shuffled sentences. Notebook 11 explains the school a
 
 from copy import deepcopy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from safetensors.torch import save_file
@@ -22,6 +23,9 @@ from albert_edu.training.finetune import answers_to, finetune
 from albert_edu.training.settings import TrainSettings
 from albert_paper.text_scores import scores
 
+if TYPE_CHECKING:  # which itself imports the measures
+    from albert_paper.training_run import Run
+
 CLASSES = (
     (1, 100, 1e-3),
     (2, 1000, 2e-3),
@@ -33,7 +37,7 @@ PASSED = 0.9  # of the answers are right
 SHIPPED = ("eight heads", 31)  # row and seed of the pupil of notebook 11: of three, the best reader
 
 
-def school(model: AlbertForPretraining, text: PreparedText, run) -> dict:
+def school(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
     """Return ``scores``, and what became of both pupils under ``pre_trained`` and ``random``.
 
     Each has its ``marks``, a pair (sentences, share right) for each term, and ``exam``, the share

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from albert_edu.command_line import run, verbs_of
-from albert_edu.errors import RunError, explain
+from albert_edu.command_line import explain, run, verbs_of
+from albert_edu.errors import RunError
 
 
 def parser_of(act) -> argparse.ArgumentParser:

@@ -10,7 +10,8 @@ import pytest
 import albert_course
 import albert_edu
 import albert_paper
-from albert_edu.errors import CourseError, FileError, InputError, RunError, explain
+from albert_edu.command_line import explain
+from albert_edu.errors import CourseError, FileError, InputError, RunError
 from albert_edu.model.formats import InterchangeError
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import TokenizerError

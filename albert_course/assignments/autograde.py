@@ -21,7 +21,13 @@ from sqlalchemy import Engine, event
 from traitlets.config import Config, PyFileConfigLoader
 
 from albert_course.assignments.build import configuration
-from albert_course.assignments.execute import CELL, MESSAGES, START, NotGraded, RunSubmission
+from albert_course.assignments.execute import (
+    CELL_TIMEOUT,
+    OUTPUT_TIMEOUT,
+    START_TIMEOUT,
+    NotGraded,
+    RunSubmission,
+)
 from albert_course.assignments.wall import KERNEL, SAYS, find_wall, install_kernel, limit_memory
 
 LOCKED = 900  # seconds that a write waits for the other processes' writes
@@ -63,9 +69,9 @@ def configure(config: Config, file: str, seed: int, seconds=900, wall="", memory
         RunSubmission if step is Execute else step for step in steps
     ]
     config.Execute.kernel_name = KERNEL
-    config.Execute.startup_timeout = START
-    config.Execute.timeout = CELL
-    config.Execute.iopub_timeout = MESSAGES
+    config.Execute.startup_timeout = START_TIMEOUT
+    config.Execute.timeout = CELL_TIMEOUT
+    config.Execute.iopub_timeout = OUTPUT_TIMEOUT
     config.Execute.interrupt_on_timeout = False  # an error of the clock ends the submission
     config.Execute.shutdown_kernel = "immediate"
     if wall == "bwrap":  # it has no network, so messages go through files

@@ -22,7 +22,7 @@ from albert_course.assignments.scores import write_scores
 from albert_course.assignments.submissions import MISSING, check_file, find_submissions
 from albert_course.checks.engine.limits import BUSY
 
-STANDS = "handed in again, late: both are graded, and what was in time counts"
+LATE_NOTE = "handed in again, late: both are graded, and what was in time counts"
 
 
 class Outcome(NamedTuple):
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
-        return plain(f"{self.assignment}, {self.student}: {self.problem or 'graded'}{note}")
+        return one_line(f"{self.assignment}, {self.student}: {self.problem or 'graded'}{note}")
 
 
 class Job(NamedTuple):
@@ -91,7 +91,7 @@ def find_jobs(course: Path, students: list[Path], source: Path, due: float | Non
             jobs.append(Job(course, student, submitted, source, record))
             continue
         jobs.append(Job(course, student, kept, source, record))
-        if answers_of(submitted, source) != record.answers:
+        if hash_of(submitted, source) != record.answers_hash:
             late = late or open_late(course, source)
             other = read_records(late).get(source.stem, {}).get(student.name, Record())
             jobs.append(Job(late, student, submitted, source, other))
@@ -135,13 +135,13 @@ def grade_all(jobs: list[Job], again: bool) -> Iterator[Outcome]:
 def grade_one(job: Job, again: bool) -> Outcome | None:
     """Grade one submission, and record it; return None if there is nothing new."""
     student, assignment = job.student.name, job.source.stem
-    record = Record(note=STANDS if job.course.name == LATE else "")
+    record = Record(note=LATE_NOTE if job.course.name == LATE else "")
     try:
         submitted = find_file(job)
         text, note = mend(submitted, job.source)
         note = "; ".join(filter(None, (record.note, note)))
         record = record_of(job, text, note, submitted.stat().st_mtime)
-        if not again and job.before.graded and record.is_of(job.before):
+        if not again and job.before.graded and record.same_work(job.before):
             return None
         write_record(job.course, assignment, student, record)
         hand_over(job, text, record.time)
@@ -159,20 +159,21 @@ def grade_one(job: Job, again: bool) -> Outcome | None:
 
 def find_file(job: Job) -> Path:
     """Return the notebook of a job. Unreadable if there is none that can be graded."""
-    from_student = job.submitted.parent == job.student
-    return check_file(job.student, job.source) if from_student else job.submitted
+    if job.submitted.parent != job.student:
+        return job.submitted  # the copy that nbgrader has, which was checked before
+    return check_file(job.student, job.source)
 
 
 def record_of(job: Job, text: str, note: str, time: float) -> Record:
     """Return the record of a notebook while it is graded."""
-    answers = digest(text.encode())
-    if answers == job.before.answers:
+    answers_hash = digest(text.encode())
+    if answers_hash == job.before.answers_hash:
         note = job.before.note  # the copy that nbgrader has was mended before
-    return Record(INTERRUPTED, note, answers, digest(job.source.read_bytes()), time)
+    return Record(INTERRUPTED, note, answers_hash, digest(job.source.read_bytes()), time)
 
 
-def answers_of(submitted: Path, source: Path) -> str:
-    """Return the hash of a submission as it would be graded, "" for what cannot be read."""
+def hash_of(submitted: Path, source: Path) -> str:
+    """Return the hash of the answers as they would be graded, "" for what cannot be read."""
     try:
         return digest(mend(submitted, source)[0].encode())
     except (Unreadable, OSError):
@@ -202,6 +203,6 @@ def _cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def plain(text: object) -> str:
+def one_line(text: object) -> str:
     """Return a text in one line, without what would move a terminal's cursor."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())

@@ -22,7 +22,6 @@ ASLEEP = 45  # seconds of a cell
 STUBBORN = 2  # times that a cell may catch TookTooLong
 MORE = 60  # seconds of computing after which the system ends a cell that Python cannot stop
 LARGEST_FILE = 64 << 20  # bytes
-LARGEST_PRINT = 1 << 20  # characters of a cell
 
 
 class CellAlarm(Alarm):

@@ -16,11 +16,11 @@ from albert_course.assignments.autograde import LOCKED
 from albert_edu.errors import FileError, errors_about
 
 INTERRUPTED = "its grading was interrupted: grade again"
-TABLE = """create table if not exists handed_in (
+CREATE_TABLE = """create table if not exists handed_in (
     assignment text, student text,
-    problem text, note text, answers text, source text, time real,
+    problem text, note text, answers_hash text, source_hash text, time real,
     primary key (assignment, student))"""
-GRADED = """select assignment.name, submitted.student_id
+SELECT_GRADED = """select assignment.name, submitted.student_id
     from submitted_assignment as submitted join assignment
     on assignment.id = submitted.assignment_id"""
 
@@ -30,18 +30,19 @@ class Record(NamedTuple):
 
     problem: str = ""  # why it has no grade, "" if it has one
     note: str = ""  # what was mended
-    answers: str = ""  # a hash of the notebook that was graded
-    source: str = ""  # a hash of the source notebook that it was graded by
+    answers_hash: str = ""  # of the notebook that was graded
+    source_hash: str = ""  # of the source notebook that it was graded by
     time: float = 0.0  # when it was handed in, in seconds since 1970
 
     @property
     def graded(self) -> bool:
         """Whether it has a grade."""
-        return bool(self.answers) and not self.problem
+        return bool(self.answers_hash) and not self.problem
 
-    def is_of(self, other: "Record") -> bool:
+    def same_work(self, other: "Record") -> bool:
         """Whether both are of the same answers, graded by the same source."""
-        return (self.answers, self.source) == (other.answers, other.source)
+        mine = (self.answers_hash, self.source_hash)
+        return mine == (other.answers_hash, other.source_hash)
 
 
 def open_gradebook(course: Path) -> Gradebook:
@@ -52,7 +53,7 @@ def open_gradebook(course: Path) -> Gradebook:
 
 
 @contextmanager
-def opened(course: Path) -> Iterator[sqlite3.Connection]:
+def connect(course: Path) -> Iterator[sqlite3.Connection]:
     """The gradebook of a course, with our table; what is written is kept if no error comes."""
     book = course / "gradebook.db"
     with (
@@ -60,7 +61,7 @@ def opened(course: Path) -> Iterator[sqlite3.Connection]:
         closing(sqlite3.connect(book, timeout=LOCKED)) as connection,
         connection,
     ):
-        connection.execute(TABLE)
+        connection.execute(CREATE_TABLE)
         yield connection
 
 
@@ -72,8 +73,8 @@ def read_records(course: Path) -> dict[str, dict[str, Record]]:
     if not (course / "gradebook.db").exists():
         return {}
     records: dict[str, dict[str, Record]] = {}
-    with opened(course) as connection:
-        graded = set(connection.execute(GRADED))
+    with connect(course) as connection:
+        graded = set(connection.execute(SELECT_GRADED))
         for assignment, student, *fields in connection.execute("select * from handed_in"):
             record = Record(*fields)
             if record.problem or (assignment, student) in graded:
@@ -83,6 +84,6 @@ def read_records(course: Path) -> dict[str, dict[str, Record]]:
 
 def write_record(course: Path, assignment: str, student: str, record: Record) -> None:
     """Write what is known of a submission now."""
-    with opened(course) as connection:
+    with connect(course) as connection:
         values = (assignment, student, *record)
         connection.execute("insert or replace into handed_in values (?, ?, ?, ?, ?, ?, ?)", values)

@@ -8,7 +8,7 @@ import nbformat
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from albert_course.assignments.course import LATE
-from albert_course.assignments.grade import STANDS, plain
+from albert_course.assignments.grade import LATE_NOTE, one_line
 from albert_course.assignments.records import Record, open_gradebook, read_records
 from albert_course.assignments.submissions import MISSING
 from albert_edu.errors import FileError
@@ -31,7 +31,7 @@ def overview(course: Path) -> str:
     if not parts:
         raise FileError(f"{course} holds no grades: grade a folder first.")
     if (course / LATE).exists():
-        parts += [f"{STANDS}: in {LATE}/, {part}" for part in reports(course / LATE)]
+        parts += [f"{LATE_NOTE}: in {LATE}/, {part}" for part in reports(course / LATE)]
     return "\n\n".join(parts)
 
 
@@ -53,11 +53,11 @@ def report(gradebook: Gradebook, course: Path, assignment: str, records: dict[st
     missing = [student for student, one in records.items() if one.problem == MISSING]
     for student, record in sorted(records.items()):
         if record.problem and student not in missing:
-            lines.append(f"  {plain(student):20} not graded: {plain(record.problem)}")
+            lines.append(f"  {one_line(student):20} not graded: {one_line(record.problem)}")
         if record.problem:
             continue
         submission = gradebook.find_submission(assignment, student)
-        lines.append(f"  {plain(student):20} {points_of(submission)}")
+        lines.append(f"  {one_line(student):20} {points_of(submission)}")
         for grade in submission.notebooks[0].grades:
             if grade.max_score and grade.cell.cell_type == "code":
                 shares[grade.name].append((grade.auto_score or 0) / grade.max_score)
@@ -65,12 +65,12 @@ def report(gradebook: Gradebook, course: Path, assignment: str, records: dict[st
         notebook = nbformat.read(place, 4)
         mistakes.update(sorted(set(find_mistakes(notebook))))  # the same order in every run
         if record.note:
-            lines.append(f"    mended: {plain(record.note)}")
+            lines.append(f"    mended: {one_line(record.note)}")
         looks = find_suspicious_lines(notebook, given)[:8]
-        lines += [f"    look: {plain(line)[:100]}" for line in looks]
+        lines += [f"    look: {one_line(line)[:100]}" for line in looks]
     lines += [f"  {name_missing(missing)}"] if missing else []
     means = [f"    {name:28} {sum(part) / len(part):.2f}" for name, part in sorted(shares.items())]
-    reasons = [f"    {count:3} {plain(reason)}" for reason, count in mistakes.most_common(5)]
+    reasons = [f"    {count:3} {one_line(reason)}" for reason, count in mistakes.most_common(5)]
     lines += ["  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
     return "\n".join(lines)
 
@@ -90,7 +90,7 @@ def points_of(submission: SubmittedAssignment) -> str:
 
 def name_missing(students: list[str]) -> str:
     """Return the line on those who handed nothing in."""
-    names = ", ".join(map(plain, sorted(students)))
+    names = ", ".join(map(one_line, sorted(students)))
     return f"{MISSING}, {len(students)}: {names}"
 
 

@@ -21,7 +21,7 @@ from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
-from albert_edu.text.unknown import MANY, check_known
+from albert_edu.text.unknown import WARN_ABOVE, check_known
 
 CACHE_VERSION = (
     "held0.1-seed0-10"  # change it with the way text is prepared: old caches are ignored
@@ -126,7 +126,7 @@ def _write_copy(
         whole = Path(scratch, "whole")
         learnt_from = TokenizedCorpus.write(chain.from_iterable(train), tokenizer, whole / "train")
         TokenizedCorpus.write(chain.from_iterable(held_out), tokenizer, whole / "held_out")
-        if learnt_from.unknown_share > MANY:
+        if learnt_from.unknown_share > WARN_ABOVE:
             check_known(tokenizer, _sentences(train), f"{name} (the training part)")
         tokenizer.save(whole)
         try:

@@ -156,7 +156,8 @@ def _tries(document_of_followers: Int[np.ndarray, "n"]) -> int:
     return int(NSP_TRIES / max(1 - largest, 0.01))
 
 
-def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) -> str:
+def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, sequence_length: int) -> str:
+    """Say why no pair fits; ``two_sentences`` are the tokens of each two of one document."""
     if not len(two_sentences) and corpus.lengths.mean() <= LONGEST:
         return (
             "every document has a single sentence, and a pair needs two. Put sentences that follow "
@@ -165,8 +166,11 @@ def _why_no_pair(corpus: TokenizedCorpus, two_sentences: np.ndarray, room: int) 
     shortest = int(two_sentences.min(initial=LONGEST)) + SPECIALS
     if shortest > LONGEST:
         return (
-            f"no two neighbouring sentences fit {room} tokens: there is one sentence in "
+            f"no two neighbouring sentences fit {sequence_length} tokens: there is one sentence in "
             f"{corpus.lengths.mean():,.0f} tokens, so its sentence ends were not found. Put an "
             f"empty line after each sentence."
         )
-    return f"no two neighbouring sentences fit {room} tokens; the shortest pair needs {shortest}."
+    return (
+        f"no two neighbouring sentences fit {sequence_length} tokens; the shortest pair needs "
+        f"{shortest}."
+    )

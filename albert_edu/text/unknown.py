@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.tokenizer import TokenizerError
 
-# Shares of unknown tokens that are warned of, and refused. In text of another script half of the
-# tokens are word marks, which are known.
-MANY = 0.005
-MOST = 0.3
+# Shares of a text's tokens. In text of another script half of them are word marks, which are known.
+WARN_ABOVE = 0.005
+REFUSE_ABOVE = 0.3
 
 
 def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the text") -> None:
@@ -25,15 +24,15 @@ def check_known(tokenizer: Tokenizer, texts: Iterable[str], what: str = "the tex
     for text in texts:
         ids = tokenizer.encode(text)
         count += len(ids)
-        if tokenizer.unk_id in ids:  # because the places take time
+        if tokenizer.unk_id in ids:  # offsets are slow, and most texts need none
             unknown.update(_unknown_symbols(tokenizer, text))
     share = unknown.total() / max(1, count)
     has_letters = any(symbol.isalpha() for symbol in "".join(unknown))
     symbols = ", ".join(f"{symbol!r} {times:,}" for symbol, times in unknown.most_common(8))
     message = f"{share:.1%} of the tokens of {what} are unknown; most often {symbols}."
-    if share > MOST and has_letters:  # marks alone are no other script
+    if share > REFUSE_ABOVE and has_letters:  # marks alone are no other script
         raise TokenizerError(f"{message} This tokenizer was learnt for other text.")
-    if share > MANY:
+    if share > WARN_ABOVE:
         warnings.warn(f"{message} Clean the text, or learn more tokens.", stacklevel=3)
 
 

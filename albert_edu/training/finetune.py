@@ -23,6 +23,7 @@ from albert_edu.training.step import clip_gradient
 from albert_edu.training.workers import torchrun_number
 
 Task = TaskData | SpanData
+PREDICT_ROWS = 128  # that are asked at once, so that memory holds them
 
 
 class TaskSetup(NamedTuple):
@@ -128,13 +129,13 @@ def batch_rows(count: int, batch_size: int, seed: int, step: int) -> Int[Tensor,
     return torch.tensor(rows)
 
 
-def predict(model: TaskModel, data: TaskData, batch_size: int = 128) -> Tensor:
+def predict(model: TaskModel, data: TaskData) -> Tensor:
     """Return the model's predictions for all rows, with dropout off."""
     device = next(model.parameters()).device
     predictions = []
     with evaluation_mode(model):
-        for begin in range(0, len(data), batch_size):
-            batch = data.rows(slice(begin, begin + batch_size)).to(device)
+        for begin in range(0, len(data), PREDICT_ROWS):
+            batch = data.rows(slice(begin, begin + PREDICT_ROWS)).to(device)
             predictions.append(model.predict(batch).cpu())
     return torch.cat(predictions)
 

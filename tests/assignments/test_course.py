@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from albert_course.assignments import grade, process
 from albert_course.assignments.autograde import failure
 from albert_course.assignments.course import open_course
-from albert_course.assignments.grade import STANDS, grade_folder
+from albert_course.assignments.grade import LATE_NOTE, grade_folder
 from albert_course.assignments.records import INTERRUPTED, read_records
 from albert_course.assignments.report import overview
 from albert_course.assignments.scores import score_rows
@@ -51,13 +51,13 @@ def test_a_late_resubmission_leaves_the_grade_in_time_and_both_are_shown(places)
     hand_in(folder, "ann", 2, hours=3)
     hand_in(folder, "bob", 2, hours=6)
     assert graded(folder, course) == [
-        f"{NAME}, ann: graded ({STANDS})",
+        f"{NAME}, ann: graded ({LATE_NOTE})",
         f"{NAME}, bob: graded",
     ]
     assert points(course) == {"ann": 1, "bob": 2}, "nothing of bob's was in time"
     assert points(course / "late") == {"ann": 2}
     report = overview(course)
-    first, second = report.split(STANDS, maxsplit=1)
+    first, second = report.split(LATE_NOTE, maxsplit=1)
     assert re.search(r"ann +1 of 24, 24 wait for a person\n", first)
     assert re.search(r"ann +2 of 24, 24 wait for a person, 3\.0 hours late", second)
     assert graded(folder, course) == [], "nothing has changed"
@@ -93,7 +93,7 @@ def test_what_was_in_time_is_graded_again_beside_the_late_one(places):
     hand_in(folder, "ann", 2, hours=3)
     graded(folder, course)
     lines = graded(folder, course, again=True)
-    assert lines == [f"{NAME}, ann: graded", f"{NAME}, ann: graded ({STANDS})"]
+    assert lines == [f"{NAME}, ann: graded", f"{NAME}, ann: graded ({LATE_NOTE})"]
     assert points(course) == {"ann": 1} and points(course / "late") == {"ann": 2}
 
 
@@ -104,7 +104,7 @@ def test_a_late_file_that_cannot_be_read_leaves_the_grade_in_time(places):
     (folder / "ann" / f"{NAME}.ipynb").write_text("no notebook")
     os.utime(folder / "ann" / f"{NAME}.ipynb", (DUE + 9, DUE + 9))
     (line,) = graded(folder, course)
-    assert "no notebook that can be read" in line and STANDS in line
+    assert "no notebook that can be read" in line and LATE_NOTE in line
     assert points(course) == {"ann": 1}
 
 

@@ -18,10 +18,10 @@ from tests.support import main
 SOURCE = SOURCES / f"{NAME}.ipynb"
 
 
-def problem_of(student: Path, source: Path = SOURCE) -> str:
+def problem_of(student: Path) -> str:
     """Return why a student's notebook cannot be graded."""
     with pytest.raises(Unreadable) as refused:
-        check_file(student, source)
+        check_file(student, SOURCE)
     return str(refused.value)
 
 

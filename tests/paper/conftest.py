@@ -15,4 +15,4 @@ def small_measures(monkeypatch):
     monkeypatch.setattr(text_scores, "SILENCED", 1)
     monkeypatch.setattr(order_cross, "MEASURED", 2)
     monkeypatch.setattr(layer_steps, "FAR", 40)
-    monkeypatch.setattr(few_labels, "FINETUNED", TrainSettings(steps=2, warmup_steps=1))
+    monkeypatch.setattr(few_labels, "FINETUNE_SETTINGS", TrainSettings(steps=2, warmup_steps=1))

@@ -81,7 +81,7 @@ def test_every_measure_gives_plain_numbers(measure, tmp_path):
     if measure is scores_third_domain:
         assert found["third"]["masked_token_loss"] > found["held_out_masked_token_loss"]
     if measure is few_labels:
-        assert all(found[f"labels_{n}"]["accuracy"] > 0 for n in few_labels_file.LABELS)
+        assert all(found[f"labels_{n}"]["accuracy"] > 0 for n in few_labels_file.LABEL_COUNTS)
 
 
 def check_layer_steps(found: dict) -> None:

@@ -14,6 +14,7 @@ from albert_paper.outcomes import parse
 from albert_paper.plan import NEW_PLAN, PAGE, PLAN, run_experiment, runs_of, seeds_of
 from albert_paper.provenance import ROOT, here_and_now
 from albert_paper.sweep import recorded_run
+from albert_paper.training_run import Run
 
 RESULTS = ROOT / "figures" / "results"
 RECORDED = [name for name in PLAN if (RESULTS / f"{name}.json").exists()]
@@ -144,35 +145,41 @@ def test_the_arms_of_a_depth_have_equally_many_steps():
     assert steps == {3600}
 
 
+def interrupted_sweep(asked: list[Run], at: set[int]):
+    """A sweep without training, interrupted at the runs of these numbers; ``asked`` gets them all.
+
+    The largest learning rate is the best.
+    """
+
+    def sweep(runs, measure, folder, device):
+        for run in runs:
+            if (path := folder / f"{run.key(measure)}.json").exists():
+                continue
+            asked.append(run)
+            if len(asked) in at:
+                raise KeyboardInterrupt
+            result = dataclasses.asdict(run) | {"held_out_masked_token_loss": -run.learning_rate}
+            result |= {"training_seconds": 1.0} | here_and_now(torch.device("cpu"))
+            module.write_json(path, result)
+        return module.results(runs, measure, folder)
+
+    return sweep
+
+
 def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_on(
     tmp_path, monkeypatch
 ):
     monkeypatch.setitem(
         PLAN, "tiny", {"measure": "scores", "seeds": [20, 21], "rows": ROWS, "settings": SETTINGS}
     )
-    done = []
-
-    def sweep(runs, measure, folder, device):
-        for run in runs:
-            if (path := folder / f"{run.key(measure)}.json").exists():
-                continue
-            if len(done) in (1, 3):  # interrupted twice
-                done.append("interrupted")
-                raise KeyboardInterrupt
-            done.append(run.row)
-            result = dataclasses.asdict(run) | {"held_out_masked_token_loss": run.learning_rate}
-            result |= {"training_seconds": 1.0} | here_and_now(torch.device("cpu"))
-            module.write_json(path, result)
-        return module.results(runs, measure, folder)
-
-    monkeypatch.setattr(module, "sweep", sweep)
+    asked: list[Run] = []
+    monkeypatch.setattr(module, "sweep", interrupted_sweep(asked, at={2, 4}))
     for machine, runs in (("a", 1), ("b", 2), ("c", 4)):
         with contextlib.suppress(KeyboardInterrupt):
             run_experiment("tiny", tmp_path, tmp_path / machine, "cpu")
         record = json.loads((tmp_path / "results/tiny.json").read_text())
         assert len(record["runs"]) == runs and record["provenance"]["commit"]
-    assert done.count("interrupted") == 2
-    assert len(done) == 6, "nothing is done twice"
+    assert len(asked) == 4 + 2, "nothing is done twice"
 
 
 def test_a_section_is_carried_out_with_its_pilots_and_the_record_keeps_all_of_it(
@@ -183,22 +190,8 @@ def test_a_section_is_carried_out_with_its_pilots_and_the_record_keeps_all_of_it
     section["rows"] = {"shallow": ROWS["shallow"], "deep": ROWS["deep"] | {"n": 1}}
     monkeypatch.setitem(NEW_PLAN, "tiny", section)
     monkeypatch.setattr(tuning, "WIDENED", 1)
-    asked = []
-
-    def sweep(runs, measure, folder, device):
-        """The best rate is far above the grid."""
-        for run in runs:
-            if (path := folder / f"{run.key(measure)}.json").exists():
-                continue
-            asked.append((run.row, run.seed, run.learning_rate))
-            if len(asked) == 5:
-                raise KeyboardInterrupt
-            result = dataclasses.asdict(run) | {"held_out_masked_token_loss": -run.learning_rate}
-            result |= {"training_seconds": 1.0} | here_and_now(torch.device("cpu"))
-            module.write_json(path, result)
-        return module.results(runs, measure, folder)
-
-    monkeypatch.setattr(module, "sweep", sweep)
+    asked: list[Run] = []
+    monkeypatch.setattr(module, "sweep", interrupted_sweep(asked, at={5}))
     with contextlib.suppress(KeyboardInterrupt):
         run_experiment("tiny", tmp_path, tmp_path / "a", "cpu")
     path = tmp_path / "results/tiny.json"

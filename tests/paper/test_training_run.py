@@ -29,6 +29,19 @@ def checkpoint_at_every_step(monkeypatch):
     monkeypatch.setattr(Run, "settings", often)
 
 
+def interrupted(function, call: int):
+    """The function, interrupted in its call of this number; it counts its calls."""
+
+    def counted(*arguments):
+        counted.calls += 1
+        if counted.calls == call:
+            raise KeyboardInterrupt
+        return function(*arguments)
+
+    counted.calls = 0
+    return counted
+
+
 def test_a_row_says_where_it_departs_from_its_settings():
     row = {"H": 64, "L": 6, "chain": [1, 3], "dropout": 0.1, "then": {"steps": 20, "dropout": 0.0}}
     run = run_of_row("deep", seed=3, steps=60, learning_rate=1e-3, **row)
@@ -86,22 +99,14 @@ def test_a_run_interrupted_in_any_stage_ends_with_the_same_bits_and_curve(
 ):
     run = Run("a", **SHORT, grown=((1, 3),), config=(("hidden_dropout", 0.1),), then=THEN)
     whole = run.train()
-    steps = []
-    step = loop.forward_backward
-
-    def counted(*arguments):
-        steps.append(1)
-        if len(steps) == calls:
-            raise KeyboardInterrupt
-        return step(*arguments)
-
-    monkeypatch.setattr(loop, "forward_backward", counted)
+    step = interrupted(loop.forward_backward, calls)
+    monkeypatch.setattr(loop, "forward_backward", step)
     with pytest.raises(KeyboardInterrupt):
         run.train(tmp_path)
     again = run.train(tmp_path)
     assert same_bits(whole.model, again.model)
     assert again.curve == whole.curve
-    assert len(steps) == 10 + 1, "finished steps are not repeated"
+    assert step.calls == 10 + 1, "finished steps are not repeated"
 
 
 def test_what_is_watched_goes_on_after_an_interruption(
@@ -109,16 +114,7 @@ def test_what_is_watched_goes_on_after_an_interruption(
 ):
     run = Run("a", **SHORT, watch="held_out_scores", watch_every=2)
     whole = run.train()
-    real = measures.held_out_scores
-    calls = []
-
-    def interrupted(*of):
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return real(*of)
-
-    monkeypatch.setattr(measures, "held_out_scores", interrupted)
+    monkeypatch.setattr(measures, "held_out_scores", interrupted(measures.held_out_scores, 2))
     with pytest.raises(KeyboardInterrupt):
         run.train(tmp_path)
     again = run.train(tmp_path)

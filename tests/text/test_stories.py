@@ -29,8 +29,8 @@ def told(corpus) -> list[tuple]:
     return rows
 
 
-def within(count: int, trials: int, p: float, sigmas: float = 4.5) -> bool:
-    return abs(count - trials * p) <= sigmas * (trials * p * (1 - p)) ** 0.5
+def within(count: int, trials: int, p: float) -> bool:
+    return abs(count - trials * p) <= 4.5 * (trials * p * (1 - p)) ** 0.5
 
 
 def test_every_sentence_has_the_same_number_of_words_so_lengths_say_nothing():

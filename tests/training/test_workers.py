@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from albert_edu.errors import explain
+from albert_edu.command_line import explain
 from tests.support import HOUR, metrics, same_bits
 
 # Run by both workers under torchrun, and by the process of this test alone. In the first attempt

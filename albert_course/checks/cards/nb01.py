@@ -39,8 +39,8 @@ def _count_cuts_cases(draw: Draw) -> Cases:
         weight=2.0,
     )
     yield Case("gives 1 for the empty word", ("", tokens))
-    endless = {*word[:-1], word[:4]}  # no token has the last letter
-    yield Case("gives 0 where no tokens spell the word", (word, endless))
+    without_last = {*word[:-1], word[:4]}
+    yield Case("gives 0 where no tokens spell the word", (word, without_last))
 
 
 check_count_cuts = card("notebook 01.1", count_cuts, _count_cuts_cases)

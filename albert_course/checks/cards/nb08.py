@@ -119,7 +119,7 @@ def _layer_similarity_cases(draw: Draw) -> Cases:
     distances = part_of(0)
     degrees = part_of(1)
     x = draw.randn(2, 60, 7)
-    everyone = torch.ones(2, 60, dtype=torch.long)
+    no_padding = torch.ones(2, 60, dtype=torch.long)
     near = [x, *(x + 2e-4 * draw.randn(5, 2, 60, 7).cumsum(0))]
     yield Case(
         "measures the distance of each layer",
@@ -135,13 +135,13 @@ def _layer_similarity_cases(draw: Draw) -> Cases:
     )
     yield Case(
         "gives 0 degrees ahead and 180 back",
-        inputs=([x, 2 * x, -x], everyone),
+        inputs=([x, 2 * x, -x], no_padding),
         ask=degrees,
         atol=0.1,
     )
     yield Case(
         "sees hundredths of a degree",
-        inputs=(near, everyone),
+        inputs=(near, no_padding),
         ask=degrees,
         atol=1e-4,
     )

@@ -6,6 +6,7 @@ Their known mistakes are edits in mistakes/10.txt.
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -49,24 +50,32 @@ class Alive(TorchDispatchMode):
         return sum(storage.nbytes() for storage in self.storages if storage not in self.weights)
 
 
+class Step(NamedTuple):
+    """What a training step was like."""
+
+    held: int  # bytes, between the forward and the backward pass
+    output: Tensor
+    grad_x: Tensor | None
+    grad_weights: Tensor  # of all layers, one after another
+
+
 def step(
-    run: Callable, layers: list[nn.Module], x: Tensor, along: Tensor, trains_x: bool = True
-) -> tuple[int, Tensor, Tensor | None, Tensor]:
-    """One training step through ``run(layers, x)``: the bytes that are held before the backward
-    pass, the output, and the gradients of x and of all weights."""
+    run: Callable, layers: list[nn.Module], x: Tensor, grad_output: Tensor, trains_x: bool = True
+) -> Step:
+    """One training step through ``run(layers, x)``."""
     weights = list(dict.fromkeys(w for layer in layers for w in layer.parameters()))
     x = x.clone().requires_grad_(trains_x)
     with Alive(weights) as alive:
         torch.zeros(1)  # the first operation under a mode imports much of torch
         output = run(layers, x)
-    kept = alive.bytes()
-    whole = isinstance(output, Tensor) and output.shape == x.shape
-    need(whole, "one tensor of x's shape is asked for; is the return missing?")
-    way = "run the layers inside a Function that gets x and every weight, not under no_grad alone"
-    need(output.requires_grad, f"the output needs no gradient: {way}")
-    output.backward(along)
+    held = alive.bytes()
+    has_shape = isinstance(output, Tensor) and output.shape == x.shape
+    need(has_shape, "one tensor of x's shape is asked for; is the return missing?")
+    cure = "run the layers inside a Function that gets x and every weight, not under no_grad alone"
+    need(output.requires_grad, f"the output needs no gradient: {cure}")
+    output.backward(grad_output)
     grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
-    return kept, output.detach(), x.grad, torch.cat([grad.flatten() for grad in grads])
+    return Step(held, output.detach(), x.grad, torch.cat([grad.flatten() for grad in grads]))
 
 
 class RecomputeWithDropout(torch.autograd.Function):
@@ -83,13 +92,13 @@ class RecomputeWithDropout(torch.autograd.Function):
         return block(x)
 
     @staticmethod
-    def backward(ctx, back: Tensor):
+    def backward(ctx, grad_output: Tensor):
         x = ctx.saved_tensors[0].detach().requires_grad_()
         with torch.random.fork_rng(), torch.enable_grad():
             torch.set_rng_state(ctx.state)
             output = ctx.block(x)
         leaves = x, *ctx.block.parameters()
-        return None, *torch.autograd.grad(output, leaves, back)
+        return None, *torch.autograd.grad(output, leaves, grad_output)
 
 
 def gradient_checkpoint(layers: Sequence[nn.Module], x: Tensor, function=RecomputeWithDropout):
@@ -113,11 +122,12 @@ def through(function: type) -> Callable:
     return partial(gradient_checkpoint, function=function)
 
 
-def keeps_little(run: Callable, layers, x: Tensor, along: Tensor, most: int) -> bool:
+def keeps_little(run: Callable, layers, x: Tensor, grad_output: Tensor, most: int) -> bool:
     """True if a step holds less than the plain one, and at most so many bytes."""
-    kept, plain = (step(each, layers, x, along)[0] for each in (run, one_by_one))
-    need(kept < 0.9 * plain, "the graph of the first run is still held")
-    need(kept <= most, f"{kept} bytes are held, and {most} are enough")
+    held = step(run, layers, x, grad_output).held
+    plain = step(one_by_one, layers, x, grad_output).held
+    need(held < 0.9 * plain, "the graph of the first run is still held")
+    need(held <= most, f"{held} bytes are held, and {most} are enough")
     return True
 
 
@@ -126,54 +136,37 @@ def _gradient_checkpoint_cases(draw: Draw) -> Cases:
     log: list[int] = []
     layers = [NotedLayer(6, number, log) for number in range(L)]
     x = draw.randn(2, 4, 6)
-    along = draw.randn(2, 4, 6)
+    grad_output = draw.randn(2, 4, 6)
 
-    def memory(answer, layers, x, along):
+    def memory(answer, layers, x, grad_output):
         """Whether a step keeps little more than the inputs of the layers."""
         most = (L + 2) * 4 * x.numel()  # an input for each layer, the output, and one to spare
-        return keeps_little(answer, layers, x, along, most)
+        return keeps_little(answer, layers, x, grad_output, most)
 
-    def order(answer, layers, x, along):
+    def order(answer, layers, x, grad_output):
         """The layers in the order in which they run."""
-        step(answer, layers, x, along)
+        step(answer, layers, x, grad_output)
         return layers[0].log
 
-    output, of_x, of_weights = (part_of(k, step) for k in (1, 2, 3))
-    yield Case(
-        "gives the same output",
-        inputs=(layers, x, along),
-        weight=2.0,
-        ask=output,
-    )
-    yield Case(
-        "gives x its gradient",
-        inputs=(layers, x, along),
-        weight=2.0,
-        ask=of_x,
-    )
-    yield Case(
-        "gives the weights their gradients",
-        inputs=(layers, x, along),
-        weight=2.0,
-        ask=of_weights,
-    )
-    yield Case(
-        "keeps an input for each layer and no more",
-        inputs=(layers, x, along),
-        weight=5.0,
-        ask=memory,
-    )
+    output = part_of("output", step)
+    grad_x = part_of("grad_x", step)
+    grad_weights = part_of("grad_weights", step)
+    inputs = (layers, x, grad_output)
+    yield Case("gives the same output", inputs=inputs, weight=2.0, ask=output)
+    yield Case("gives x its gradient", inputs=inputs, weight=2.0, ask=grad_x)
+    yield Case("gives the weights their gradients", inputs=inputs, weight=2.0, ask=grad_weights)
+    yield Case("keeps an input for each layer and no more", inputs=inputs, weight=5.0, ask=memory)
     yield Case(
         "runs each layer a second time, the last one first",
-        inputs=(layers, x, along),
+        inputs=inputs,
         weight=3.0,
         ask=order,
     )
-    twice = [*layers[:2], layers[0]], x, along, False
+    twice = [*layers[:2], layers[0]], x, grad_output, False
     yield Case(
         "adds up the gradients of a layer that is there twice",
         inputs=twice,
-        ask=of_weights,
+        ask=grad_weights,
     )
 
 
@@ -189,9 +182,9 @@ def _dropout_cases(draw: Draw) -> Cases:
     H = 5
     a, b = (nn.Sequential(NotedLayer(H, 0, []), nn.Dropout(0.5), nn.Linear(H, H)) for _ in range(2))
     x = draw.randn(30, 10, H)
-    along = draw.randn(30, 10, H)
-    one = ([a], x, along)
-    three = ([a, b, a], x, along)  # as in a shared encoder
+    grad_output = draw.randn(30, 10, H)
+    one = ([a], x, grad_output)
+    three = ([a, b, a], x, grad_output)  # as in a shared encoder
 
     def run(answer, *inputs):
         """What a step through the function gives."""
@@ -202,40 +195,27 @@ def _dropout_cases(draw: Draw) -> Cases:
         run(*inputs)
         return torch.rand(3)
 
-    def memory(answer, layers, x, along):
+    def memory(answer, layers, x, grad_output):
         """Whether a step keeps little more than x and the state of the generator."""
         most = 3 * 4 * x.numel() + 2 * len(torch.get_rng_state())  # x, the output, one to spare
-        return keeps_little(through(answer), layers, x, along, most)
+        return keeps_little(through(answer), layers, x, grad_output, most)
 
-    learnt = part_of(slice(2, None), run)
-    yield Case("gives the block's output", inputs=one, ask=part_of(1, run))
+    gradients = part_of(slice(2, None), run)
+    yield Case("gives the block's output", inputs=one, ask=part_of("output", run))
     yield Case(
         "gives the gradients of the first run's dropout",
         inputs=one,
         weight=3.0,
-        ask=learnt,
+        ask=gradients,
     )
-    yield Case(
-        "leaves the random numbers after it as they were",
-        inputs=one,
-        ask=drawn_after,
-    )
-    yield Case(
-        "leaves them as they were after three applications",
-        inputs=three,
-        ask=drawn_after,
-    )
-    yield Case(
-        "keeps x and no activations",
-        inputs=one,
-        weight=2.0,
-        ask=memory,
-    )
+    yield Case("leaves the random numbers after it as they were", inputs=one, ask=drawn_after)
+    yield Case("leaves them as they were after three applications", inputs=three, ask=drawn_after)
+    yield Case("keeps x and no activations", inputs=one, weight=2.0, ask=memory)
     yield Case(
         "keeps three applications of two blocks apart",
         inputs=three,
         weight=2.0,
-        ask=learnt,
+        ask=gradients,
     )
 
 

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterator
+from operator import attrgetter, itemgetter
 
 import torch
 
@@ -30,9 +31,10 @@ def call(answer: Callable, *inputs):
     return list(found) if isinstance(found, Iterator) else found
 
 
-def part_of(which: int | slice, ask: Callable = call) -> Callable:
-    """The question for one part, or some, of what ``ask`` gives."""
-    return lambda answer, *inputs: ask(answer, *inputs)[which]
+def part_of(which: int | slice | str, ask: Callable = call) -> Callable:
+    """The question for one part, or some, of what ``ask`` gives; for a field by its name."""
+    get = attrgetter(which) if isinstance(which, str) else itemgetter(which)
+    return lambda answer, *inputs: get(ask(answer, *inputs))
 
 
 def tensor(value, *shape: int) -> torch.Tensor:

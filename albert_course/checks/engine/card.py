@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from albert_course.checks.engine.check import Check
-from albert_course.checks.engine.deck import Card, put_behind
+from albert_course.checks.engine.deck import Card, set_card
 
 # The file of a card needs these beside ``card``, and finds them here.
 from albert_course.checks.engine.deck import Case as Case
@@ -59,7 +59,7 @@ def card(
         mistakes = read_mistakes(FOLDER / f"{chapter}.txt").get(title, {})
     at = f"exercise {int(chapter)}.{rank} of {kind} {chapter}"
     check = Check(title=title, place=at, task=reference.__doc__ or "")
-    behind = Card(
+    made = Card(
         title=title,
         place=at,
         reference=reference,
@@ -67,5 +67,5 @@ def card(
         mistakes=mistakes,
         pure=pure,
     )
-    put_behind(check, behind)
+    set_card(check, made)
     return check

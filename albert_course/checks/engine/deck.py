@@ -65,7 +65,7 @@ class Card:
 _CARDS: dict[Hashable, Card] = {}
 
 
-def put_behind(check: Hashable, card: Card) -> None:
+def set_card(check: Hashable, card: Card) -> None:
     """Keep the card of a check."""
     _CARDS[check] = card
 

@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_flatten
 from albert_course.checks.engine import limits
 from albert_course.checks.engine.comparing import Raised, same
 from albert_course.checks.engine.limits import TookTooLong
+from albert_edu.errors import lacks_memory
 
 
 def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited: bool = True):
@@ -26,8 +27,10 @@ def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited:
     except TookTooLong as error:
         return Raised(error)
     except (Exception, SystemExit) as error:
-        lacks_memory = isinstance(error, RuntimeError) and "t allocate memory" in str(error)
-        return Raised(MemoryError(str(error)) if lacks_memory else error)
+        is_out = isinstance(error, Exception) and lacks_memory(error)
+        return Raised(
+            MemoryError(str(error)) if is_out else error
+        )  # numpy and torch have their own
     finally:
         np.random.set_state(state[0])
         random.setstate(state[1])
