@@ -49,6 +49,7 @@ from albert_course.checks.cards.nb06_order import check_order_pairs as check_ord
 from albert_course.checks.cards.nb06_probe import check_linear_probe as check_linear_probe
 from albert_course.checks.cards.nb07 import check_authors_rate as check_authors_rate
 from albert_course.checks.cards.nb07 import check_clip_together as check_clip_together
+from albert_course.checks.cards.nb07 import check_diagnose as check_diagnose
 from albert_course.checks.cards.nb07 import check_loss_factors as check_loss_factors
 from albert_course.checks.cards.nb07 import check_schedule as check_schedule
 from albert_course.checks.cards.nb07_steps import check_accumulation as check_accumulation

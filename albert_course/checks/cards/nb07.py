@@ -1,4 +1,4 @@
-"""Cards of notebook 07: learning rates, clipping, losses of several workers.
+"""Cards of notebook 07: learning rates, clipping, a diagnosis, losses of several workers.
 
 Their known mistakes are edits in mistakes/07.txt.
 """
@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu.analysis.health import Health
 from albert_edu.training.settings import TrainSettings
 
 
@@ -59,6 +60,42 @@ def _clip_together_cases(draw: Draw) -> Cases:
 check_clip_together = card("notebook 07.2", clip_together, _clip_together_cases)
 
 
+def diagnose(training_loss: float, exam: Health, unigram: float) -> str:
+    """``diagnose(training_loss, exam, unigram) -> str``: what a run suffers from. The answer is
+    "gap" where the held-out loss ``exam.loss`` is more than 1 above the training loss; otherwise
+    "stuck" where it is not at least 0.1 below ``unigram``; otherwise "dead half" where silencing a
+    half, ``exam.without_ffn`` or ``exam.without_attention``, costs less than 0.3; else "well"."""
+    if exam.loss > training_loss + 1:
+        return "gap"
+    if exam.loss > unigram - 0.1:
+        return "stuck"
+    if min(exam.without_ffn, exam.without_attention) < exam.loss + 0.3:
+        return "dead half"
+    return "well"
+
+
+def _diagnose_cases(draw: Draw) -> Cases:
+    unigram = 4 + 2 * draw.numpy.random()
+
+    def patient(loss: float, ffn: float, attention: float, training: float) -> tuple:
+        """A training loss, an exam and a baseline: the loss above it, the costs of the halves."""
+        losses = unigram + loss, unigram + loss + ffn, unigram + loss + attention
+        exam = Health(*losses, [losses[1]], [losses[2]], [0.9], None, None, None)
+        return unigram + training, exam, unigram
+
+    yield Case("finds a run well", inputs=patient(-1.7, 0.5, 0.7, -1.8))
+    yield Case("finds a plateau", inputs=patient(0.05, 0.6, 0.5, -0.05), weight=2.0)
+    yield Case("calls a loss just below the baseline a plateau", patient(-0.05, 0.6, 0.5, -0.2))
+    yield Case("finds a dead feed-forward block", patient(-1.5, 0.1, 0.6, -1.6), weight=2.0)
+    yield Case("finds dead attention", patient(-1.5, 0.6, 0.1, -1.6), weight=2.0)
+    yield Case("finds a gap to the training text", patient(-1.5, 0.6, 0.6, -3.0))
+    yield Case("looks for the gap first", inputs=patient(2.0, -1.2, 0.1, -3.6), weight=2.0)
+    yield Case("looks for the plateau before the halves", patient(0.0, 0.0, 0.0, -0.1))
+
+
+check_diagnose = card("notebook 07.3", diagnose, _diagnose_cases)
+
+
 def loss_factors(counts: list[int]) -> list[float]:
     """``loss_factors(counts) -> list``: worker r has ``counts[r]`` masked positions, and its loss
     is the mean over them. Data parallel *averages* the gradients over the workers. Returned is the
@@ -75,7 +112,7 @@ def _loss_factors_cases(draw: Draw) -> Cases:
     yield Case("gives 0 to a worker without masked positions", ([0, *unequal],))
 
 
-check_loss_factors = card("notebook 07.3", loss_factors, _loss_factors_cases)
+check_loss_factors = card("notebook 07.4", loss_factors, _loss_factors_cases)
 
 
 def schedule(step: int, settings: TrainSettings) -> float:
