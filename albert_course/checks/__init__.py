@@ -47,7 +47,6 @@ from albert_course.checks.cards.nb06 import check_swap_pair as check_swap_pair
 from albert_course.checks.cards.nb06 import check_word_score as check_word_score
 from albert_course.checks.cards.nb06_order import check_order_pairs as check_order_pairs
 from albert_course.checks.cards.nb06_probe import check_linear_probe as check_linear_probe
-from albert_course.checks.cards.nb07 import check_authors_rate as check_authors_rate
 from albert_course.checks.cards.nb07 import check_clip_together as check_clip_together
 from albert_course.checks.cards.nb07 import check_diagnose as check_diagnose
 from albert_course.checks.cards.nb07 import check_loss_factors as check_loss_factors

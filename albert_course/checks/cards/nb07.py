@@ -1,4 +1,4 @@
-"""Cards of notebook 07: learning rates, clipping, a diagnosis, losses of several workers.
+"""Cards of notebook 07: clipping, a diagnosis, losses of several workers, learning rates.
 
 Their known mistakes are edits in mistakes/07.txt.
 """
@@ -9,37 +9,6 @@ from torch import Tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu.analysis.health import Health
 from albert_edu.training.settings import TrainSettings
-
-
-def authors_rate(step: int, steps: int, warmup_steps: int, peak: float) -> float:
-    """``authors_rate(step, steps, warmup_steps, peak)``: the learning rate of the authors' code in
-    a step that counts from 0. The linear decay reaches 0 at ``steps`` and starts at step 0, but in
-    the first ``warmup_steps`` steps the rate is ``peak * step / warmup_steps`` instead."""
-    if step < warmup_steps:
-        return peak * step / warmup_steps
-    return peak * (1 - step / steps)
-
-
-def _authors_rate_cases(draw: Draw) -> Cases:
-    W = draw.integer(20, 40)
-    steps = draw.integer(90, 200)
-    peak = 1 + draw.numpy.random()
-    yield Case("rises during the warm-up", inputs=(W // 2, steps, W, peak), weight=2.0)
-    yield Case("rises to the last step of the warm-up", (W - 1, steps, W, peak))
-    yield Case(
-        "jumps onto the decay after the warm-up",
-        inputs=(W, steps, W, peak),
-        weight=2.0,
-    )
-    yield Case(
-        "decays as if there were no warm-up",
-        inputs=(80, steps, W, peak),
-        weight=2.0,
-    )
-    yield Case("needs no warm-up", (0, steps, 0, peak))
-
-
-check_authors_rate = card("notebook 07.1", authors_rate, _authors_rate_cases)
 
 
 def clip_together(gradients: list[Tensor], limit: float) -> list[Tensor]:
@@ -57,7 +26,7 @@ def _clip_together_cases(draw: Draw) -> Cases:
     yield Case("leaves short gradients as they are", (long, 50.0))
 
 
-check_clip_together = card("notebook 07.2", clip_together, _clip_together_cases)
+check_clip_together = card("notebook 07.1", clip_together, _clip_together_cases)
 
 
 def diagnose(training_loss: float, exam: Health, unigram: float) -> str:
@@ -93,7 +62,7 @@ def _diagnose_cases(draw: Draw) -> Cases:
     yield Case("looks for the plateau before the halves", patient(0.0, 0.0, 0.0, -0.1))
 
 
-check_diagnose = card("notebook 07.3", diagnose, _diagnose_cases)
+check_diagnose = card("notebook 07.2", diagnose, _diagnose_cases)
 
 
 def loss_factors(counts: list[int]) -> list[float]:
@@ -112,7 +81,7 @@ def _loss_factors_cases(draw: Draw) -> Cases:
     yield Case("gives 0 to a worker without masked positions", ([0, *unequal],))
 
 
-check_loss_factors = card("notebook 07.4", loss_factors, _loss_factors_cases)
+check_loss_factors = card("notebook 07.3", loss_factors, _loss_factors_cases)
 
 
 def schedule(step: int, settings: TrainSettings) -> float:
