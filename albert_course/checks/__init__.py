@@ -53,7 +53,6 @@ from albert_course.checks.cards.nb07 import check_loss_factors as check_loss_fac
 from albert_course.checks.cards.nb07 import check_schedule as check_schedule
 from albert_course.checks.cards.nb07_steps import check_accumulation as check_accumulation
 from albert_course.checks.cards.nb07_steps import check_lamb as check_lamb
-from albert_course.checks.cards.nb08 import check_angle_of_chord as check_angle_of_chord
 from albert_course.checks.cards.nb08 import check_cycle_length as check_cycle_length
 from albert_course.checks.cards.nb08 import check_equilibrium as check_equilibrium
 from albert_course.checks.cards.nb08 import check_layer_similarity as check_layer_similarity
