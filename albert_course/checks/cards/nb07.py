@@ -53,7 +53,7 @@ def _diagnose_cases(draw: Draw) -> Cases:
         return unigram + training, exam, unigram
 
     yield Case("finds a run well", inputs=patient(-1.7, 0.5, 0.7, -1.8))
-    yield Case("finds a plateau", inputs=patient(0.05, 0.6, 0.5, -0.05), weight=2.0)
+    yield Case("finds a plateau", inputs=patient(0.05, 0.6, 0.5, -0.15), weight=2.0)
     yield Case("calls a loss just below the baseline a plateau", patient(-0.05, 0.6, 0.5, -0.2))
     yield Case("finds a dead feed-forward block", patient(-1.5, 0.1, 0.6, -1.6), weight=2.0)
     yield Case("finds dead attention", patient(-1.5, 0.6, 0.1, -1.6), weight=2.0)
