@@ -47,13 +47,12 @@ from albert_course.checks.cards.nb06 import check_swap_pair as check_swap_pair
 from albert_course.checks.cards.nb06 import check_word_score as check_word_score
 from albert_course.checks.cards.nb06_order import check_order_pairs as check_order_pairs
 from albert_course.checks.cards.nb06_probe import check_linear_probe as check_linear_probe
-from albert_course.checks.cards.nb07 import check_authors_rate as check_authors_rate
 from albert_course.checks.cards.nb07 import check_clip_together as check_clip_together
+from albert_course.checks.cards.nb07 import check_diagnose as check_diagnose
 from albert_course.checks.cards.nb07 import check_loss_factors as check_loss_factors
 from albert_course.checks.cards.nb07 import check_schedule as check_schedule
 from albert_course.checks.cards.nb07_steps import check_accumulation as check_accumulation
 from albert_course.checks.cards.nb07_steps import check_lamb as check_lamb
-from albert_course.checks.cards.nb08 import check_angle_of_chord as check_angle_of_chord
 from albert_course.checks.cards.nb08 import check_cycle_length as check_cycle_length
 from albert_course.checks.cards.nb08 import check_equilibrium as check_equilibrium
 from albert_course.checks.cards.nb08 import check_layer_similarity as check_layer_similarity

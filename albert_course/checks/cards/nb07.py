@@ -1,4 +1,4 @@
-"""Cards of notebook 07: learning rates, clipping, losses of several workers.
+"""Cards of notebook 07: clipping, a diagnosis, losses of several workers, learning rates.
 
 Their known mistakes are edits in mistakes/07.txt.
 """
@@ -7,38 +7,8 @@ import torch
 from torch import Tensor
 
 from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_edu.analysis.health import Health
 from albert_edu.training.settings import TrainSettings
-
-
-def authors_rate(step: int, steps: int, warmup_steps: int, peak: float) -> float:
-    """``authors_rate(step, steps, warmup_steps, peak)``: the learning rate of the authors' code in
-    a step that counts from 0. The linear decay reaches 0 at ``steps`` and starts at step 0, but in
-    the first ``warmup_steps`` steps the rate is ``peak * step / warmup_steps`` instead."""
-    if step < warmup_steps:
-        return peak * step / warmup_steps
-    return peak * (1 - step / steps)
-
-
-def _authors_rate_cases(draw: Draw) -> Cases:
-    W = draw.integer(20, 40)
-    steps = draw.integer(90, 200)
-    peak = 1 + draw.numpy.random()
-    yield Case("rises during the warm-up", inputs=(W // 2, steps, W, peak), weight=2.0)
-    yield Case("rises to the last step of the warm-up", (W - 1, steps, W, peak))
-    yield Case(
-        "jumps onto the decay after the warm-up",
-        inputs=(W, steps, W, peak),
-        weight=2.0,
-    )
-    yield Case(
-        "decays as if there were no warm-up",
-        inputs=(80, steps, W, peak),
-        weight=2.0,
-    )
-    yield Case("needs no warm-up", (0, steps, 0, peak))
-
-
-check_authors_rate = card("notebook 07.1", authors_rate, _authors_rate_cases)
 
 
 def clip_together(gradients: list[Tensor], limit: float) -> list[Tensor]:
@@ -56,7 +26,43 @@ def _clip_together_cases(draw: Draw) -> Cases:
     yield Case("leaves short gradients as they are", (long, 50.0))
 
 
-check_clip_together = card("notebook 07.2", clip_together, _clip_together_cases)
+check_clip_together = card("notebook 07.1", clip_together, _clip_together_cases)
+
+
+def diagnose(training_loss: float, exam: Health, unigram: float) -> str:
+    """``diagnose(training_loss, exam, unigram) -> str``: what a run suffers from. The answer is
+    "gap" where the held-out loss ``exam.loss`` is more than 1 above the training loss; otherwise
+    "stuck" where it is not at least 0.1 below ``unigram``; otherwise "dead half" where silencing a
+    half, ``exam.without_ffn`` or ``exam.without_attention``, costs less than 0.3; else "well"."""
+    if exam.loss > training_loss + 1:
+        return "gap"
+    if exam.loss > unigram - 0.1:
+        return "stuck"
+    if min(exam.without_ffn, exam.without_attention) < exam.loss + 0.3:
+        return "dead half"
+    return "well"
+
+
+def _diagnose_cases(draw: Draw) -> Cases:
+    unigram = 4 + 2 * draw.numpy.random()
+
+    def patient(loss: float, ffn: float, attention: float, training: float) -> tuple:
+        """A training loss, an exam and a baseline: the loss above it, the costs of the halves."""
+        losses = unigram + loss, unigram + loss + ffn, unigram + loss + attention
+        exam = Health(*losses, [losses[1]], [losses[2]], [0.9], None, None, None)
+        return unigram + training, exam, unigram
+
+    yield Case("finds a run well", inputs=patient(-1.7, 0.5, 0.7, -1.8))
+    yield Case("finds a plateau", inputs=patient(0.05, 0.6, 0.5, -0.15), weight=2.0)
+    yield Case("calls a loss just below the baseline a plateau", patient(-0.05, 0.6, 0.5, -0.2))
+    yield Case("finds a dead feed-forward block", patient(-1.5, 0.1, 0.6, -1.6), weight=2.0)
+    yield Case("finds dead attention", patient(-1.5, 0.6, 0.1, -1.6), weight=2.0)
+    yield Case("finds a gap to the training text", patient(-1.5, 0.6, 0.6, -3.0))
+    yield Case("looks for the gap first", inputs=patient(2.0, -1.2, 0.1, -3.6), weight=2.0)
+    yield Case("looks for the plateau before the halves", patient(0.0, 0.0, 0.0, -0.1))
+
+
+check_diagnose = card("notebook 07.2", diagnose, _diagnose_cases)
 
 
 def loss_factors(counts: list[int]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Cards of notebook 08: angles, cycles, rest; how layers move and turn; how rough a curve is.
+"""Cards of notebook 08: cycles, rest; how layers move and turn; how rough a curve is.
 
 Their known mistakes are edits in mistakes/08.txt.
 """
@@ -11,21 +11,6 @@ from torch import Tensor
 
 from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw, card
-
-
-def angle_of_chord(distance: Tensor, r: float) -> Tensor:
-    """``angle_of_chord(distance, r)``: the angles in degrees between pairs of vectors of length r
-    whose L2 distances are ``distance``, a tensor of any shape."""
-    return torch.rad2deg(2 * torch.arcsin(distance / (2 * r)))
-
-
-def _angle_of_chord_cases(draw: Draw) -> Cases:
-    distances = torch.linspace(0.5, 3.9, 6) + 0.09 * draw.randn(6).sin().abs()  # up to 2r
-    for name, r in (("turns distances into degrees", 4.5), ("holds for large angles", 2.0)):
-        yield Case(name, inputs=(distances.reshape(1, 2, 3), r), atol=1e-3)
-
-
-check_angle_of_chord = card("notebook 08.1", angle_of_chord, _angle_of_chord_cases)
 
 
 def cycle_length(path: Tensor, tolerance: float) -> int:
@@ -51,7 +36,7 @@ def _cycle_length_cases(draw: Draw) -> Cases:
     yield Case("wants to be closer than the tolerance, not as close", (edge, 0.5))
 
 
-check_cycle_length = card("notebook 08.2", cycle_length, _cycle_length_cases)
+check_cycle_length = card("notebook 08.1", cycle_length, _cycle_length_cases)
 
 
 def equilibrium(f: Callable, x: Tensor, tolerance: float, limit: int) -> Tensor | None:
@@ -87,7 +72,7 @@ def _equilibrium_cases(draw: Draw) -> Cases:
     yield Case("goes as far as the limit", (lambda z, x: x, x, 0.01, 2))
 
 
-check_equilibrium = card("notebook 08.3", equilibrium, _equilibrium_cases)
+check_equilibrium = card("notebook 08.2", equilibrium, _equilibrium_cases)
 
 
 def layer_similarity(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> tuple:
