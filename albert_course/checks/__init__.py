@@ -72,9 +72,8 @@ from albert_course.checks.cards.nb10_recomputing import (
 from albert_course.checks.cards.nb10_recomputing import (
     check_recompute_with_dropout as check_recompute_with_dropout,
 )
-from albert_course.checks.cards.nb11 import check_mean_of_hidden as check_mean_of_hidden
 from albert_course.checks.cards.nb11 import check_span_loss as check_span_loss
-from albert_course.checks.cards.nb11 import check_windows as check_windows
+from albert_course.checks.cards.nb11 import check_with_verbs as check_with_verbs
 from albert_course.checks.cards.nb11_rows import (
     check_classification_head as check_classification_head,
 )

@@ -1,4 +1,4 @@
-"""Cards of notebook 11: the loss of a span, a mean of hidden states, windows.
+"""Cards of notebook 11: the same story with other verbs, and the loss of a span.
 
 Their known mistakes are edits in mistakes/11.txt.
 """
@@ -53,46 +53,30 @@ def _span_loss_cases(draw: Draw) -> Cases:
     )
 
 
-check_span_loss = card("notebook 11.1", span_loss, _span_loss_cases)
+check_span_loss = card("notebook 11.2", span_loss, _span_loss_cases)
 
 
-def mean_of_hidden(hidden: Tensor, attention_mask: Tensor) -> Tensor:
-    """``mean_of_hidden(hidden[B,S,H], attention_mask[B,S]) -> mean[B,H]``: the mean of the hidden
-    states over the tokens of each sequence. The mask is 1 on tokens and 0 on padding."""
-    weights = attention_mask[..., None]  # B S 1
-    return (hidden * weights).sum(1) / weights.sum(1)
+def with_verbs(sentences: list[str], verbs: list[str]) -> list[str]:
+    """``with_verbs(sentences, verbs) -> sentences``: the same sentences with other verbs. The verb
+    is the second word of a sentence. Sentence i gets verb i, and all other words stay. The two
+    lists are as long as each other, and stay as they are."""
+    told = []
+    for sentence, verb in zip(sentences, verbs, strict=True):
+        words = sentence.split()
+        words[1] = verb
+        told.append(" ".join(words))
+    return told
 
 
-def _mean_of_hidden_cases(draw: Draw) -> Cases:
-    hidden = draw.randn(4, 6, 5)
-    mask = (torch.arange(6) < draw.integers(2, 6, 4, 1)).long()
+def _with_verbs_cases(draw: Draw) -> Cases:
+    kate = "kate bought the moon in town."
+    leo = "leo opened the box with care."
+    again = "anna showed the bag before anna showed the box."
 
-    yield Case("is the mean over the tokens", (hidden, torch.ones_like(mask)))
-    yield Case("leaves the padding out", inputs=(hidden, mask), weight=2.0)
-
-
-check_mean_of_hidden = card("notebook 11.2", mean_of_hidden, _mean_of_hidden_cases)
-
-
-def windows(n: int, size: int, stride: int) -> list[tuple[int, int]]:
-    """``windows(n, size, stride) -> [(begin, end), ...]``: the windows over a context of n tokens.
-    They hold the tokens begin to end - 1, at most ``size`` of them, and each begins ``stride``
-    tokens after the one before. The last window is the first that reaches the end of the context,
-    and it may be shorter than the others."""
-    begins = range(0, max(n - size, 0) + stride, stride)
-    return [(begin, min(begin + size, n)) for begin in begins]
+    yield Case("exchanges one verb", ([kate], ["opened"]))
+    yield Case("gives each sentence its own verb", ([kate, leo], ["sold", "kept"]), weight=2.0)
+    yield Case("leaves the same word alone elsewhere", ([again], ["hid"]))
+    yield Case("leaves a sentence with its old verb as it was", ([leo, kate], ["opened", "sold"]))
 
 
-def _windows_cases(draw: Draw) -> Cases:
-    size = draw.integer(10, 14)
-    stride = draw.integer(3, 5)
-
-    for name, n in (
-        ("covers a context to its last token", size + 2 * stride + 1),
-        ("stops at the window that reaches the end", size + 3 * stride),
-        ("needs one window for a short context", size - 2),
-    ):
-        yield Case(name, (n, size, stride))
-
-
-check_windows = card("notebook 11.3", windows, _windows_cases)
+check_with_verbs = card("notebook 11.1", with_verbs, _with_verbs_cases, pure=True)
