@@ -103,3 +103,16 @@ def test_notebook_11_says_of_the_record_what_is_in_it():
     assert sorted(passed) == ["eight heads"] * 3 + ["two heads"]
     ends = [run["random"]["marks"][-1] for run in runs]
     assert len(ends) == 6 and all(last == 2 and mark < school.PASSED for last, mark in ends)
+
+
+def test_five_pre_trained_pupils_passed_the_class_of_two_and_no_twin_did():
+    record = json.loads((ROOT / "figures" / "results" / "school.json").read_text())
+
+    def passed(start: str) -> int:
+        """Return how many of the six went on to three sentences."""
+        return sum(run[start]["marks"][-1][0] > 2 for run in record["runs"])
+
+    assert (passed("pre_trained"), passed("random")) == (5, 0)
+    for run in record["runs"]:
+        terms = [[mark[0] for mark in run[start]["marks"]] for start in ("pre_trained", "random")]
+        assert terms[0].count(1) <= terms[1].count(1) and terms[0].count(2) <= terms[1].count(2)
