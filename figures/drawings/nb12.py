@@ -14,7 +14,7 @@ def six_steps():
         ("abstract", "What is promised?"),
         ("tables, figures", "What questions\ndo they ask?"),
         ("method", "How could one\nanswer them?"),
-        ("experiments", "Do the tables agree\nwith each other?"),
+        ("experiments", "Which difference\nmeans something?"),
         ("answers", "Did the authors\nanswer?"),
     )
     listed = "; ".join(
