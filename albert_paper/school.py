@@ -34,7 +34,7 @@ CLASSES = (
 )  # sentences, steps, rate
 TERMS = 2  # of a class, at most
 PASSED = 0.9  # of the answers are right
-SHIPPED = ("eight heads", 31)  # row and seed of the pupil of notebook 11: of three, the best in the exam
+SHIPPED = ("eight heads", 31)  # row and seed of the pupil of notebook 11, the best in the exam
 
 
 def school(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
