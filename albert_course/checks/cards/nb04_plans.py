@@ -4,7 +4,7 @@ Their known mistakes are edits in mistakes/04.txt.
 """
 
 from albert_course.checks.cards.nb04_gradients import small_batch, small_model
-from albert_course.checks.engine.asking import each
+from albert_course.checks.engine.asking import each, need
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
@@ -31,7 +31,8 @@ def _loss_in_order_cases(draw: Draw) -> Cases:
 
     def leave(answer, model, batch, order):
         """The loss in its own order, after another order was asked for."""
-        answer(model, batch, order)
+        found = answer(model, batch, order)
+        need(found is not None, "you return nothing")
         return model(batch).masked_token_loss.item()
 
     yield Case(

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from albert_course.checks.cards.nb04_gradients import small_model
 from albert_course.checks.engine import asking
-from albert_course.checks.engine.asking import made, output, tensor
+from albert_course.checks.engine.asking import made, need, output, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw, card
 from albert_edu import AlbertForPretraining
 from albert_edu.config import AlbertConfig
@@ -42,7 +42,7 @@ def _surprises_cases(draw: Draw) -> Cases:
 
     def leave(answer, model, ids):
         """The ids after a call."""
-        answer(model, ids)
+        need(answer(model, ids) is not None, "you return nothing")
         return ids
 
     yield Case(
