@@ -40,7 +40,7 @@ def write_report(root: Path) -> Path:
     write_json(figures / "outcomes.json", recorded(claims))
     again = asked_again(runs, claims)
     write_json(figures / "asked_again.json", recorded(again["claims"]))
-    page = render("asked_again.md", **again)
+    page = render("asked_again.md", **again, recipes=recipes_and_health(runs.get("cause", [])))
     (figures / "ASKED_AGAIN.md").write_text(page, encoding="utf-8")
     rows = counted_rows()
     for key, claim in claims.items():
@@ -113,6 +113,28 @@ def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict:
             findings[key] = comparisons(claims[key])
             rows[key]["ours"] = "; ".join(each["found"] for each in findings[key]["criterion"])
     return {"claims": claims, "rows": rows, "findings": findings}
+
+
+def recipes_and_health(runs: list[dict]) -> dict[str, dict[str, list]]:
+    """Return for each recipe of section ``cause`` what its runs ended with, seed by seed.
+
+    ``closed`` is the first step at which most units of an application were closed, and None in a
+    run where that was never seen.
+    """
+    recipes: dict[str, dict[str, list]] = {}
+    for run in sorted(runs, key=lambda run: run["seed"]):
+        health = run["health"]
+        found = {
+            "loss": run["held_out_masked_token_loss"],
+            "ffn": health["ffn_worth"],
+            "attention": health["attention_worth"],
+            "open": health["least_open"],
+            "closed": next((w["step"] for w in run["watched"] if w["least_open"] < 0.5), None),
+        }
+        kept = recipes.setdefault(run["row"], {name: [] for name in found})
+        for name, value in found.items():
+            kept[name].append(value)
+    return recipes
 
 
 def words_before(claim: dict) -> str:

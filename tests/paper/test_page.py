@@ -10,7 +10,13 @@ import pytest
 from PIL import Image
 
 from albert_paper.outcomes import judge
-from albert_paper.page import SIMILARITIES, finished_claims, more_when_separate, write_report
+from albert_paper.page import (
+    SIMILARITIES,
+    finished_claims,
+    more_when_separate,
+    recipes_and_health,
+    write_report,
+)
 from albert_paper.plan import NEW_PLAN, PLAN, UNJUDGED
 from albert_paper.plan import PAGE as PAGE_ROWS
 from albert_paper.provenance import ROOT
@@ -128,7 +134,8 @@ def test_what_has_not_run_is_not_on_the_page():
     assert waiting and not {key.split(".")[0] for key in OUTCOMES} & waiting
     assert not finished_claims({"few_labels": [{}] * 29}, PLAN)
     assert finished_claims({"few_labels": [{}] * 30}, PLAN)
-    rows = dict(re.findall(r"^\| (.+?) \| .*? \| \**([a-z ]+)\** \| [a-z (:)]* \|$", AGAIN, re.M))
+    table = AGAIN.split("\n## ")[0]
+    rows = dict(re.findall(r"^\| (.+?) \| .*? \| \**([a-z ]+)\** \| [a-z (:)]* \|$", table, re.M))
     asked = json.loads((FIGURES / "asked_again.json").read_text())
     assert len(rows) == len(PAGE_ROWS)
     assert sum(word != "not run yet" for word in rows.values()) == len(asked)
@@ -184,3 +191,18 @@ def test_what_the_page_says_of_figure_1_is_so():
         curves = [run["untrained"]["angle_degrees"] for run in runs if run["row"] == row]
         drawn[row] = np.mean(curves, axis=0)[1:]  # the first step comes from the embedding
     assert (drawn["shared"] < drawn["separate"]).all(), "before training, too"
+
+
+def test_what_the_page_says_of_dead_blocks_is_so():
+    runs = json.loads((FIGURES / "results" / "cause.json").read_text())["runs"]
+    recipes = recipes_and_health(runs)
+    dead = [recipes["LAMB 1e-2"], recipes["LAMB 1e-2, bias correction"]]
+    for recipe in dead:
+        assert max(recipe["open"]) < 0.1 and max(recipe["ffn"]) < 0.1
+        assert all(step and step <= 3000 for step in recipe["closed"])
+    slow = recipes["LAMB 1e-2, vectors at 1e-3"]
+    assert min(slow["open"]) > max(dead[0]["open"]) + 0.2
+    assert min(slow["ffn"]) > max(dead[0]["ffn"]) + 0.1
+    assert min(recipes["LAMB 3e-3"]["open"]) > 0.95
+    living = [loss for name in recipes if "1e-2" not in name for loss in recipes[name]["loss"]]
+    assert max(dead[0]["loss"]) < sorted(living)[len(living) // 2], "as low as most others"
