@@ -4,7 +4,6 @@ import copy
 import dataclasses
 import multiprocessing
 import threading
-import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -59,14 +58,15 @@ def _train_until(
     folder: Path,
     step: int,
     threads: int,
-    parent: Connection,
+    connection: Connection,
 ) -> None:
     """Train, tell the parent when ``step`` steps are done, and wait there for the end."""
 
     def wait_for_the_end(model: AlbertForPretraining) -> dict:
         """Say that the step is done, and do nothing more."""
-        parent.send(step)
-        time.sleep(3600)
+        connection.send(step)
+        if parent := multiprocessing.parent_process():
+            parent.join()  # and if the parent is killed first, this process ends, too
         return {}
 
     tqdm.set_lock(threading.RLock())  # its own is the system's, which a kill would leave behind

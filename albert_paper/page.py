@@ -40,7 +40,12 @@ def write_report(root: Path) -> Path:
     write_json(figures / "outcomes.json", recorded(claims))
     again = asked_again(runs, claims)
     write_json(figures / "asked_again.json", recorded(again["claims"]))
-    page = render("asked_again.md", **again, recipes=recipes_and_health(runs.get("cause", [])))
+    page = render(
+        "asked_again.md",
+        **again,
+        recipes=recipes_and_health(runs.get("cause", [])),
+        planned=len(runs_of(NEW_PLAN["cause"])),
+    )
     (figures / "ASKED_AGAIN.md").write_text(page, encoding="utf-8")
     rows = counted_rows()
     for key, claim in claims.items():

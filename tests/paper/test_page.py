@@ -200,9 +200,14 @@ def test_what_the_page_says_of_dead_blocks_is_so():
     for recipe in dead:
         assert max(recipe["open"]) < 0.1 and max(recipe["ffn"]) < 0.1
         assert all(step and step <= 3000 for step in recipe["closed"])
+    for run in runs:
+        if run["row"] in ("LAMB 1e-2", "LAMB 1e-2, bias correction"):
+            (seen,) = (seen for seen in run["watched"] if seen["step"] == 3000)
+            assert seen["least_open"] < 0.1, "nearly all units close within 3,000 steps"
     slow = recipes["LAMB 1e-2, vectors at 1e-3"]
     assert min(slow["open"]) > max(dead[0]["open"]) + 0.2
     assert min(slow["ffn"]) > max(dead[0]["ffn"]) + 0.1
     assert min(recipes["LAMB 3e-3"]["open"]) > 0.95
     living = [loss for name in recipes if "1e-2" not in name for loss in recipes[name]["loss"]]
+    assert max(dead[0]["loss"]) < min(recipes["LAMB 3e-3"]["loss"]), "no worse than at 3e-3"
     assert max(dead[0]["loss"]) < sorted(living)[len(living) // 2], "as low as most others"
