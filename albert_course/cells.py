@@ -51,16 +51,21 @@ def begin(seed: int = 0, device: str = "cpu") -> None:
 def reveal(guess: object, truth: float, unit: str = "") -> None:
     """Print whether your guess is right, close, or how far it is away, with the truth.
 
-    As long as the cell says ``guess = ...`` there is none, and the number is shown alone.
+    As long as the cell says ``guess = ...`` there is none, and the number is shown alone. It is
+    on the second line: of a folded output JupyterLab shows the first.
 
     >>> reveal(..., 1_000, "rows")
-    no guess; it is 1,000 rows
+    no guess yet
+    it is 1,000 rows
     >>> reveal(1_000, 1_000, "rows")
+    you said 1,000 rows
     right, it is 1,000 rows
     >>> reveal("8%", 10, "percent")
-    close: you said 8 percent, it is 10 percent
+    you said 8 percent
+    close, it is 10 percent
     >>> reveal(2_000, 1_000, "rows")
-    you said 2,000 rows, it is 1,000 rows: your guess is 2 times too large
+    you said 2,000 rows
+    it is 1,000 rows: your guess is 2 times too large
     """
     print(answer_to(guess, truth, unit))
 

@@ -1,6 +1,7 @@
 """A reader's guess beside the truth: what was meant, and how far it is away.
 
-A guess may be whatever somebody types into a cell, and none of it may stop the notebook.
+A guess may be whatever somebody types into a cell, and none of it may stop the notebook. The
+truth stands on the second line, because JupyterLab shows the first one of a folded output.
 """
 
 import math
@@ -14,27 +15,32 @@ NUMBER = re.compile(r"[-+−]?\d*[.,]?\d[\d.,_]*(?:e[-+]?\d+)?", re.IGNORECASE)
 
 
 def answer_to(guess: object, truth: float, unit: str = "") -> str:
-    """Return what is said to a guess; it is a sentence for every object there is.
+    """Return two lines for any object: what was guessed, and what it is.
 
-    >>> answer_to("2,000", 1_000, "rows")
-    'you said 2,000 rows, it is 1,000 rows: your guess is 2 times too large'
-    >>> answer_to("8%", 8, "percent"), answer_to([1, 2], 8, "percent")
-    ('right, it is 8 percent', 'it is 8 percent; [1, 2] is not one number')
+    >>> print(answer_to("2,000", 1_000, "rows"))
+    you said 2,000 rows
+    it is 1,000 rows: your guess is 2 times too large
+    >>> print(answer_to("8%", 8, "percent"))
+    you said 8 percent
+    right, it is 8 percent
+    >>> print(answer_to([1, 2], 8, "percent"))
+    [1, 2] is not one number
+    it is 8 percent
     """
     told = f"it is {_truth_in_words(truth)}{_with_blank(unit)}"
     if guess is None or isinstance(guess, EllipsisType):
-        return f"no guess; {told}"
+        return f"no guess yet\n{told}"
     try:
         number = read(guess, unit)
         right = float(truth)
     except Exception:
-        return f"{told}; {_shown(guess)} is not one number"
+        return f"{_shown(guess)} is not one number\n{told}"
     said = f"you said {_in_words(number)}{_with_blank(unit)}"
     if math.isclose(number, right, rel_tol=RIGHT, abs_tol=1e-9):
-        return f"right, {told}"
+        return f"{said}\nright, {told}"
     if is_close(number, right, unit):
-        return f"close: {said}, {told}"
-    return f"{said}, {told}: {distance(number, right, unit)}"
+        return f"{said}\nclose, {told}"
+    return f"{said}\n{told}: {distance(number, right, unit)}"
 
 
 def read(guess: object, unit: str = "") -> float:

@@ -45,6 +45,10 @@ def test_the_answer_to_a_guess_is_folded_until_the_reader_runs_it(path):
     for cell in cells(path, "code"):
         answers = any(line.strip().startswith("reveal(") for line in cell.source.splitlines())
         assert cell.metadata.get("jupyter", {}).get("outputs_hidden", False) == answers
+        if answers:  # JupyterLab shows the first line of a folded output
+            lines = "".join(output.get("text", "") for output in cell.outputs).splitlines()
+            answer = next(line for line in lines if line.startswith("it is ")).split()[2]
+            assert answer not in lines[0].split(), lines[0]
 
 
 def test_the_file_is_run_in_order_and_normalised_and_small(path):
