@@ -77,8 +77,8 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run_pretrain(options: argparse.Namespace) -> None:
-    """Pre-train a model, or go on with it."""
+def run_pretrain(options: argparse.Namespace) -> int:
+    """Pre-train a model, or go on with it, and keep it where ``--out`` says."""
     device = workers.pick_device(options.device)
     settings = TrainSettings(
         steps=options.steps,
@@ -109,7 +109,7 @@ def run_pretrain(options: argparse.Namespace) -> None:
         try_writing(options.out, 4 * _bytes_of(model))  # weights, and a checkpoint with two moments
     history = pretrain(model, stream, settings, options.out / "checkpoints", device, held_out)
     if not is_main:
-        return
+        return 0
 
     def write(folder: Path) -> None:
         """Write the model, and a line for each record of its history."""
@@ -122,6 +122,7 @@ def run_pretrain(options: argparse.Namespace) -> None:
     if options.objective != "none" and options.steps:
         accuracy = history.last("held_out_sentence_order_accuracy")
         print(f"held-out order accuracy: {accuracy:.3f} (chance: 0.500)")
+    return 0 if kept == options.out else 2
 
 
 def run_finetune(options: argparse.Namespace) -> int:

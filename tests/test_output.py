@@ -121,6 +121,24 @@ def test_out_is_tried_before_anything_is_read_or_prepared(
     assert names(tmp_path) == {"rows.jsonl"}
 
 
+def test_a_pretrained_model_survives_a_disk_that_fills_up_and_the_command_says_that_it_moved(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(output.tempfile, "gettempdir", lambda: str(tmp_path))
+    save = interchange.save_pretrained
+
+    def save_if_not(model, tokenizer, folder, *more):
+        return full() if WRITING in folder.parts else save(model, tokenizer, folder, *more)
+
+    monkeypatch.setattr(interchange, "save_pretrained", save_if_not)
+    words = f"pretrain --corpus stories --out {tmp_path / 'out'} --steps 1 --batch-size 2"
+    with pytest.warns(UserWarning, match="What was trained is in") as told:
+        assert main([*words.split(), "--sequence-length", "32"]) == 2
+    kept = Path(re.search(r"trained is in (.*)\.$", str(told[0].message))[1])
+    assert {"model.safetensors", "metrics.jsonl"} <= names(kept)
+    assert f"model: {kept}" in capsys.readouterr().out
+
+
 def test_a_fine_tuned_model_survives_a_disk_that_fills_up_and_scores_that_fail(
     rows, tmp_path, monkeypatch, capsys
 ):
