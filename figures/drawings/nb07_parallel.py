@@ -190,7 +190,7 @@ def checkpoint_and_resume(steps=60, every=10, killed=34):
     for step in range(every, last + 1, every):
         circle(drawing, at(step), 146, 8, WEIGHT)
     arrow(drawing, [(at(last), 154), (at(last), 206)], GREY)
-    text(drawing, at(last) - 10, 184, f"the same command reads step {last}", SMALL, anchor="end")
+    text(drawing, at(last) - 10, 184, f"a second process reads step {last}", SMALL, anchor="end")
     arrow(drawing, [(at(last), 208), (at(steps), 208)], WEIGHT, 4)
     line(
         drawing,
