@@ -10,12 +10,19 @@ cells count whose outputs differ from machine to machine, and pictures, too. Thr
 - ``long``: it takes seconds. That no later cell overwrites a name which it uses is read by tests/test_notebooks.py;
 - ``varies``: it prints times, draws at random, or measures a model that a cell below trains further, so it must not fail, but
   may print something else.
+
+Before that, ``tests/seen/NAME.py`` runs in the same kernel where there is one. It does the exercises whose folded "What we saw"
+tells numbers, and asserts these.
 """
 
 import copy
+from pathlib import Path
 
+import nbformat
 import pytest
 from nbval.plugin import IPyNbCell
+
+SEEN = Path(__file__).with_name("seen")
 
 
 class CellAgain(IPyNbCell):
@@ -49,9 +56,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, IPyNbCell):
             cells.append(item)
         if cells and (following is None or following.parent is not item.parent):
+            planned += what_we_saw(cells[-1])
             planned += [again(cell) for cell in reversed(cells)]
             cells = []
     items[:] = planned
+
+
+def what_we_saw(last: IPyNbCell) -> list[IPyNbCell]:
+    """Return the item that does a notebook's exercises behind its last cell, where a file does."""
+    exercises = SEEN / f"{last.parent.path.stem}.py"
+    if not exercises.exists():
+        return []
+    item = IPyNbCell.from_parent(
+        last.parent,
+        name=f"what we saw, {exercises.name}",
+        cell_num=last.cell_num + 1,
+        cell=nbformat.v4.new_code_cell(exercises.read_text(encoding="utf-8")),
+        options=last.options | {"check": False},
+    )
+    item.output_timeout = last.output_timeout
+    return [item]
 
 
 def again(cell: IPyNbCell) -> CellAgain:
