@@ -5,6 +5,7 @@ Every record of ``figures/results`` has it, and is written whole.
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 from collections.abc import Collection
@@ -20,12 +21,16 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def here_and_now(device: torch.device) -> dict[str, str]:
-    """Return with what and when something is measured: device, commit, date (UTC), torch."""
+    """Return with what and when something is measured: device, commit, date (UTC), versions.
+
+    The third domain is a part of Python, so its text is that of a version.
+    """
     return {
         "device": device_name(device),
         "commit": commit(),
         "date": str(datetime.now(UTC).date()),
         "torch": torch.__version__,
+        "python": platform.python_version(),
     }
 
 
@@ -35,8 +40,10 @@ def provenance(command: str, runs: Collection[dict]) -> dict:
     Runs of several machines, commits or days name them all.
     """
     record: dict[str, Any] = {"command": f"python -m albert_paper {command}"}
-    for name in ("device", "commit", "date", "torch"):
-        record[name] = "; ".join(sorted({run[name] for run in runs}))
+    for name in ("device", "commit", "date", "torch", "python"):
+        known = {run[name] for run in runs if name in run}  # older runs name no Python
+        if known:
+            record[name] = "; ".join(sorted(known))
     record["seeds"] = sorted({run["seed"] for run in runs})
     record["seconds"] = round(sum(run["training_seconds"] for run in runs), 1)
     return record
