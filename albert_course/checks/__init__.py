@@ -8,7 +8,7 @@ what it must return. ``card``, ``Case`` and ``Draw`` make a check of your own in
 # "x as x" tells type checkers, and ruff, that a name is imported here for others.
 from albert_course.checks.cards.nb00 import check_guessing_loss as check_guessing_loss
 from albert_course.checks.cards.nb01 import check_count_cuts as check_count_cuts
-from albert_course.checks.cards.nb01 import check_moved_rows as check_moved_rows
+from albert_course.checks.cards.nb01 import check_rows_with_gradient as check_rows_with_gradient
 from albert_course.checks.cards.nb01 import check_wordpiece as check_wordpiece
 from albert_course.checks.cards.nb01_text import check_best_cut as check_best_cut
 from albert_course.checks.cards.nb01_text import check_normalise as check_normalise

@@ -69,7 +69,7 @@ def text_to_ids():
 
 
 def input_row():
-    """A row of input is [CLS] A [SEP] B [SEP] and padding, with segment ids and a mask."""
+    """A sequence is [CLS] A [SEP] B [SEP] and padding, with segment ids and a mask."""
     tokenizer = course_tokenizer()
     first, second = (tokenizer.encode(s) for s in ("We are at peace.", "It is strong."))
     ids = [CLS, *first, SEP, *second, SEP, PAD]

@@ -1,12 +1,10 @@
-"""Cards of notebook 01: cuts of a word, WordPiece, rows that move.
+"""Cards of notebook 01: cuts of a word, WordPiece, rows with a gradient.
 
 Their known mistakes are edits in mistakes/01.txt.
 """
 
-import functools
-from collections.abc import Callable
-
 import torch
+from torch import Tensor
 
 from albert_course.checks.engine.asking import each
 from albert_course.checks.engine.card import Case, Cases, Draw, card
@@ -93,26 +91,56 @@ def _wordpiece_cases(draw: Draw) -> Cases:
 check_wordpiece = card("notebook 01.2", wordpiece, _wordpiece_cases)
 
 
-def moved_rows(make: Callable) -> set[int]:
-    """``moved_rows(make) -> set[int]``: ``make(parameters)`` returns an optimizer. It makes a step
-    on the squared entries of row 1 of an ``nn.Embedding(6, 2)``, then a step on those of row 4. The
-    answer is the set of rows that the second step has changed."""
-    table = torch.nn.Embedding(6, 2)
-    optimizer = make(table.parameters())
-    for row in (1, 4):
-        before = table.weight.detach().clone()
-        optimizer.zero_grad()
-        table(torch.tensor([row])).square().sum().backward()
-        optimizer.step()
-    changed = (table.weight != before).any(1)
-    return set(changed.nonzero().flatten().tolist())
+def rows_with_gradient(value: Tensor, table: Tensor) -> int:
+    """``rows_with_gradient(value, table[V,E]) -> int``: ``value`` is one number that was computed
+    from ``table``. The answer is how many rows of its gradient with respect to ``table`` hold a
+    number other than 0."""
+    (gradient,) = torch.autograd.grad(value, table)
+    return int(gradient.any(dim=1).sum())
 
 
-def _moved_rows_cases(draw: Draw) -> Cases:
-    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
-        yield Case(f"finds the rows that {kind.__name__} moves", (kind,))
-    heavy = functools.partial(torch.optim.SGD, momentum=0.9)
-    yield Case("finds the rows that SGD moves with momentum", (heavy,))
+def _rows_with_gradient_cases(draw: Draw) -> Cases:
+    V = 12
+    E = 3
+    weight = draw.randn(V, E)
+    ids = draw.integers(0, V, 8)
+    ids[0] = ids[1]  # one row is looked up twice
+    one = draw.integer(0, V)
+
+    def of_squares(answer, weight, ids):
+        """The answer for the sum of the squared entries of the rows that are looked up."""
+        table = weight.clone().requires_grad_()
+        return answer(table[ids].square().sum(), table)
+
+    def of_one_row(answer, weight, row, gradient):
+        """The answer for a sum in which one row has this gradient."""
+        table = weight.clone().requires_grad_()
+        return answer((table[row] * torch.tensor(gradient)).sum(), table)
+
+    def of_scores(answer, weight, ids):
+        """The answer for a loss in which every row also makes a score."""
+        table = weight.clone().requires_grad_()
+        scores = table[ids].mean(0) @ table.T
+        return answer(scores.logsumexp(0), table)
+
+    yield Case(
+        "counts the rows that a lookup reaches",
+        inputs=(weight, ids),
+        weight=3.0,
+        ask=of_squares,
+    )
+    for gradient in ([1.0, -1.0, 0.0], [-1.0, 0.0, 0.0]):
+        yield Case(
+            f"counts a row with the gradient {gradient}",
+            inputs=(weight, one, gradient),
+            ask=of_one_row,
+        )
+    yield Case(
+        "counts every row where each row makes a score",
+        inputs=(weight, ids),
+        weight=2.0,
+        ask=of_scores,
+    )
 
 
-check_moved_rows = card("notebook 01.3", moved_rows, _moved_rows_cases)
+check_rows_with_gradient = card("notebook 01.3", rows_with_gradient, _rows_with_gradient_cases)
