@@ -143,45 +143,6 @@ def one_head():
     return drawing
 
 
-def attention_matrix():
-    """Attention of all tokens at once is two matrix products with a softmax between them."""
-    shares = [[fraction(w) for w in row] for row in WEIGHTS.tolist()]
-    multiples = (SCORES / math.log(2)).round().int().tolist()
-    drawing = canvas(
-        392,
-        "Attention for all tokens as two matrix products",
-        f"Upper row: the S by D matrix Q times the D by S matrix K transposed, divided by the "
-        f"square root of D, gives the S by S scores, in multiples of ln 2: {multiples}. An arrow, "
-        f"softmax of each row, leads down to the lower row: the S by S weights {shares}, darker "
-        f"where the weight is larger, times the S by D matrix V equals the S by D output: "
-        f"{', '.join(pair(row) for row in OUTPUT)}.".replace("'", ""),
-    )
-    cell, top, low = (44, 32), 58, 258
-    darker = [[float(w) for w in row] for row in WEIGHTS]
-    parts = (
-        (28, top, "Q", 2, in_units(Q), "S D"),
-        (190, top, "K^{T}", 3, K.T.tolist(), "D S"),
-        (408, top, "scores", 3, multiples, "S S"),
-        (28, low, "weights", 3, shares, "S S"),
-        (240, low, "V", 2, V.tolist(), "S D"),
-        (420, low, "output", 2, [[decimal(n) for n in row] for row in OUTPUT], "S D"),
-    )
-    for x, y, name, columns, values, shape in parts:
-        start = y + 16 if name == "K^{T}" else y
-        strength = (lambda i, j: darker[i][j]) if name == "weights" else 0.15
-        grid(drawing, x, start, len(values), columns, cell, values=values, strength=strength)
-        text(drawing, x + columns * 22, y - 18, f"{name}", LARGE, weight="bold")
-        text(drawing, x + columns * 22, y + 112, shape, SMALL)
-    text(drawing, 153, top + 48, "×", 22)
-    text(drawing, 364, top + 48, "/ √D  =", 17)
-    text(drawing, 568, top + 48, "× ln 2", 16)
-    text(drawing, 200, low + 48, "×", 22)
-    text(drawing, 374, low + 48, "=", 22)
-    arrow(drawing, [(474, top + 122), (474, top + 144), (94, top + 144), (94, low - 32)], curve=12)
-    text(drawing, 290, top + 160, "softmax of each row")
-    return drawing
-
-
 def split_heads():
     """A head is a slice of D columns, cut from every token's row and merged again afterwards."""
     S, A, D = 3, 2, 2
@@ -230,6 +191,5 @@ def split_heads():
 DRAWINGS = (
     query_key_value,
     one_head,
-    attention_matrix,
     split_heads,
 )
