@@ -1,11 +1,11 @@
-"""Drawings of notebook 07: the loop, one LAMB step, and the rate."""
+"""Drawings of notebook 07: the loop, and one LAMB step."""
 
 import torch
 
 from albert_edu.training.lamb import Lamb
 from albert_paper.published import TRAINING
-from figures.drawings.palette import GRADIENT, GREY, INK, PALE, SMALL, STATE, WEIGHT
-from figures.drawings.style import arrow, box, canvas, grid, line, text
+from figures.drawings.palette import GRADIENT, GREY, SMALL, STATE, WEIGHT
+from figures.drawings.style import arrow, box, canvas, grid, text
 
 RATE = 0.01
 
@@ -24,17 +24,7 @@ def lamb_numbers() -> dict:
     parameter.grad = g
     Lamb([parameter], lr=RATE, betas=(beta1, beta2), eps=eps, weight_decay=decay).step()
     torch.testing.assert_close(parameter.data, w - step)
-    return {
-        "w": w,
-        "g": g,
-        "u": u,
-        "step": step,
-        "new": w - step,
-        "ratio": ratio.item(),
-        "beta1": beta1,
-        "beta2": beta2,
-        "decay": decay,
-    }
+    return {"w": w, "u": u, "step": step, "ratio": ratio.item()}
 
 
 def lamb_step():
@@ -52,129 +42,34 @@ def lamb_step():
         return "(" + "; ".join(", ".join(row) for row in rows(name, digits)) + ")"
 
     drawing = canvas(
-        462,
+        330,
         "One LAMB step of one weight matrix",
-        f"Four stages. First, the gradient g is {spoken('g', 0)}. The averages "
-        f"are m = {1 - found['beta1']:.1f} g and v = {1 - found['beta2']:.3f} g squared. Second, "
-        f"the update u = m / (√v + ε) + {found['decay']} w is {spoken('u', 2)}: all "
-        f"four numbers have about the same size, although the gradients differ by a factor of "
-        f"100. Third, the length of the weights w = {spoken('w', 0)} is {w_norm:.0f} and the "
-        f"length of u is {u_norm:.2f}, so the trust ratio is {found['ratio']:.2f}. Fourth, the "
-        f"step is {RATE} times the trust ratio times u; its length is {step_norm:.2f}, which is "
-        f"{RATE:.0%} of {w_norm:.0f}.",
+        f"Three stages. First, a weight matrix w = {spoken('w', 0)} of length {w_norm:.0f}, and "
+        f"beside it its direction u = {spoken('u', 2)} of length {u_norm:.2f}. Second, the trust "
+        f"ratio is the length of w divided by the length of u, which is {found['ratio']:.2f}. "
+        f"Third, the step is the rate {RATE} times the trust ratio times u. Its length is "
+        f"{step_norm:.2f}, which is {RATE:.0%} of {w_norm:.0f}.",
     )
-    left, middle, right = 88, 300, 512
+    left, middle, right = 110, 300, 490
     cell = (62, 30)
 
-    def matrix(x, y, name, digits, colour, heading):
-        grid(drawing, x - 62, y, 2, 2, cell, colour, rows(name, digits), SMALL)
-        text(drawing, x, y - 16, heading, weight="bold")
+    def matrix(x, name, digits, colour, heading, length):
+        text(drawing, x, 24, heading, weight="bold")
+        grid(drawing, x - 62, 40, 2, 2, cell, colour, rows(name, digits), SMALL)
+        text(drawing, x, 122, length)
 
-    matrix(left, 40, "g", 0, GRADIENT, "gradient g")
-    box(
-        drawing,
-        middle - 82,
-        40,
-        164,
-        60,
-        GREY,
-        f"m = {1 - found['beta1']:.1f} g\nv = {1 - found['beta2']:.3f} g^{{2}}",
-        16,
-    )
-    text(drawing, middle, 24, "running averages", weight="bold")
-    matrix(right, 40, "u", 2, GREY, "update u")
-    arrow(drawing, [(left + 62, 70), (middle - 82, 70)], GRADIENT, dashed=True)
-    arrow(drawing, [(middle + 82, 70), (right - 62, 70)], GREY)
-    text(drawing, right, 120, f"m / (√v + ε) + {found['decay']} w", SMALL)
-    matrix(left, 182, "w", 0, WEIGHT, "weights w")
-    text(drawing, left, 262, f"length ‖w‖ = {w_norm:.0f}")
-    text(drawing, right, 212, f"length\n‖u‖ = {u_norm:.2f}")
-    box(
-        drawing,
-        middle - 82,
-        176,
-        164,
-        72,
-        GREY,
-        f"trust ratio\n‖w‖ / ‖u‖ = {found['ratio']:.2f}",
-        16,
-        "bold",
-    )
-    arrow(drawing, [(left + 62, 212), (middle - 82, 212)], WEIGHT)
-    arrow(drawing, [(right - 52, 212), (middle + 82, 212)], GREY)
-    arrow(drawing, [(right, 134), (right, 192)], GREY)
-    arrow(drawing, [(middle, 248), (middle, 296)], GREY)
-    box(
-        drawing,
-        136,
-        298,
-        328,
-        66,
-        GREY,
-        f"step = learning rate × trust ratio × u\n= {RATE} × {found['ratio']:.2f} × u",
-        16,
-    )
-    arrow(drawing, [(middle, 364), (middle, 402)], GREY)
-    box(
-        drawing,
-        96,
-        404,
-        408,
-        46,
-        WEIGHT,
-        f"w moves by {step_norm:.2f}, which is {RATE:.0%} of its length {w_norm:.0f}",
-        16,
-        "bold",
-    )
-    return drawing
-
-
-def learning_rate_schedule():
-    """The learning rate rises for 2.5% of the steps and then falls linearly to 0."""
-    peak, steps = TRAINING["learning_rate"], TRAINING["steps"]
-    warmup, batch = TRAINING["warmup_steps"], TRAINING["batch_size"]
-    assert round(100 * warmup / steps, 1) == 2.5
-    drawing = canvas(
-        400,
-        "The paper's learning rate over all steps of pre-training",
-        f"A line over the steps of pre-training, from 0 to {steps:,}, drawn to scale. The "
-        f"learning rate starts at 0, rises in a straight and very steep line to its peak {peak} "
-        f"at step {warmup:,}, which is the end of the warm-up, and then falls in a straight line "
-        f"to 0 at step {steps:,}. A lens shows the first {2 * warmup:,} steps magnified: the "
-        f"rise takes half of the lens. The batch has {batch:,} sequences.",
-    )
-    x0, y0, width, height = 76, 350, 490, 290
-
-    def at(step, rate):
-        return x0 + step / steps * width, y0 - rate / peak * height
-
-    line(drawing, [(x0, 30), (x0, y0), (584, y0)], INK, 1.5)
-    top = at(warmup, peak)
-    line(drawing, [(x0, top[1]), top], PALE, 1.5)
-    line(drawing, [at(0, 0), top, at(steps, 0)], STATE, 3)
-    text(drawing, x0 - 8, y0, "0", SMALL, anchor="end")
-    text(drawing, x0 - 8, top[1], f"{peak}", SMALL, anchor="end")
-    text(drawing, x0, 20, "learning rate", SMALL)
-    text(drawing, x0, y0 + 18, "0", SMALL)
-    text(drawing, x0 + width, y0 + 18, f"{steps:,}", SMALL)
-    text(drawing, x0 + width / 2, y0 + 36, "step of pre-training", SMALL)
-    text(drawing, 250, 212, "linear decay", turn=30.5)
-    left, base, wide, high = 382, 158, 184, 90
-    box(drawing, left - 26, 26, 228, 168, GREY, line=1.5, strength=0.04)
-    text(drawing, left + 88, 46, f"the first {2 * warmup:,} steps", SMALL, weight="bold")
-    line(drawing, [(left, base - high), (left, base), (left + wide, base)], INK, 1.5)
-    fall = (steps - 2 * warmup) / (steps - warmup)
-    line(
-        drawing,
-        [(left, base), (left + wide / 2, base - high), (left + wide, base - fall * high)],
-        STATE,
-        3,
-    )
-    line(drawing, [(left + wide / 2, base), (left + wide / 2, base - high)], PALE, 1.5)
-    text(drawing, left + wide / 2 + 6, base - 42, "warm-up\nends", SMALL, anchor="start")
-    text(drawing, left, base + 18, "0", SMALL)
-    text(drawing, left + wide / 2, base + 18, f"{warmup:,}", SMALL)
-    arrow(drawing, [(left - 26, 50), (x0 + 24, 58)], GREY, 1.5)
+    matrix(left, "w", 0, WEIGHT, "weights w", f"length ‖w‖ = {w_norm:.0f}")
+    matrix(right, "u", 2, GREY, "direction u", f"length ‖u‖ = {u_norm:.2f}")
+    ratio = f"trust ratio\n‖w‖ / ‖u‖ = {found['ratio']:.2f}"
+    box(drawing, middle - 82, 34, 164, 72, GREY, ratio, 16, "bold")
+    arrow(drawing, [(left + 62, 70), (middle - 82, 70)], WEIGHT)
+    arrow(drawing, [(right - 62, 70), (middle + 82, 70)], GREY)
+    arrow(drawing, [(middle, 106), (middle, 156)], GREY)
+    step = f"step = rate × trust ratio × u\n= {RATE} × {found['ratio']:.2f} × u"
+    box(drawing, 136, 158, 328, 66, GREY, step, 16)
+    arrow(drawing, [(middle, 224), (middle, 264)], GREY)
+    end = f"w moves by {step_norm:.2f}, which is {RATE:.0%} of its length {w_norm:.0f}"
+    box(drawing, 80, 266, 440, 46, WEIGHT, end, 16, "bold")
     return drawing
 
 
@@ -210,4 +105,4 @@ def training_loop():
     return drawing
 
 
-DRAWINGS = (training_loop, lamb_step, learning_rate_schedule)
+DRAWINGS = (training_loop, lamb_step)
