@@ -10,9 +10,17 @@ import tasks
 from albert_course import cells
 from albert_course.cells import ask, begin, record, show
 from albert_course.charts import lines
+from albert_course.checks.cards.nb11 import with_verbs
 from albert_course.copies import start
-from albert_edu.text.questions import all_story_questions, story_questions
-from albert_edu.text.stories import stories
+from albert_edu.text.questions import (
+    all_story_questions,
+    from_the_old_place,
+    of_its_kind,
+    retold,
+    story_questions,
+)
+from albert_edu.text.stories import NAMES, stories
+from albert_edu.text.tasks import SpanExample
 from albert_edu.training import finetune
 from tests.support import cells as cells_of
 from tests.support import main
@@ -88,6 +96,33 @@ def test_the_four_sentences_of_a_question_can_be_shuffled():
             assert example.context.startswith(example.answers[0], example.start)
             seen.append(places == sorted(places))
     assert all(rising[False]) and sum(rising[True]) < 40
+
+
+def test_the_candidates_of_a_question_are_the_four_names_or_the_four_things():
+    for example in story_questions(stories(60, num_scripts=12), 100):
+        place = 0 if example.answers[0] in NAMES else 3
+        words = [sentence.split()[place] for sentence in example.context.split(". ")]
+        assert of_its_kind(example) == [word.removesuffix(".") for word in words]
+
+
+def test_an_answer_is_from_the_old_place_if_its_sentence_stands_where_the_right_one_stood():
+    told = [
+        "kate bought the moon in town",
+        "leo opened the box at home",
+        "ida tried the bag at last",
+    ]
+    before = SpanExample("opened the box", f"{'. '.join(told)}.", ("leo",))
+    after = before._replace(context=f"{'. '.join([told[1], told[2], told[0]])}.")
+    said = ["ida", "leo", "kate", "moon", ""]
+    assert from_the_old_place([before] * 5, [after] * 5, said) == (1, 3)
+    twice = before._replace(context=before.context.replace("kate", "leo"))
+    assert from_the_old_place([twice], [after], ["ida"]) == (0, 0)
+
+
+def test_a_retold_story_has_the_drawn_verbs_and_keeps_everything_else():
+    world, verbs = stories(20, num_scripts=12), ["ate", "kept", "sold", "hid"]
+    for before, after in zip(world, retold(world, lambda: verbs), strict=True):
+        assert after["sentences"] == with_verbs(before["sentences"][:4], verbs)
 
 
 class Echo:

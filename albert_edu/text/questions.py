@@ -6,6 +6,7 @@ name or for its thing, and the answer is one word of the context. It is the only
 each sentence of a story has a verb of its own, as in ``load_corpus("stories")``.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 
 
 def story_questions(
-    stories: "datasets.Dataset", count: int = 1000, seed: int = 0, shuffled: bool = False
+    stories: "datasets.Dataset | list[dict]",
+    count: int = 1000,
+    seed: int = 0,
+    shuffled: bool = False,
 ) -> list[SpanExample]:
     """Ask about four sentences of a story: "opened the item" (kate), or "kate opened" (item).
 
     The answer is one word of the context. The sentences follow each other, unless ``shuffled``.
-    ``stories`` is what ``load_corpus`` or ``hold_out`` gave.
+    ``stories`` is what ``load_corpus``, ``hold_out`` or ``retold`` gave.
     """
     rng = np.random.default_rng(seed)
     examples = []
@@ -35,7 +39,10 @@ def story_questions(
 
 
 def all_story_questions(
-    stories: "datasets.Dataset", contexts: int = 100, seed: int = 0, sentences: int = 4
+    stories: "datasets.Dataset | list[dict]",
+    contexts: int = 100,
+    seed: int = 0,
+    sentences: int = 4,
 ) -> list[SpanExample]:
     """Ask for the name and for the thing in each of a few shuffled sentences: 8 questions for 4.
 
@@ -53,8 +60,67 @@ def all_story_questions(
     return examples
 
 
+def of_its_kind(asked: SpanExample) -> list[str]:
+    """Return the names of the context if the answer is a name, else its things, as they are told.
+
+    >>> story = "kate bought the moon in town. leo opened the box with care."
+    >>> of_its_kind(SpanExample("opened the box", story, ("leo",)))
+    ['kate', 'leo']
+    >>> of_its_kind(SpanExample("leo opened", story, ("box",)))
+    ['moon', 'box']
+    """
+    sentences = [sentence.split() for sentence in asked.context.removesuffix(".").split(". ")]
+    names, things = ([words[place] for words in sentences] for place in (0, 3))
+    return names if asked.answers[0] in names else things
+
+
+def from_the_old_place(
+    before: Sequence[SpanExample], after: Sequence[SpanExample], said: Sequence[str]
+) -> tuple[int, int]:
+    """Count the answers that come from where the right answer stood before its story was reordered.
+
+    ``before`` and ``after`` are the same questions, about the same sentences in two orders, and
+    ``said`` are answers to those of ``after``. Returns how many come from the old place, and of how
+    many one can tell: the right word stands once in the story, and so does the word that was said.
+
+    >>> kate, leo = "kate bought the moon in town.", "leo opened the box with care."
+    >>> before = SpanExample("opened the box", f"{kate} {leo}", ("leo",))
+    >>> after = SpanExample("opened the box", f"{leo} {kate}", ("leo",))
+    >>> from_the_old_place([before] * 3, [after] * 3, ["kate", "leo", "no word of its kind"])
+    (1, 2)
+    """
+    old = told = 0
+    for first, second, word in zip(before, after, said, strict=True):
+        right, there, here = first.answers[0], of_its_kind(first), of_its_kind(second)
+        if there.count(right) == here.count(word) == 1:
+            told += 1
+            old += here.index(word) == there.index(right)
+    return old, told
+
+
+def retold(
+    stories: "datasets.Dataset | Iterable[dict]", draw: Callable[[], Sequence[str]]
+) -> list[dict]:
+    """Tell the first four sentences of each story with other verbs; names and things stay.
+
+    ``draw()`` returns the four verbs of a story, and is called once for each.
+
+    >>> story = {"sentences": [f"{name} planned the moon at home." for name in "abcdef"]}
+    >>> retold([story], lambda: ["bought", "opened", "tried", "opened"])[0]["sentences"][1]
+    'b opened the moon at home.'
+    """
+    told = []
+    for story in stories:
+        sentences = []
+        for sentence, verb in zip(story["sentences"][:4], draw(), strict=True):
+            name, _, *rest = sentence.split()
+            sentences.append(" ".join([name, verb, *rest]))
+        told.append({"sentences": sentences})
+    return told
+
+
 def _four_sentences(
-    stories: "datasets.Dataset", rng: np.random.Generator, shuffled: bool
+    stories: "datasets.Dataset | list[dict]", rng: np.random.Generator, shuffled: bool
 ) -> list[str]:
     """Draw a story, and four sentences of it that follow each other, then shuffle them if asked."""
     story = stories[int(rng.integers(len(stories)))]["sentences"]

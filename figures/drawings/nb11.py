@@ -1,4 +1,4 @@
-"""Drawings of notebook 11, fine-tuning: the inputs of the four heads, and the span head."""
+"""Drawings of notebook 11, fine-tuning: the new head, its input row, and its best span."""
 
 from albert_edu import AlbertConfig
 from albert_edu.analysis.counting import count_parameters
@@ -26,75 +26,35 @@ def strip(drawing, x, y, parts, height=30):
     return edges
 
 
-def input_layouts():
-    """In three layouts the head reads only [CLS]; the span head reads all tokens of the text."""
+def span_row():
+    """The question is the first segment; the head gives each token of the story two scores."""
     drawing = canvas(
-        596,
-        "The inputs of the four heads, and where their logits come from",
-        "Four layouts from top to bottom. One sentence: [CLS], sentence, [SEP]; an arrow leads "
-        "from [CLS] to the logits, one for each class. Pair: [CLS], first segment, [SEP], "
-        "second segment, [SEP]; again an arrow from [CLS] to the logits. Span: [CLS], question, "
-        "[SEP], the context anna repaired the lens, [SEP]; an arrow leads from every token of "
-        "the context to a start logit and an end logit of this token. Multiple choice: four "
-        "sequences [CLS], article, [SEP], question and option, [SEP]; an arrow leads from each "
-        "[CLS] to one score, and a softmax compares the four scores.",
+        214,
+        "A question and its story in one row of tokens",
+        "One row of boxes: [CLS], repaired the lens, [SEP], three dots, anna, repaired, the, lens, "
+        "three dots, [SEP]. Below it, a brace under repaired the lens says first segment: the "
+        "question, and a brace from the first dots to the last says second segment: the story. "
+        "An arrow leads from each box of the story upwards to a box that says start score and "
+        "end score of each token. No arrow leads from the other boxes.",
     )
-    cls, sep = (50, GREY, "[CLS]"), (50, GREY, "[SEP]")
-    rows = (
-        (
-            16,
-            "one sentence",
-            "SST-2: is the review good?",
-            "2 logits",
-            (cls, (200, SEGMENT_A, "sentence"), sep),
-        ),
-        (
-            122,
-            "pair",
-            "MNLI: does the second follow from the first?",
-            "3 logits",
-            (cls, (180, SEGMENT_A, "first"), sep, (180, SEGMENT_B, "second"), sep),
-        ),
-    )
-    for y, name, task, logits, parts in rows:
-        box(drawing, 16, y, 84, 28, TARGET, logits, SMALL)
-        text(drawing, 116, y + 14, name, 16, anchor="start", weight="bold")
-        text(drawing, 584, y + 14, task, SMALL, anchor="end")
-        strip(drawing, 16, y + 52, parts)
-        arrow(drawing, [(41, y + 52), (41, y + 28)], TARGET)
-    y = 228
-    text(drawing, 16, y + 14, "span", 16, anchor="start", weight="bold")
-    text(drawing, 16, y + 40, "SQuAD: where is the answer?", SMALL, anchor="start")
-    tokens = [(66, SEGMENT_B, word) for word in ("anna", "repaired", "the", "lens")]
-    edges = strip(drawing, 16, y + 66, (cls, (124, SEGMENT_A, "question"), sep, *tokens, sep))
-    for x in edges[3:-1]:
-        arrow(drawing, [(x + 33, y + 66), (x + 33, y + 44)], TARGET)
-    box(
-        drawing,
-        edges[3],
-        y,
-        edges[-1] - edges[3] - 3,
-        44,
-        TARGET,
-        "start and end logit\nof each token",
-        SMALL,
-    )
-    y = 352
-    text(drawing, 16, y + 14, "multiple choice", 16, anchor="start", weight="bold")
-    text(drawing, 584, y + 14, "RACE: which option is right?", SMALL, anchor="end")
-    for i, option in enumerate("ABCD"):
-        top = y + 38 + i * 44
-        strip(
-            drawing,
-            140,
-            top,
-            (cls, (172, SEGMENT_A, "article"), sep, (110, SEGMENT_B, f"question + {option}"), sep),
-        )
-        box(drawing, 50, top, 64, 30, TARGET, "score", SMALL)
-        arrow(drawing, [(140, top + 15), (114, top + 15)], TARGET)
-    brace(drawing, (44, y + 38), (44, y + 200), depth=14)
-    text(drawing, 18, y + 119, "softmax", SMALL, turn=-90)
-    text(drawing, 300, 580, "Each option is a sequence of its own and gets one score.", SMALL)
+    mark, dots = 46, (32, SEGMENT_B, "...")
+    cls, sep = (mark, GREY, "[CLS]"), (mark, GREY, "[SEP]")
+    widths = {"anna": 52, "repaired": 72, "the": 38, "lens": 48}
+    story = [dots, *((width, SEGMENT_B, word) for word, width in widths.items()), dots]
+    parts = (cls, (138, SEGMENT_A, "repaired the lens"), sep, *story, sep)
+    left = (600 - sum(width + 3 for width, _, _ in parts)) / 2
+    edges = strip(drawing, left, 110, parts)
+    for x, (width, _, _) in zip(edges[3:-1], story, strict=True):
+        arrow(drawing, [(x + width / 2, 110), (x + width / 2, 68)], TARGET)
+    end = edges[-1] - 3
+    words = "start score and end score\nof each token"
+    box(drawing, edges[3], 20, end - edges[3], 48, TARGET, words, SMALL)
+    for start, stop, name in (
+        (edges[1], edges[2] - 3, "first segment:\nthe question"),
+        (edges[3], end, "second segment:\nthe story"),
+    ):
+        brace(drawing, (start, 145), (stop, 145), depth=14)
+        text(drawing, (start + stop) / 2, 186, name, SMALL)
     return drawing
 
 
@@ -225,4 +185,4 @@ def best_span(words=("the", "lens", "at", "home"), start=(0, 1, 5, 2), end=(0, 4
     return drawing
 
 
-DRAWINGS = (input_layouts, pretrain_then_finetune, best_span)
+DRAWINGS = (pretrain_then_finetune, span_row, best_span)
