@@ -13,7 +13,7 @@ def exchanged(asked):
 
 no_answer = encode([exchanged(asked) for asked in new_test.examples])
 kept = share_right(reading, no_answer)
-assert kept > 0.5, kept  # "most answers stay the same"
+assert abs(kept - 0.88) < 0.06, kept
 
 
 def one_verb():
@@ -24,4 +24,4 @@ def one_verb():
 random.seed(0)
 same = encode(story_questions(retold(unseen, one_verb), 500, seed=1, shuffled=True))
 by_the_rest = share_right(third, same)
-assert by_the_rest < baseline + 0.05, by_the_rest
+assert 0.2 < by_the_rest < 0.33, by_the_rest  # by chance, of 500 questions
