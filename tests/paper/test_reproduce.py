@@ -38,7 +38,9 @@ def test_it_leaves_pictures_with_alt_text_results_with_provenance_and_both_model
     folder, *_ = reproduced
     assert len(Image.open(folder / "figures/figure1_quick.png").text["Description"].split()) > 20
     record = json.loads((folder / "figures/results/figure1_quick.json").read_text())
-    assert {"command", "commit", "device", "seeds", "torch", "python", "date"} <= set(record["provenance"])
+    assert {"command", "commit", "device", "seeds", "torch", "python", "date"} <= set(
+        record["provenance"]
+    )
     assert set(record["members"]) == set(MEMBERS)
     for member in record["members"].values():
         assert member["corpus_hash"] and member["date"]
