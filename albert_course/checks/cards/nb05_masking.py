@@ -4,6 +4,7 @@ Its known mistakes are edits in mistakes/05.txt.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,11 @@ from albert_course.checks.engine.card import Case, Cases, Draw, card
 
 def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
     """The positions of each word of a row; an empty list is a gap, which no run crosses."""
-    places = np.arange(len(maskable))
     gap = ~maskable
     edges = np.flatnonzero(starts_word | gap | np.roll(gap, 1))  # what follows a gap is a word
-    return [part[maskable[part]].tolist() for part in np.split(places, edges)]
+    allowed = maskable.tolist()
+    bounds = pairwise((0, *edges.tolist(), len(allowed)))
+    return [[place for place in range(start, end) if allowed[place]] for start, end in bounds]
 
 
 def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
