@@ -64,9 +64,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def what_we_saw(last: IPyNbCell) -> list[IPyNbCell]:
     """Return the item that does a notebook's exercises behind its last cell, where a file does."""
-    exercises = SEEN / f"{last.parent.path.stem}.py"
-    if not exercises.exists():
-        return []
+    notebook = last.parent.path
+    exercises = SEEN / f"{notebook.stem}.py"
+    if notebook.parent.name != "notebooks" or not exercises.exists():
+        return []  # an assignment has the name of its lesson
     item = IPyNbCell.from_parent(
         last.parent,
         name=f"what we saw, {exercises.name}",
