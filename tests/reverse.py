@@ -11,11 +11,12 @@ cells count whose outputs differ from machine to machine, and pictures, too. Thr
 - ``varies``: it prints times, draws at random, or measures a model that a cell below trains further, so it must not fail, but
   may print something else.
 
-Before that, ``tests/seen/NAME.py`` runs in the same kernel where there is one. It does the exercises whose folded "What we saw"
-tells numbers, and asserts these.
+Before that, ``tests/seen/NAME.py`` runs in the same kernel where there is one. It does what the folded answers of the lesson tell
+numbers of, and asserts these. Their code is there as ``FOLDED``: a list of texts for each summary.
 """
 
 import copy
+import re
 from pathlib import Path
 
 import nbformat
@@ -23,6 +24,8 @@ import pytest
 from nbval.plugin import IPyNbCell
 
 SEEN = Path(__file__).with_name("seen")
+FOLD = re.compile(r"<details><summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
+CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
 class CellAgain(IPyNbCell):
@@ -68,15 +71,27 @@ def what_we_saw(last: IPyNbCell) -> list[IPyNbCell]:
     exercises = SEEN / f"{notebook.stem}.py"
     if notebook.parent.name != "notebooks" or not exercises.exists():
         return []  # an assignment has the name of its lesson
+    source = f"FOLDED = {folded_code(notebook)}\n{exercises.read_text(encoding='utf-8')}"
     item = IPyNbCell.from_parent(
         last.parent,
         name=f"what we saw, {exercises.name}",
         cell_num=last.cell_num + 1,
-        cell=nbformat.v4.new_code_cell(exercises.read_text(encoding="utf-8")),
+        cell=nbformat.v4.new_code_cell(source),
         options=last.options | {"check": False},
     )
     item.output_timeout = last.output_timeout
     return [item]
+
+
+def folded_code(notebook: Path) -> dict[str, list[str]]:
+    """Return the Python code of the folded answers of a notebook, by their summaries."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    found: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            for summary, answer in FOLD.findall(cell.source):
+                found.setdefault(summary, []).extend(CODE.findall(answer))
+    return found
 
 
 def again(cell: IPyNbCell) -> CellAgain:

@@ -70,7 +70,8 @@ def of_its_kind(asked: SpanExample) -> list[str]:
     ['moon', 'box']
     """
     sentences = [sentence.split() for sentence in asked.context.removesuffix(".").split(". ")]
-    names, things = ([words[place] for words in sentences] for place in (0, 3))
+    names = [words[0] for words in sentences]
+    things = [words[3] for words in sentences]
     return names if asked.answers[0] in names else things
 
 
@@ -89,13 +90,16 @@ def from_the_old_place(
     >>> from_the_old_place([before] * 3, [after] * 3, ["kate", "leo", "no word of its kind"])
     (1, 2)
     """
-    old = told = 0
+    old = 0
+    clear = 0
     for first, second, word in zip(before, after, said, strict=True):
-        right, there, here = first.answers[0], of_its_kind(first), of_its_kind(second)
-        if there.count(right) == here.count(word) == 1:
-            told += 1
+        right = first.answers[0]
+        there = of_its_kind(first)
+        here = of_its_kind(second)
+        if there.count(right) == 1 and here.count(word) == 1:
+            clear += 1
             old += here.index(word) == there.index(right)
-    return old, told
+    return old, clear
 
 
 def retold(
@@ -113,8 +117,9 @@ def retold(
     for story in stories:
         sentences = []
         for sentence, verb in zip(story["sentences"][:4], draw(), strict=True):
-            name, _, *rest = sentence.split()
-            sentences.append(" ".join([name, verb, *rest]))
+            words = sentence.split()
+            words[1] = verb
+            sentences.append(" ".join(words))
         told.append({"sentences": sentences})
     return told
 
