@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from albert_course.checks.engine.card import card_of
 from albert_course.checks.engine.check import Check
-from albert_course.checks.engine.deck import card_of
 from albert_edu.errors import InputError
 
 

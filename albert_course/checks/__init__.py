@@ -88,8 +88,8 @@ from albert_course.checks.cards.nb12 import check_speed_range as check_speed_ran
 from albert_course.checks.cards.nb12 import check_survivors as check_survivors
 from albert_course.checks.engine.card import Case as Case
 from albert_course.checks.engine.card import Draw as Draw
-from albert_course.checks.engine.card import card as card
 from albert_course.checks.engine.check import Check as Check
+from albert_course.checks.engine.making import card as card
 from albert_course.checks.engine.properties import Property as Property
 from albert_course.checks.engine.report import CheckFailed as CheckFailed
 from albert_course.checks.engine.report import Report as Report

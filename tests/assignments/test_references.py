@@ -19,7 +19,7 @@ from albert_course.assignments.build import find_sources
 from albert_course.assignments.mend import DEFINED
 from albert_course.assignments.report import find_suspicious_lines
 from albert_course.checks.engine import judging
-from albert_course.checks.engine.deck import card_of
+from albert_course.checks.engine.card import card_of
 from tests.assignments.classroom import marked, read, submission
 
 PATHS = find_sources()
@@ -196,7 +196,7 @@ def test_a_test_gets_the_answer_as_it_is_now_and_no_answer_that_is_gone():
         "from inspect import getsource",
         "known = check_layer_plan.__call__.__globals__",
         "cards = sys.modules['albert_course.checks.cards.nb04_plans']",
-        "from albert_course.checks.engine.deck import card_of",
+        "from albert_course.checks.engine.card import card_of",
         "[one for one in gc.get_objects()]",
     ],
 )

@@ -16,7 +16,7 @@ import nbformat
 from albert_course import checks
 from albert_course.assignments.build import find_sources
 from albert_course.checks import Check
-from albert_course.checks.engine.deck import card_of
+from albert_course.checks.engine.card import card_of
 from albert_course.checks.engine.edits import wrong_answer
 from tests.bug_zoo.library import RIGHT
 

@@ -10,7 +10,7 @@ import pytest
 
 from albert_course import checks
 from albert_course.checks import Check, card, check_gelu
-from albert_course.checks.engine.deck import _CARDS, card_of
+from albert_course.checks.engine.card import _CARDS, card_of
 
 CHECKS = [value for value in vars(checks).values() if isinstance(value, Check)]
 

@@ -5,7 +5,7 @@ from torch import nn
 
 from albert_course import checks
 from albert_course.checks import check_gelu
-from albert_course.checks.engine.deck import card_of
+from albert_course.checks.engine.card import card_of
 
 gelu = card_of(check_gelu).reference
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from albert_course import checks
-from albert_course.checks.engine.deck import card_of
+from albert_course.checks.engine.card import card_of
 
 early_stop = card_of(checks.check_early_stop).reference
 interval = card_of(checks.check_interval).reference

@@ -12,8 +12,8 @@ import torch
 from albert_course import checks
 from albert_course.checks import Case, Property, Report, card
 from albert_course.checks.engine import limits
+from albert_course.checks.engine.card import card_of
 from albert_course.checks.engine.comparing import same
-from albert_course.checks.engine.deck import card_of
 from albert_course.checks.engine.differing import difference
 from albert_course.checks.engine.edits import edited, read_mistakes, wrong_answer
 from albert_course.checks.engine.explaining import TOUCHED

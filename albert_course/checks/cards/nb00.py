@@ -2,7 +2,8 @@
 
 import math
 
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def guessing_loss(num_answers: int) -> float:

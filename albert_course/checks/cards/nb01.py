@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from albert_course.checks.engine.asking import each
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def count_cuts(word: str, vocabulary: set[str]) -> int:

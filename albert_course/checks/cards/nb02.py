@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from albert_course.checks.engine.asking import gradients, tensor
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def causal_mask(attention_mask: Tensor) -> Tensor:

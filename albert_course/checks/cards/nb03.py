@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from albert_course.checks.engine.asking import learns, made, output, parameters, tensor
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def lookup_gradient(token_ids: Tensor, upstream: Tensor, V: int) -> Tensor:

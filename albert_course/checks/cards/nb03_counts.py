@@ -4,7 +4,8 @@ Their known mistakes are edits in mistakes/03.txt.
 """
 
 from albert_course.checks.engine.asking import each
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def saved_parameters(V: int, E: int, H: int) -> int:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from albert_course.checks.engine.asking import gradients, need, tensor
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def tie_gradients(layers: list[nn.Module]) -> None:

@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from albert_course.checks.engine.asking import need
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.comparing import same
+from albert_course.checks.engine.making import card
 from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.config import Sharing
 from albert_edu.text.batches import PretrainingBatch

@@ -5,7 +5,8 @@ Their known mistakes are edits in mistakes/04.txt.
 
 from albert_course.checks.cards.nb04_gradients import small_batch, small_model
 from albert_course.checks.engine.asking import each, need
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from albert_course.checks.cards.nb04_gradients import small_model
 from albert_course.checks.engine import asking
 from albert_course.checks.engine.asking import made, need, output, tensor
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu import AlbertForPretraining
 from albert_edu.config import AlbertConfig
 from albert_edu.text.masking import IGNORE

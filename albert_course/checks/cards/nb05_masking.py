@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from albert_course.checks.engine.asking import by_seed, need
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from albert_course.checks.engine.asking import each, learns, output, parameters, same_twice
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu.text.tokenizer import CLS, SEP
 
 

@@ -19,7 +19,8 @@ from albert_course.checks.cards.nb06_pairs import (
     rows_of,
 )
 from albert_course.checks.engine.asking import by_seed, need
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu.text.tokenizer import CLS, SEP
 
 

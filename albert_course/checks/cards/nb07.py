@@ -6,7 +6,8 @@ Their known mistakes are edits in mistakes/07.txt.
 import torch
 from torch import Tensor
 
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu.analysis.health import Health
 from albert_edu.training.settings import TrainSettings
 

@@ -12,7 +12,8 @@ from torch.nn.utils import parameters_to_vector
 
 from albert_course.checks.cards.nb04_gradients import small_batch, small_model
 from albert_course.checks.engine.asking import need, part_of
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def accumulation(model, parts, optimizer) -> float:

@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from albert_course.checks.engine.asking import part_of
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def cycle_length(path: Tensor, tolerance: float) -> int:

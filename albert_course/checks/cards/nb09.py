@@ -9,7 +9,8 @@ import statistics
 from collections.abc import Sequence
 
 from albert_course.checks.engine.asking import part_of
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def extra_cost(none_wide, none_narrow, all_wide, all_narrow):

@@ -3,7 +3,8 @@
 Their known mistakes are edits in mistakes/10.txt.
 """
 
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu.config import AlbertConfig
 
 

@@ -14,8 +14,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from albert_course.checks.engine.asking import need, part_of
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.edits import wrong_answer
+from albert_course.checks.engine.making import card
 
 
 class NotedLayer(nn.Module):

@@ -12,7 +12,8 @@ from torch import Tensor
 from albert_course.checks.engine.asking import (
     gradients,
 )
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu.text.masking import IGNORE
 
 

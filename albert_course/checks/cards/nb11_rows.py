@@ -16,7 +16,8 @@ from albert_course.checks.engine.asking import (
     parameters,
     part_of,
 )
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 

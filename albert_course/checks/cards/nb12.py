@@ -6,7 +6,8 @@ Their known mistakes are edits in mistakes/12.txt.
 from statistics import fmean
 
 from albert_course.checks.cards.nb09 import interval
-from albert_course.checks.engine.card import Case, Cases, Draw, card
+from albert_course.checks.engine.card import Case, Cases, Draw
+from albert_course.checks.engine.making import card
 
 
 def fitting_rules(printed: int, counts: dict[str, int]) -> list[str]:

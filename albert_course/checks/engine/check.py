@@ -1,6 +1,6 @@
 """The check of an exercise, as those hold it who answer: what is asked for, and nothing more.
 
-What is right, and what is wrong by name, lies in the card behind it (engine/deck.py). No attribute
+What is right, and what is wrong by name, lies in the card behind it (engine/card.py). No attribute
 of a check leads there. That keeps an answer from being fetched by accident, or by pressing the Tab
 key. It is no lock: in Python, code that runs in the same process can find the cards in
 ``sys.modules``, and who has the course on disk can read them. So grading looks for lines that try,
@@ -34,7 +34,7 @@ class Check:
         the student's that ``student_object`` only wraps.
         """
         # Imported here, so that no variable beside this class leads to the cards.
-        from albert_course.checks.engine.deck import card_of
+        from albert_course.checks.engine.card import card_of
         from albert_course.checks.engine.judging import judge
 
         return judge(card_of(self), student_object, seed or 0, name)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import torch
 
+from albert_course.checks.engine.card import Card, Case, Draw
 from albert_course.checks.engine.comparing import same
-from albert_course.checks.engine.deck import Card, Case, Draw
 from albert_course.checks.engine.edits import wrong_answer
 from albert_course.checks.engine.explaining import explain, is_nothing, name_mistakes
 from albert_course.checks.engine.properties import Property
