@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from albert_edu.analysis.plots import SHARED, figure1, style
+from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, style
 from albert_paper.outcomes import parse, side, table
 
 
@@ -67,6 +67,64 @@ def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     axis.set_title(claim["says"], wrap=True)
     ends = [f"{name} {seeds.min():.2f} to {seeds.max():.2f}" for name, seeds in sides.items()]
     return figure, f"{len(values)} seeds: {'; '.join(ends)}."
+
+
+def counts_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
+    """Draw how many seeds are 1 on both sides, on one, or on none, of a column of zeros and ones.
+
+    Returns the figure and its alt text.
+    """
+    column, low, high, _ = parse(claim["criterion"][0])
+    values = table(runs, column)
+    first = values[low].eq(1)
+    second = values[high].eq(1)
+    counts = {
+        "both": int((first & second).sum()),
+        f"only {high}": int((second & ~first).sum()),
+        f"only {low}": int((first & ~second).sum()),
+        "neither": int((~first & ~second).sum()),
+    }
+    style()
+    figure, axis = plt.subplots(figsize=(4.6, 2.9))
+    bars = axis.barh(list(counts), list(counts.values()), color=SHARED)
+    axis.bar_label(bars, padding=3)
+    axis.invert_yaxis()
+    axis.set(xlabel=f"{label(column).what}, of {len(values)} seeds")
+    axis.set_title(claim["says"], wrap=True)
+    found = ", ".join(f"{name} {number}" for name, number in counts.items())
+    return figure, f"{len(values)} seeds: {found}."
+
+
+def curves_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
+    """Draw what was watched while runs trained that branch, as Figures 2a and 2b of the paper.
+
+    A curve is the mean over the seeds, and its band one standard deviation. The branches begin at
+    the dotted line. Returns the figure and its alt text.
+    """
+    column = parse(claim["criterion"][0]).column
+    watched = column.split(".")[-1].removeprefix("held_out_")
+    style()
+    figure, axis = plt.subplots(figsize=(4.6, 2.9))
+    ends = []
+    for row, colour, line in zip(rows_of(runs), (SEPARATE, SHARED), ("--", "-"), strict=True):
+        own = [run["watched"] for run in runs if run["row"] == row]
+        steps = [point["step"] for point in own[0]]
+        values = np.array([[point[watched] for point in points] for points in own])
+        mean = values.mean(axis=0)
+        spread = values.std(axis=0)
+        axis.plot(steps, mean, color=colour, linestyle=line, label=row)
+        axis.fill_between(steps, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+        ends.append(f"{row} {mean[-1]:.2f}")
+    axis.axvline(runs[0]["steps"], color="0.3", linestyle=":")
+    axis.set(xlabel="step", ylabel=label(column).what)
+    axis.legend()
+    axis.set_title(claim["says"], wrap=True)
+    return figure, f"Mean of {len(own)} seeds; at the end: {', '.join(ends)}."
+
+
+def rows_of(runs: Sequence[dict]) -> list[str]:
+    """Return the rows that the runs belong to, in their order."""
+    return list(dict.fromkeys(run["row"] for run in runs))
 
 
 def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:

@@ -6,13 +6,21 @@ When it has all of them, it takes the place of the page. Notebooks 09 and 12 rea
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
-from albert_paper.claim_pictures import figure1_picture, label, layers_picture, seeds_picture
+from albert_paper.claim_pictures import (
+    counts_picture,
+    curves_picture,
+    figure1_picture,
+    label,
+    layers_picture,
+    seeds_picture,
+)
 from albert_paper.counts import counted_rows
 from albert_paper.layer_steps import FAR, step_sizes
 from albert_paper.outcomes import compare, judge, parse
@@ -43,6 +51,7 @@ def write_report(root: Path) -> Path:
     page = render(
         "asked_again.md",
         **again,
+        alts={key: save_picture(key, claim, figures) for key, claim in again["claims"].items()},
         recipes=recipes_and_health(runs.get("cause", [])),
         planned=len(runs_of(NEW_PLAN["cause"])),
     )
@@ -50,8 +59,8 @@ def write_report(root: Path) -> Path:
     rows = counted_rows()
     for key, claim in claims.items():
         if "paper" in claim:
-            rows[key], figure = row_of(claim, runs, claims)
-            save(figure, figures / "claims" / f"{key}.png", rows[key]["alt"])
+            alt = save_picture(key, claim, figures)
+            rows[key] = row_of(claim, runs, claims) | {"alt": alt}
     figure, small_alt = figure1_picture(runs["figure1_seeds"])
     save(figure, figures / "figure1_seeds.png", small_alt)
     base = read_json(figures / "results" / "figure1_gpu.json", FileError)
@@ -201,21 +210,47 @@ def printed(reference: list) -> float:
     return TABLES[number][tuple(key) if len(key) > 1 else key[0]][column]
 
 
-def row_of(claim: dict, runs: dict, claims: dict) -> tuple[dict, Figure]:
-    """Return a claim with the words of its row and its section, and its picture."""
+def row_of(claim: dict, runs: dict, claims: dict) -> dict:
+    """Return a claim with the words of its row and its section."""
     asked = parse(claim["criterion"][0])
     ours = claim.get("ours", f"{{{asked.low} < {asked.high}: {asked.column}}}")
     first = claim["parts"][0]
     n = f" (n = {first['n']})"
-    kept = [run for run in claim["runs"] if run["seed"] in first["seeds"]]
-    draw = layers_picture if claim.get("picture") == "layers" else seeds_picture
-    figure, alt = draw(claim, kept)
+    kept = runs_kept(claim)
     words = {
         "paper": claim["paper"].format(*map(printed, claim.get("printed", ()))),
         "ours": filled(ours, kept, runs, claims, n),
         "note": filled(claim.get("note", ""), kept, runs, claims),
     }
-    return claim | words | {"alt": alt}, figure
+    return claim | words
+
+
+def runs_kept(claim: dict) -> list[dict]:
+    """Return the runs of the seeds that a claim's first comparison leaves in."""
+    return [run for run in claim["runs"] if run["seed"] in claim["parts"][0]["seeds"]]
+
+
+def save_picture(key: str, claim: dict, figures: Path) -> str:
+    """Draw the picture of a judged claim into ``figures/claims``, and return its alt text."""
+    figure, alt = picture_of(claim, runs_kept(claim))
+    save(figure, figures / "claims" / f"{key}.png", alt)
+    return alt
+
+
+def picture_of(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
+    """Return the picture of a claim and its alt text, which its measure chooses.
+
+    Angles are drawn over the layers, starts are counted, and what was watched is drawn over the
+    steps.
+    """
+    column = parse(claim["criterion"][0]).column
+    if column == "mean_angle":
+        return layers_picture(claim, runs)
+    if column == "never_learnt":
+        return counts_picture(claim, runs)
+    if "watched" in runs[0]:
+        return curves_picture(claim, runs)
+    return seeds_picture(claim, runs)
 
 
 def filled(text: str, own: list[dict], runs: dict, claims: dict, n: str = "") -> str:

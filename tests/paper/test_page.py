@@ -14,6 +14,7 @@ from albert_paper.page import (
     SIMILARITIES,
     finished_claims,
     more_when_separate,
+    picture_of,
     recipes_and_health,
     write_report,
 )
@@ -58,13 +59,13 @@ def test_the_page_is_what_the_records_say(written, name):
 
 
 def test_every_picture_is_of_its_record_and_shown(written):
-    shown = set(re.findall(r"\(claims/(\S+\.png)\)", PAGE))
+    shown = set(re.findall(r"\(claims/(\S+\.png)\)", PAGE + AGAIN))
     assert shown == {path.name for path in (FIGURES / "claims").iterdir()}
     for name in shown:
         kept, again = (
             Image.open(of / "claims" / name).text for of in (FIGURES, written / "figures")
         )
-        assert kept == again and f"![{kept['Description']}](" in PAGE
+        assert kept == again and f"![{kept['Description']}](claims/{name})" in PAGE + AGAIN
 
 
 def test_a_script_that_knows_nothing_of_the_library_computes_every_word_again():
@@ -212,3 +213,31 @@ def test_what_the_page_says_of_dead_blocks_is_so():
     living = [loss for name in recipes if "1e-2" not in name for loss in recipes[name]["loss"]]
     assert max(dead[0]["loss"]) < min(recipes["LAMB 3e-3"]["loss"]), "no worse than at 3e-3"
     assert max(dead[0]["loss"]) < sorted(living)[len(living) // 2], "as low as most others"
+
+
+def test_a_run_that_was_watched_is_drawn_over_its_steps():
+    """Two seeds of two branches; the accuracy of the second rises twice as fast."""
+    runs = []
+    for seed in (30, 31):
+        for slope, row in enumerate(("kept", "removed"), 1):
+            points = [
+                {"step": step, "masked_token_accuracy": slope * step / 1000} for step in (100, 200)
+            ]
+            runs.append({"row": row, "seed": seed, "steps": 100, "watched": points})
+    claim = {"says": "so", "criterion": ["held_out_masked_token_accuracy: kept < removed"]}
+    figure, alt = picture_of(claim, runs)
+    (axis,) = figure.axes
+    assert [list(line.get_ydata()) for line in axis.lines[:2]] == [[0.1, 0.2], [0.2, 0.4]]
+    assert axis.lines[2].get_xdata() == [100, 100], "where the branches begin"
+    assert alt == "Mean of 2 seeds; at the end: kept 0.20, removed 0.40."
+
+
+def test_starts_that_never_learnt_are_counted_in_pairs():
+    never = {"a": (1, 1, 0, 0, 0), "b": (1, 0, 1, 1, 0)}
+    runs = [
+        {"row": row, "seed": seed, "never_learnt": float(value)}
+        for row, values in never.items()
+        for seed, value in enumerate(values)
+    ]
+    _, alt = picture_of({"says": "so", "criterion": ["never_learnt: a < b"]}, runs)
+    assert alt == "5 seeds: both 1, only b 2, only a 1, neither 1."
