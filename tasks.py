@@ -15,8 +15,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 FAST = ["-m", "not slow", "--ignore=tests/test_jupyterlab.py", "--ignore=tests/figures", "tests"]
-# One thread per worker and two workers: two cores, no crowding.
-PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=20"]
+# One thread per worker and two workers: two cores, no crowding. In the order of the command line, so
+# that the notebooks, few and long, come first, and no worker waits at the end for the other's last.
+PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+PYTEST += ["--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 # Nets, for a cell that hangs: how long a cell takes depends on what else the machine does.
 NBVAL += ["--nbval-cell-timeout", "3600", "--nbval-kernel-startup-timeout", "3600"]
@@ -38,7 +40,7 @@ BROWSERS += [r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe"]
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "reproduce": ("lab,paper", [["albert_paper", "reproduce"]]),
     "lab": ("lab,paper", [["albert_course", "start", "00"], LAB]),
-    "test": ("test", [*LINT, [*PYTEST, *NBVAL, *REVERSE, "tests", "notebooks"]]),
+    "test": ("test", [*LINT, [*PYTEST, *NBVAL, *REVERSE, "notebooks", "tests"]]),
     "test-fast": ("test", [*LINT, [*PYTEST, *FAST]]),
     "test-lowest": ("test", [[*PYTEST, *FAST]]),
     "test-machines": ("test", [["tests.machines"]]),

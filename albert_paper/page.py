@@ -6,8 +6,9 @@ When it has all of them, it takes the place of the page. Notebooks 09 and 12 rea
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from matplotlib.figure import Figure
 
@@ -44,7 +45,8 @@ def write_report(root: Path) -> Path:
     if not (figures / "results").is_dir():
         raise InputError(f"{figures / 'results'} is missing: go to the course's folder first")
     runs = read_runs(figures / "results")
-    claims = judge(finished_claims(runs, PLAN))
+    dead = dead_arms(runs.get("old_arms", []))
+    claims = judge(finished_claims(runs, PLAN, dead))
     write_json(figures / "outcomes.json", recorded(claims))
     again = asked_again(runs, claims)
     write_json(figures / "asked_again.json", recorded(again["claims"]))
@@ -190,13 +192,37 @@ def read_runs(results: Path) -> dict[str, list[dict]]:
     return runs
 
 
-def finished_claims(runs: dict[str, list[dict]], plan: dict[str, dict]) -> dict[str, dict]:
-    """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM."""
+def dead_arms(again: Sequence[dict]) -> dict[str, list[str]]:
+    """Return by experiment which of its arms had a dead half when they were run again.
+
+    ``again`` are the runs of section ``old_arms``, whose rows are called EXPERIMENT: ROW.
+
+    >>> dead_arms([{"row": "gap: shared", "health": {"alive": False}}])
+    {'gap': ['shared']}
+    """
+    dead: dict[str, list[str]] = {}
+    for run in again:
+        if not run["health"]["alive"]:
+            name, row = run["row"].split(": ")
+            dead.setdefault(name, []).append(row)
+    return dead
+
+
+def finished_claims(
+    runs: dict[str, list[dict]],
+    plan: dict[str, dict],
+    dead: Mapping[str, list[str]] = MappingProxyType({}),
+) -> dict[str, dict]:
+    """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM.
+
+    ``dead`` names the arms of each experiment that were found dead.
+    """
     finished = {}
     for name, section in plan.items():
         done = runs.get(name, [])
         if len(done) == len(runs_of(section)):
             common = {"source": section["source"], "setting": section["setting"], "runs": done}
+            common["dead_arms"] = dead.get(name, [])
             for key, claim in section["claims"].items():
                 finished[f"{name}.{key}"] = common | claim
     return finished

@@ -80,6 +80,7 @@ def measure(criterion: str, runs: list[dict], test: str = "t", keep_stuck: bool 
         "freedom": len(kept) - 1,
         "stuck": max(stuck) / len(seeds),
         "within": within,
+        "rows": [name for _, name in terms if name in rows],
     }
 
 
@@ -142,7 +143,9 @@ def one_word(found: dict, least: float, p: float) -> str:
     return ("agrees" if found["mean"] > 0 else "opposes") if p < 0.05 else "undecided"
 
 
-def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
+def word(claim: dict, measured: list[dict], runs: list[dict], dead: set[str], p: float) -> str:
+    if any(row in dead for found in measured for row in found["rows"]):
+        return "void"
     for control in claim.get("control", []):
         if chance(measure(control, runs), 0.0, 1) >= 0.025:
             return "void"
@@ -150,6 +153,14 @@ def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
         return "void"
     words = {one_word(found, claim["least"], p) for found in measured}
     return words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
+
+
+def dead_arms(root: Path, experiment: str) -> set[str]:
+    """The rows of an experiment that have a dead half in the record of every arm run again."""
+    path = root / "figures/results/old_arms.json"
+    again = json.loads(path.read_text())["runs"] if path.exists() else []
+    named = [run["row"].partition(": ") for run in again if not run["health"]["alive"]]
+    return {row for name, _, row in named if name == experiment}
 
 
 def outcomes(root: Path, plan: str = "experiments.toml") -> dict[str, dict]:
@@ -171,7 +182,7 @@ def outcomes(root: Path, plan: str = "experiments.toml") -> dict[str, dict]:
                 continue
             how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
             found = [measure(criterion, runs, **how) for criterion in claim["criterion"]]
-            measured[f"{name}.{key}"] = (claim, found, runs)
+            measured[f"{name}.{key}"] = (claim, found, runs, dead_arms(root, name))
             p[f"{name}.{key}"] = max(map(p_value, found))
     said, so_far = {}, 0.0
     for rank, key in enumerate(sorted(p, key=p.__getitem__)):
