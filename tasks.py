@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 FAST = ["-m", "not slow", "--ignore=tests/test_jupyterlab.py", "--ignore=tests/figures", "tests"]
-# One thread per worker and two workers: two cores, no crowding. In the order of the command line, so
-# that the notebooks, few and long, come first, and no worker waits at the end for the other's last.
+# One thread per worker and two workers: two cores, no crowding. In the order of the command line:
+# the notebooks, few and long, come first, so that no worker waits at the end for the other's last.
 PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 PYTEST += ["--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]

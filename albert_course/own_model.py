@@ -92,7 +92,7 @@ def _trained() -> tuple[AlbertForPretraining, AlbertTokenizer]:
         torch.manual_seed(0)
         model = AlbertForPretraining(AlbertConfig.named("albert-tiny", **sizes))
     settings = TrainSettings(STEPS, learning_rate=RATE, warmup_steps=STEPS // 10)
-    # Where a model that was kept is read to, so that a lesson finds both in one place.
+    # On the CPU, where load_pretrained puts a kept model, too.
     pretrain(model, my_lessons(tokenizer), settings, device="cpu", describe=None)
     model.eval()
     keep_model(model, tokenizer)

@@ -47,7 +47,7 @@ class PretrainingBatch:
     token_ids: Int[Tensor, "B S"]
     segment_ids: Int[Tensor, "B S"]
     attention_mask: Int[Tensor, "B S"]  # 1 on tokens, 0 on padding
-    masked_positions: Int[Tensor, "B K"]
+    masked_positions: Int[Tensor, "B K"]  # 0 where a slot is unused: its label is IGNORE
     masked_labels: Int[Tensor, "B K"]
     order_labels: Int[Tensor, "B"]  # 0 in order, 1 swapped (SOP) or from another document (NSP)
 

@@ -58,8 +58,8 @@ class AlbertConfig:
     ffn_size: int = 0  # F, inner width of the feed-forward block; 0 stands for 4H
     max_positions: int = 512  # longest sequence S
     num_segments: int = 2  # sentence A and sentence B
-    # What the layers have in common (Table 4): "ffn" is one feed-forward block for all, and
-    # attention of their own; "attention" is the reverse.
+    # What the layers have in common (Table 4): "all" is both blocks, "none" neither; "ffn" is one
+    # feed-forward block for all, and attention of their own; "attention" is the reverse.
     share: Sharing = "all"
     num_groups: int = 1  # G groups of consecutive layers share within (section 4.5); 1 for "none"
     hidden_dropout: int | float = 0.0  # v1 trained with 0.1 up to xlarge, v2 with 0
@@ -67,7 +67,7 @@ class AlbertConfig:
     activation: Activation = "gelu_tanh"  # the authors' GELU is the tanh approximation
     layer_norm_eps: int | float = 1e-12
     init_std: int | float = 0.02  # of the truncated normal that matrices and tables start from
-    pad_id: int = 0
+    pad_id: int = 0  # for config.json alone: the attention mask says what is padding
 
     def __post_init__(self) -> None:
         check_whole("vocab_size", self.vocab_size, 1, 10_000_000)

@@ -4,40 +4,17 @@ A judged claim and its runs go in; a figure and its alt text come out. Explained
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, style
+from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, save, style
+from albert_paper.columns import label
 from albert_paper.outcomes import parse, side, table
 
-
-class Label(NamedTuple):
-    """What a column measures, and how its values and their differences are written."""
-
-    what: str
-    unit: str = ""
-    unit_of_differences: str = ""
-
-
-LABELS = {  # by what a column ends in
-    "accuracy": Label("accuracy", "%", " points"),
-    "mean_angle": Label("mean angle (degrees)", "°", "°"),
-    "later_angle": Label("angle (degrees)", "°", "°"),
-    "roughness": Label("mean bend (degrees)", "°", "°"),
-    "never_learnt": Label("starts that never learnt", "%", " points"),
-    "gap": Label("held-out minus training loss"),
-    "masked_token_loss": Label("held-out MLM loss (nats)"),
-    "": Label(""),
-}
 MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and their spread
-
-
-def label(column: str) -> Label:
-    """Return what a column measures, and its units."""
-    return next(words for end, words in LABELS.items() if column.endswith(end))
 
 
 def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
@@ -182,3 +159,31 @@ def mean_curves(measured: Sequence[dict], depth: int | None = None) -> dict[str,
         curves[name] = np.mean(seeds, axis=0)
         curves[spread] = np.std(seeds, axis=0)
     return curves
+
+
+def save_picture(key: str, claim: dict, figures: Path) -> str:
+    """Draw the picture of a judged claim into ``figures/claims``, and return its alt text."""
+    figure, alt = picture_of(claim, runs_kept(claim))
+    save(figure, figures / "claims" / f"{key}.png", alt)
+    return alt
+
+
+def picture_of(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
+    """Return the picture of a claim and its alt text, which its measure chooses.
+
+    Angles are drawn over the layers, starts are counted, and what was watched is drawn over the
+    steps.
+    """
+    column = parse(claim["criterion"][0]).column
+    if column == "mean_angle":
+        return layers_picture(claim, runs)
+    if column == "never_learnt":
+        return counts_picture(claim, runs)
+    if "watched" in runs[0]:
+        return curves_picture(claim, runs)
+    return seeds_picture(claim, runs)
+
+
+def runs_kept(claim: dict) -> list[dict]:
+    """Return the runs of the seeds that a claim's first comparison leaves in."""
+    return [run for run in claim["runs"] if run["seed"] in claim["parts"][0]["seeds"]]

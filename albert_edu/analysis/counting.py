@@ -95,7 +95,7 @@ class TrainingMemory(NamedTuple):
     gradients: int
     optimizer: int  # two moments
     activations: int  # stored for the backward pass: grows with L, shared or not
-    logits: int
+    logits: int  # of the masked positions, and their gradient
 
     @property
     def total(self) -> int:

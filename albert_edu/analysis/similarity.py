@@ -17,8 +17,9 @@ from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
 class LayerSimilarity(NamedTuple):
     """Distance between the input and the output of each layer application, means over tokens.
 
-    Entry 0 is the step from the embedding, which is not normed at width H: its L2 distance is also
-    a change of norm.
+    There are as many steps as applications, those beyond the depth included; ``_std`` are
+    deviations over tokens. Entry 0 is the step from the embedding, which is not normed at width H:
+    its L2 distance is also a change of norm.
     """
 
     l2: Float[Tensor, "steps"]

@@ -72,7 +72,10 @@ def to_transformers(config: AlbertConfig) -> dict:
     our_groups = [i * G // L for i in range(L)]
     their_groups = [int(i / (L / G)) for i in range(L)]
     if our_groups != their_groups:
-        raise InterchangeError(f"transformers, with floats, cuts {L} layers into {G} other groups.")
+        raise InterchangeError(
+            f"transformers, with floats, cuts {L} layers into {G} other groups than we do. It cuts "
+            f"alike where the number of groups divides {L}."
+        )
     settings["num_hidden_groups"] = G
     return {"model_type": "albert", **settings}
 

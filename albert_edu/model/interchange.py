@@ -1,7 +1,7 @@
 """Read and write model folders in the format of ``transformers``, for ALBERT and BERT.
 
 A folder holds ``config.json``, ``model.safetensors`` and the tokenizer's files, as the released
-ones do. ``formats`` translates names and fields.
+ones do. ``formats`` translates fields, ``weights`` names.
 """
 
 import json
@@ -45,12 +45,12 @@ def save_pretrained(
     folder: str | Path,
     label_names: Sequence[str] = (),
 ) -> str:
-    """Write a folder that ``transformers`` loads; return the class, such as "ForPreTraining".
+    """Write a folder that ``transformers`` loads; return how its class ends, "ForPreTraining".
 
-    Its name begins with Albert, Bert or AutoModel. ``label_names`` are the classes in the order of
-    the logits. Of a span model transformers reports ``no_answer`` and the pooler below it as
-    unexpected, because its class has neither. Where transformers has no such model an
-    InterchangeError says why.
+    The name of the class begins with Albert, Bert or AutoModel. ``label_names`` are the classes in
+    the order of the logits; where they are not as many, an InputError is raised. Of a span model
+    transformers reports ``no_answer`` and the pooler below it as unexpected, because its class has
+    neither. Where transformers has no such model an InterchangeError says why.
     """
     folder = Path(folder)
     config = model.albert.config

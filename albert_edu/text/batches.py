@@ -27,7 +27,8 @@ class PretrainingStream:
     tokens, special tokens included. ``negatives="topic"`` draws the random segments of NSP from
     documents of another topic only. ``skip`` is the number of batches that an earlier run has
     used: batch ``step`` of this stream is batch ``skip + step`` of the one without. ``mask_rate``
-    of the tokens are masked, in runs of up to ``max_ngram`` words; the defaults are the paper's.
+    of the tokens, one a row at least, are masked, in runs of up to ``max_ngram`` words; the
+    defaults are the paper's.
     Raises ValueError for settings that cannot work and CorpusError for text that gives no pair.
     """
 
@@ -78,7 +79,7 @@ class PretrainingStream:
         rng = np.random.default_rng([self.seed, self.skip + step])
         pairs = self.sampler.draw(rng, self.batch_size, self.short_probability)
         token_ids, segment_ids, attention_mask = assemble(self.corpus, pairs, self.sequence_length)
-        maskable = token_ids > SEP  # neither special nor unknown
+        maskable = token_ids > SEP  # ids up to there are padding, unknown, [CLS] and [SEP]
         starts_word = self.tokenizer.starts_word[token_ids]
         masked = masking.choose_masked(rng, maskable, starts_word, self.max_ngram, self.mask_rate)
         K = masking.max_predictions(self.sequence_length, self.mask_rate)

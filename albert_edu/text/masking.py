@@ -33,13 +33,13 @@ def choose_masked(
     rate: float = MASK_RATE,
 ) -> Bool[np.ndarray, "B S"]:
     """Choose the masked positions: whole words, in runs of n <= max_ngram words with
-    probability p(n), at most ``rate`` of each sequence (section 4.1).
+    probability p(n), at most ``rate`` of a row's tokens, and one at least (section 4.1).
 
-    ``maskable`` is False on special tokens and padding, which end a word and a run. Each
-    stretch of words is tiled with runs of random length. The runs are shuffled, and a
-    row takes their words in that order until one does not fit its budget. The authors
-    draw runs one after another and refuse overlaps, which favours short runs a little
-    and needs a loop per sequence.
+    ``maskable`` is False on special and unknown tokens and on padding, which end a word and
+    a run; ``starts_word`` is True where a token begins a word. Each stretch of words is tiled
+    with runs of random length. The runs are shuffled, and a row takes their words in that
+    order until one does not fit its budget. The authors draw runs one after another and
+    refuse overlaps, which favours short runs a little and needs a loop per sequence.
 
     Because a row stops at the first word that does not fit, it uses 96% (S = 32) to
     almost 100% (S = 512) of its budget. Long words are masked less often: at S = 64,

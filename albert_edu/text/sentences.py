@@ -57,7 +57,7 @@ def split_sentences(text: str) -> list[str]:
     sentences = []
     for paragraph in PARAGRAPH_BREAK.split(text):
         for part in PART.findall(" ".join(paragraph.split())):
-            for tokens in segmenter.analyze(part):  # process() writes donot
+            for tokens in segmenter.analyze(part):  # process() would write donot
                 sentences += ["".join(t.spacing + t.value for t in each).strip() for each in tokens]
     return sentences
 

@@ -126,8 +126,10 @@ def evaluate(
 ) -> dict[str, float]:
     """Return the scores on the first ``batches`` batches of a stream, without dropout.
 
-    ``mask_token_loss`` and ``mask_token_accuracy`` are those of the masked positions that show
-    [MASK], so that nothing can be copied. Raises InputError as ``check_vocabulary`` does.
+    ``masked_token_loss`` and ``_accuracy`` are those of all masked positions, ``mask_token_loss``
+    and ``_accuracy`` of those that show [MASK], so that nothing can be copied;
+    ``sentence_order_loss`` and ``_accuracy`` are there where the stream has pairs to tell. Losses
+    are in nats, accuracies from 0 to 1. Raises InputError as ``check_vocabulary`` does.
     """
     check_vocabulary(model, stream)
     device = next(model.parameters()).device

@@ -8,7 +8,13 @@ from albert_edu.training.evaluate import Baselines
 
 @dataclass
 class History:
-    """The records of a run (one per logged step), its baselines, and how to read them."""
+    """The records of a run, its baselines, and how to read them.
+
+    A record is made at each step where ``log_every`` or ``evaluate_every`` is due. It has ``step``,
+    counted from 1. A logged one has ``learning_rate``, ``gradient_norm`` (before clipping), the
+    ``seconds`` on the clock since the last logged one, and the means of ``scores`` since then; an
+    evaluated one has ``held_out_*`` of ``evaluate``, and what ``observe`` returned.
+    """
 
     baselines: Baselines
     records: list[dict]

@@ -46,14 +46,15 @@ def pretrain(
 ) -> History:
     """Train the model in place; go on from the newest whole checkpoint in ``checkpoint_dir``.
 
-    Shows a progress bar titled ``describe`` unless that is None. Under torchrun every worker takes
-    its share of each batch, and the main worker writes. ``observe`` is called with the model every
-    ``evaluate_every`` steps, and what it returns goes into the records. ``build_optimizer`` takes
-    the place of ``make_optimizer``. Raises NonFiniteLoss (the last good checkpoint stays) and
-    CheckpointError (it belongs to another run, or another process, or the disk is full).
+    ``device`` None is a GPU if there is one. ``held_out`` is scored every ``evaluate_every`` steps
+    and gives the baselines. ``observe`` is called with the model as often, and what it returns goes
+    into the records. Shows a progress bar titled ``describe`` unless that is None. Under torchrun
+    every worker takes its share of each batch, and the main worker writes. ``build_optimizer``
+    takes the place of ``make_optimizer``. Raises InputError (a stream of another tokenizer),
+    NonFiniteLoss (the last good checkpoint stays) and CheckpointError (it belongs to another run,
+    or another process, or the disk is full).
     """
-    check_vocabulary(model, stream)
-    model.vocabulary = stream.tokenizer.fingerprint
+    _agree_on_vocabulary(model, stream, held_out)
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
@@ -93,6 +94,16 @@ def pretrain(
                     save_step(folder, done, model, optimizer, state, workers)
         workers.barrier()
     return history
+
+
+def _agree_on_vocabulary(
+    model: AlbertForPretraining, stream: PretrainingStream, held_out: PretrainingStream | None
+) -> None:
+    """Raise InputError for a stream of another tokenizer, now and not after the last step."""
+    check_vocabulary(model, stream)
+    model.vocabulary = stream.tokenizer.fingerprint
+    if held_out:
+        check_vocabulary(model, held_out)
 
 
 def run_settings(

@@ -26,7 +26,7 @@ class TrainSettings:
 
     steps: int
     learning_rate: float = 1e-3  # at the end of the warm-up
-    warmup_steps: int = 0  # linear, then linear decay to 0 at the last step
+    warmup_steps: int = 0  # linear; then linear decay, to 0 one step after the last
     optimizer: OptimizerName = "adamw"
     weight_decay: float = 0.01  # not on biases and norms
     clip_norm: float = 1.0  # on the gradient of all parameters together; 0 means never

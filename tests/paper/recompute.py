@@ -156,10 +156,11 @@ def word(claim: dict, measured: list[dict], runs: list[dict], dead: set[str], p:
 
 
 def dead_arms(root: Path, experiment: str) -> set[str]:
-    """The rows of an experiment that have a dead half in the record of every arm run again."""
+    """The rows of an experiment that learnt, and have a dead half in the record of every arm run again."""
     path = root / "figures/results/old_arms.json"
     again = json.loads(path.read_text())["runs"] if path.exists() else []
-    named = [run["row"].partition(": ") for run in again if not run["health"]["alive"]]
+    learnt = [run for run in again if run[LOSS] < run["copy_baseline"]]
+    named = [run["row"].partition(": ") for run in learnt if not run["health"]["alive"]]
     return {row for name, _, row in named if name == experiment}
 
 

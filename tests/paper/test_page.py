@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from albert_paper.asked_again import recipes_and_health
+from albert_paper.claim_pictures import picture_of
+from albert_paper.claims import finished_claims
 from albert_paper.outcomes import judge
-from albert_paper.page import (
-    SIMILARITIES,
-    finished_claims,
-    more_when_separate,
-    picture_of,
-    recipes_and_health,
-    write_report,
-)
+from albert_paper.page import SIMILARITIES, more_when_separate, write_report
 from albert_paper.plan import NEW_PLAN, PLAN, UNJUDGED
 from albert_paper.plan import PAGE as PAGE_ROWS
 from albert_paper.provenance import ROOT

@@ -165,3 +165,14 @@ def test_a_model_refuses_ids_of_another_vocabulary_of_the_same_size(use, story_t
     use(model, known)
     with pytest.raises(ValueError, match="the same ids mean other tokens"):
         use(model, PretrainingStream(foreign.train, foreign.tokenizer, "sop", 2, 32))
+
+
+def test_held_out_text_of_another_vocabulary_is_refused_before_the_first_step(story_text, tmp_path):
+    own = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 2, 32)
+    foreign = prepare("stories:topic_nouns=3,order_strength=0.5")
+    held_out = PretrainingStream(foreign.held_out, foreign.tokenizer, "sop", 2, 32)
+    model = tiny()
+    before = weights(model)
+    with pytest.raises(ValueError, match="the same ids mean other tokens"):
+        pretrain(model, own, TrainSettings(steps=1), tmp_path, "cpu", held_out, describe=None)
+    assert same_bits(weights(model), before) and not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""What the card of notebook 06's pairs asks with: texts, and where the tokens of a pair stand."""
+"""Helpers of nb06_order: documents to ask with, and an answer's rows turned into places."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -61,7 +61,7 @@ def places_of(documents: Sequence) -> dict[int, Place]:
 
 
 def rows_of(answer: Callable, documents: Sequence, seed: int = 5) -> list[tuple]:
-    """What an answer gives, as numbers of Python."""
+    """The triples (token ids, segment ids, label) that an answer gives, as numbers of Python."""
     triples = list(answer(documents, LENGTH, TRIPLES, np.random.default_rng(seed)))
     need(len(triples) == TRIPLES, f"you return {len(triples)} triples, not {TRIPLES}")
     return [([*map(int, a)], [*map(int, b)], int(label)) for a, b, label in triples]

@@ -1,0 +1,105 @@
+"""The page of the plan of 28 November 2026, as far as it has been run: ``figures/ASKED_AGAIN.md``.
+
+When it has all its rows, it takes the place of the page. Notebooks 07 and 12 link to it.
+"""
+
+from pathlib import Path
+
+from albert_paper.claim_pictures import save_picture
+from albert_paper.claims import finished_claims, recorded
+from albert_paper.columns import shown
+from albert_paper.outcomes import compare, judge, parse
+from albert_paper.plan import NEW_PLAN, PAGE, runs_of
+from albert_paper.provenance import write_json
+from albert_paper.templates import render
+
+
+def write_asked_again(figures: Path, runs: dict[str, list[dict]], before: dict[str, dict]) -> None:
+    """Write the page, its pictures, and asked_again.json; ``before`` are the older claims."""
+    again = asked_again(runs, before)
+    claims = again["claims"]
+    write_json(figures / "asked_again.json", recorded(claims))
+    page = render(
+        "asked_again.md",
+        **again,
+        alts={key: save_picture(key, claim, figures) for key, claim in claims.items()},
+        recipes=recipes_and_health(runs.get("cause", [])),
+        planned=len(runs_of(NEW_PLAN["cause"])),
+    )
+    (figures / "ASKED_AGAIN.md").write_text(page, encoding="utf-8")
+
+
+def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict:
+    """Return what the page of the plan of 28 November 2026 shows.
+
+    These are its ``claims`` as far as they have runs, judged; its ``rows``, also those without
+    runs; and of each judged claim, what its comparisons found (``findings``). ``before`` are the
+    claims of the older plan.
+    """
+    finished = finished_claims(runs, NEW_PLAN)
+    claims = judge({key: finished[key] for key in PAGE if key in finished}, PAGE)
+    rows = {}
+    findings = {}
+    for key in PAGE:
+        name, claim_name = key.split(".")
+        claim = NEW_PLAN[name]["claims"][claim_name]
+        rows[key] = {
+            "says": claim["says"],
+            "ours": "",
+            "word": claims[key]["word"] if key in claims else "not run yet",
+            "before": words_before(before.get(claim.get("before"), {})),
+        }
+        if key in claims:
+            findings[key] = comparisons(claims[key])
+            rows[key]["ours"] = "; ".join(each["found"] for each in findings[key]["criterion"])
+    return {"claims": claims, "rows": rows, "findings": findings}
+
+
+def recipes_and_health(runs: list[dict]) -> dict[str, dict[str, list]]:
+    """Return for each recipe of section ``cause`` what its runs ended with, seed by seed.
+
+    ``closed`` is the first step at which most units of an application were closed, and None in a
+    run where that was never seen.
+    """
+    recipes: dict[str, dict[str, list]] = {}
+    for run in sorted(runs, key=lambda run: run["seed"]):
+        health = run["health"]
+        found = {
+            "loss": run["held_out_masked_token_loss"],
+            "ffn": health["ffn_worth"],
+            "attention": health["attention_worth"],
+            "open": health["least_open"],
+            "closed": next((w["step"] for w in run["watched"] if w["least_open"] < 0.5), None),
+        }
+        kept = recipes.setdefault(run["row"], {name: [] for name in found})
+        for name, value in found.items():
+            kept[name].append(value)
+    return recipes
+
+
+def words_before(claim: dict) -> str:
+    """Return the word of a claim of the older plan, and that when it was run where it differs."""
+    if "when_run" in claim:
+        return f"{claim['word']} (when run: {claim['when_run']})"
+    return claim.get("word", "not asked")
+
+
+def comparisons(claim: dict) -> dict[str, list[dict]]:
+    """Return what each comparison of a claim found, as words: criterion, control and also.
+
+    A test other than t says nothing about the size of a difference, but mean and interval do.
+    """
+    how = {name: claim[name] for name in ("test", "keep_stuck") if name in claim}
+    found: dict[str, list[dict]] = {}
+    for kind in ("criterion", "control", "also"):
+        found[kind] = []
+        for text in claim.get(kind, ()):
+            part = compare(text, claim["runs"], claim["least"], **how)
+            asked = parse(text)
+            words = f"{shown(part, asked.column, asked.low != '0')} (n = {part['n']})"
+            arms = {}
+            for row in part["stuck"]:  # the rows that the comparison names
+                alone = compare(f"{asked.column}: 0 < {row}", claim["runs"], 0.0, **how)
+                arms[row] = shown(alone, asked.column, difference=False)
+            found[kind].append({"text": text, "found": words, "arms": arms, "stuck": part["stuck"]})
+    return found

@@ -1,0 +1,39 @@
+"""What the columns of a record measure, and how their values are written on a page."""
+
+from typing import NamedTuple
+
+
+class Label(NamedTuple):
+    """What a column measures, and how its values and their differences are written."""
+
+    what: str
+    unit: str = ""
+    unit_of_differences: str = ""
+
+
+LABELS = {  # by what a column ends in
+    "accuracy": Label("accuracy", "%", " points"),
+    "mean_angle": Label("mean angle (degrees)", "°", "°"),
+    "later_angle": Label("angle (degrees)", "°", "°"),
+    "roughness": Label("mean bend (degrees)", "°", "°"),
+    "never_learnt": Label("starts that never learnt", "%", " points"),
+    "gap": Label("held-out minus training loss"),
+    "masked_token_loss": Label("held-out MLM loss (nats)"),
+    "": Label(""),
+}
+
+
+def label(column: str) -> Label:
+    """Return what a column measures, and its units."""
+    return next(words for end, words in LABELS.items() if column.endswith(end))
+
+
+def shown(found: dict, column: str, difference: bool) -> str:
+    """Return a mean with its 95% interval and unit; seconds are rounded and have no interval."""
+    if column.endswith("seconds"):
+        return f"{found['mean']:.0f}"
+    axis = label(column)
+    unit = axis.unit_of_differences if difference else axis.unit
+    scale = 100 if unit in ("%", " points") else 1
+    digits = 1 if unit else 2
+    return f"{found['mean'] * scale:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"
