@@ -14,37 +14,21 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands below
-    from albert_edu.analysis.counting import count_parameters
-    from albert_edu.analysis.health import health
-    from albert_edu.analysis.similarity import layer_similarity
-    from albert_edu.config import AlbertConfig
-    from albert_edu.model.albert import Albert, AlbertForPretraining
-    from albert_edu.model.interchange import load_pretrained, save_pretrained
-    from albert_edu.text.batches import PretrainingStream
-    from albert_edu.text.prepare import prepare
-    from albert_edu.text.tokenizer import AlbertTokenizer
-    from albert_edu.training.evaluate import evaluate
-    from albert_edu.training.finetune import finetune
-    from albert_edu.training.pretrain import pretrain
-    from albert_edu.training.settings import TrainSettings
-
-__all__ = [
-    "Albert",
-    "AlbertConfig",
-    "AlbertForPretraining",
-    "AlbertTokenizer",
-    "PretrainingStream",
-    "TrainSettings",
-    "count_parameters",
-    "evaluate",
-    "finetune",
-    "health",
-    "layer_similarity",
-    "load_pretrained",
-    "prepare",
-    "pretrain",
-    "save_pretrained",
-]
+    from albert_edu.analysis.counting import count_parameters as count_parameters
+    from albert_edu.analysis.health import health as health
+    from albert_edu.analysis.similarity import layer_similarity as layer_similarity
+    from albert_edu.config import AlbertConfig as AlbertConfig
+    from albert_edu.model.albert import Albert as Albert
+    from albert_edu.model.albert import AlbertForPretraining as AlbertForPretraining
+    from albert_edu.model.interchange import load_pretrained as load_pretrained
+    from albert_edu.model.interchange import save_pretrained as save_pretrained
+    from albert_edu.text.batches import PretrainingStream as PretrainingStream
+    from albert_edu.text.prepare import prepare as prepare
+    from albert_edu.text.tokenizer import AlbertTokenizer as AlbertTokenizer
+    from albert_edu.training.evaluate import evaluate as evaluate
+    from albert_edu.training.finetune import finetune as finetune
+    from albert_edu.training.pretrain import pretrain as pretrain
+    from albert_edu.training.settings import TrainSettings as TrainSettings
 
 _DEFINED_IN = {
     "Albert": "albert_edu.model.albert",
@@ -63,6 +47,7 @@ _DEFINED_IN = {
     "pretrain": "albert_edu.training.pretrain",
     "save_pretrained": "albert_edu.model.interchange",
 }
+__all__ = list(_DEFINED_IN)
 
 
 def __getattr__(name: str) -> object:

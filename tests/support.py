@@ -4,7 +4,6 @@ import importlib
 import json
 from pathlib import Path
 
-import nbformat
 import torch
 from torch import nn
 
@@ -48,8 +47,10 @@ def same_bits(one: nn.Module | dict, other: nn.Module | dict) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
-def cells(path: Path, kind: str) -> list[nbformat.NotebookNode]:
+def cells(path: Path, kind: str) -> list:
     """The cells of a notebook that are of this kind, code or markdown."""
+    import nbformat  # takes a second, and the processes of a training test need no notebook
+
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
 
 

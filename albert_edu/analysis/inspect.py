@@ -20,6 +20,7 @@ from albert_edu.text.batches import PretrainingStream, as_tensor
 from albert_edu.text.corpora import hold_out, load_corpus, newest_address
 from albert_edu.text.hub_tokenizer import Tokenizer
 from albert_edu.text.prepare import corpus_of_vocabulary, prepare
+from albert_edu.text.tasks import as_data
 from albert_edu.text.tokenizer import AlbertTokenizer, check_text
 from albert_edu.text.unknown import check_known
 
@@ -70,16 +71,9 @@ def rows_of_text(tokenizer: Tokenizer, text: str, sequence_length: int) -> Input
     if not tokens:
         raise InputError("there is no token in the text.")
     room = sequence_length - 2  # beside [CLS] and [SEP]
-    length = min(len(tokens), room) + 2
-    rows = []
-    attention = []
-    for at in range(0, len(tokens), room):
-        row = [tokenizer.cls_id, *tokens[at : at + room], tokenizer.sep_id]
-        padding = length - len(row)
-        rows.append(row + [tokenizer.pad_id] * padding)
-        attention.append([1] * len(row) + [0] * padding)
-    token_ids = torch.tensor(rows)
-    return Inputs(token_ids, torch.zeros_like(token_ids), torch.tensor(attention))
+    parts = [(tokens[at : at + room], None) for at in range(0, len(tokens), room)]
+    data = as_data(parts, [IGNORE] * len(parts), tokenizer, sequence_length)
+    return Inputs(data.token_ids, data.segment_ids, data.attention_mask)
 
 
 def masked_rows(tokenizer: Tokenizer, rows: Inputs) -> PretrainingBatch:

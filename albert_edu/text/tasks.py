@@ -145,7 +145,7 @@ def as_data(
     sequence_length: int,
     choices: int | None = None,
 ) -> TaskData:
-    """Lay out [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and zeros up to the longest: [N,S], [N,C,S].
+    """Lay out [CLS] A [SEP], or [CLS] A [SEP] B [SEP], and padding to the longest: [N,S], [N,C,S].
 
     ``pairs`` are the token ids of A and those of B, or None for no B. ``choices`` is C, where C of
     them are one example. Raises ValueError if there is nothing, or if one is too long.
@@ -161,7 +161,8 @@ def as_data(
     longest = max(map(len, rows))
     if longest > sequence_length:
         raise InputError(f"sequence_length {sequence_length} is too short: {longest} tokens.")
-    token_ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+    pad = [tokenizer.pad_id]
+    token_ids = torch.tensor([row + pad * (longest - len(row)) for row in rows])
     position = torch.arange(longest)
     attention_mask = position < torch.tensor([[len(row)] for row in rows])
     first_of_b = torch.tensor([[len(a) + 2] for a, _ in pairs])

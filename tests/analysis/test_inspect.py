@@ -145,9 +145,9 @@ def test_the_command_line_fills_and_inspects(capsys, tmp_path, storyteller, stor
     assert "nowhere" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ("президент [MASK] здесь", "大統領は [MASK] です"))
-def test_a_text_in_a_script_that_the_tokenizer_does_not_know_is_refused(laptop, text):
-    alone = text.replace("[MASK]", "")
-    for ask in (lambda: fill(*laptop, text), lambda: rows_of_text(laptop[1], alone, 32)):
-        with pytest.raises(TokenizerError, match="learnt for other text"):
-            ask()
+def test_a_text_in_a_script_that_the_tokenizer_does_not_know_is_refused(laptop):
+    model, tokenizer = laptop
+    with pytest.raises(TokenizerError, match="learnt for other text"):
+        fill(model, tokenizer, "президент [MASK] здесь")
+    with pytest.raises(TokenizerError, match="learnt for other text"):
+        rows_of_text(tokenizer, "президент здесь", 32)

@@ -7,10 +7,10 @@ from albert_edu.batch import PretrainingBatch
 V, S = 60, 11
 
 
-def masked_batch(lengths=(S, 7, 4)) -> PretrainingBatch:
+def masked_batch() -> PretrainingBatch:
     """Four, one and no masked tokens, in order, swapped and without order; noise in the padding."""
     places = torch.arange(S)
-    mask = (places < torch.tensor(lengths)[:, None]).long()
+    mask = (places < torch.tensor([[S], [7], [4]])).long()
     positions = [[4, 1, 10, 9], [5, 0, 0, 0], [0, 0, 0, 0]]
     labels = [[5, 0, 59, 7], [8, -100, -100, -100], [-100, -100, -100, -100]]
     return PretrainingBatch(

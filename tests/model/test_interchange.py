@@ -122,7 +122,6 @@ def test_weights_stored_in_half_precision_are_read_as_float32(tmp_path):
             dict(num_layers=18, num_groups=14),
             "cuts 18 layers into 14 other groups",
         ),
-        (dict(num_layers=27, num_groups=21), "cuts 27 layers into 21 other groups"),
     ],
 )
 def test_what_transformers_cannot_express_is_refused_saying_why(shape, reason, tmp_path):
@@ -134,11 +133,10 @@ def test_what_transformers_cannot_express_is_refused_saying_why(shape, reason, t
 # Refusals when reading
 
 
-@pytest.mark.parametrize(("L", "groups"), [(18, 14), (27, 21)])
-def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_reading(L, groups, tmp_path):
-    """Their model of these depths is another model than ours, with tensors of the same names and shapes."""
-    theirs_of(num_hidden_layers=L, num_hidden_groups=groups).save_pretrained(tmp_path)
-    with pytest.raises(InterchangeError, match=f"{L} layers into {groups} other groups"):
+def test_groups_that_float_arithmetic_places_elsewhere_are_refused_on_reading(tmp_path):
+    """Their model of this depth is another model than ours, with tensors of the same names and shapes."""
+    theirs_of(num_hidden_layers=18, num_hidden_groups=14).save_pretrained(tmp_path)
+    with pytest.raises(InterchangeError, match="18 layers into 14 other groups"):
         load_pretrained(tmp_path)
 
 

@@ -14,7 +14,7 @@ from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained, save_pretrained
 from albert_edu.model.weights import tensor_names
-from tests.model.batches import S, V, masked_batch
+from tests.model.batches import V, masked_batch
 from tests.support import randomised
 
 BASE = AlbertConfig(V, 8, 16, num_layers=4, num_heads=2, ffn_size=40, max_positions=16)
@@ -92,9 +92,7 @@ def pair(request, case, tmp_path_factory):
     return our_model.eval().double(), their_model.eval().double()
 
 
-@pytest.fixture(params=[(S, S, S), (S, 7, 4)], ids=["no padding", "padding"])
-def batch(request) -> PretrainingBatch:
-    return masked_batch(request.param)
+batch = pytest.fixture(masked_batch)
 
 
 def their_output(model, batch: PretrainingBatch):

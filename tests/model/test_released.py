@@ -40,20 +40,25 @@ def released():
     return model.eval(), tokenizer, " ".join(str(warning.message) for warning in said)
 
 
+@pytest.fixture(scope="module")
+def theirs():
+    """The same by transformers."""
+    model = transformers.AutoModel.from_pretrained(FOLDER).eval()
+    return model, transformers.AutoTokenizer.from_pretrained(FOLDER)
+
+
 def test_a_warning_names_the_heads_that_it_lacks(released):
     assert "head" in released[2]
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_its_tokens_are_those_of_transformers(text, released):
-    theirs = transformers.AutoTokenizer.from_pretrained(FOLDER)
-    assert released[1].encode(text) == theirs.encode(text, add_special_tokens=False)
+def test_its_tokens_are_those_of_transformers(released, theirs):
+    for text in TEXTS:
+        assert released[1].encode(text) == theirs[1].encode(text, add_special_tokens=False)
 
 
-def test_its_hidden_states_are_those_of_transformers_in_a_padded_batch(released):
-    theirs = transformers.AutoTokenizer.from_pretrained(FOLDER)
-    reference = transformers.AutoModel.from_pretrained(FOLDER).eval()
-    batch = theirs(TEXTS, padding=True, truncation=True, max_length=64, return_tensors="pt")
+def test_its_hidden_states_are_those_of_transformers_in_a_padded_batch(released, theirs):
+    reference, tokenizer = theirs
+    batch = tokenizer(TEXTS, padding=True, truncation=True, max_length=64, return_tensors="pt")
     with torch.no_grad():
         expected = reference(**batch, output_hidden_states=True).hidden_states
         output = released[0].albert(
@@ -68,11 +73,10 @@ def test_its_hidden_states_are_those_of_transformers_in_a_padded_batch(released)
         torch.testing.assert_close(ours[kept], wanted[kept], atol=1e-5, rtol=0)
 
 
-def test_inspect_says_what_it_is_made_of(released):
+def test_inspect_says_what_it_is_made_of(released, theirs):
     model, tokenizer, _ = released
     words = inspect(model, tokenizer)
-    encoder = transformers.AutoModel.from_pretrained(FOLDER).encoder
-    count = sum(parameter.numel() for parameter in encoder.parameters())
+    count = sum(parameter.numel() for parameter in theirs[0].encoder.parameters())
     assert f"{count:,} parameters of the encoder" in words
     assert words.count("degrees") == 6
     assert "rows of the newest State of the Union address" in words

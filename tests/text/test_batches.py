@@ -41,7 +41,7 @@ def laid_out(corpus: TokenizedCorpus, pairs, sequence_length: int):
     return map(torch.tensor, zip(*rows, strict=True))
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15)
 @given(
     objective=st.sampled_from(["sop", "nsp", "none"]),
     batch_size=st.integers(2, 9),

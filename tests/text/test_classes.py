@@ -1,15 +1,8 @@
 """Classes of labels: any names, whole columns, and an order that does not depend on the rows."""
 
-import json
-
 import pytest
 
-from albert_edu.text.task_rows import read_rows
-
-
-def classes_and_labels(path) -> tuple[list[str], list]:
-    rows = read_rows(path)
-    return rows.class_names, [example.label for example in rows.examples]
+from tests.text.test_task_rows import classes_and_labels, labelled
 
 
 @pytest.mark.parametrize(
@@ -32,7 +25,4 @@ def classes_and_labels(path) -> tuple[list[str], list]:
     ],
 )
 def test_labels_are_any_names(tmp_path, labels, names, numbers):
-    path = tmp_path / "rows.jsonl"
-    rows = ({"text": f"text {n}", "label": label} for n, label in enumerate(labels))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert classes_and_labels(path) == (names, numbers)
+    assert classes_and_labels(labelled(tmp_path, *labels)) == (names, numbers)

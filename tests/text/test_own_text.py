@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from albert_edu.text.corpora import NAMED
 from albert_edu.text.prepare import prepare
 from albert_edu.text.sentences import CorpusError
+from albert_edu.text.stories import stories
 from albert_edu.text.tokenizer import TokenizerError
 
 
@@ -43,11 +45,12 @@ def test_a_text_of_many_characters_is_told_how_many_tokens_it_needs(texts):
 
 def test_a_name_of_the_course_is_the_courses_and_a_namesake_is_told(texts, monkeypatch):
     monkeypatch.chdir(texts.rename(texts.with_name("stories")).parent)
+    monkeypatch.setitem(NAMED, "stories", lambda: stories(num_documents=40, num_scripts=5))
     for _ in range(2):  # also where it is prepared already
         with pytest.warns(
             UserWarning, match=r"stories is a corpus of the course.* is \./stories\."
         ):
-            assert len(prepare("stories").train.documents) - 1 == 2700
+            assert len(prepare("stories").train.documents) - 1 == 36
     own = prepare("./stories", vocab_size=34)
     assert len(own.train.documents) - 1 == 9
 

@@ -179,14 +179,14 @@ def test_a_vocabulary_is_learnt_from_a_sample_that_does_not_grow_with_the_text(
     texts, monkeypatch, times
 ):
     learnt, train = [], AlbertTokenizer.train
-    monkeypatch.setattr(module, "LEARNT_BYTES", 6000)
+    monkeypatch.setattr(module, "LEARNT_BYTES", 1500)
     monkeypatch.setattr(
         AlbertTokenizer, "train", lambda lines, size: train(learnt.extend(lines) or learnt, size)
     )
     for path in texts.iterdir():
-        path.write_text("The barn was old. The boat was turning. It was late. " * 100 * times)
+        path.write_text("The barn was old. The boat was turning. It was late. " * 25 * times)
     prepare(str(texts), vocab_size=22)
-    assert 3000 < sum(map(len, learnt)) < 6000
+    assert 750 < sum(map(len, learnt)) < 1500
 
 
 def test_a_cache_that_cannot_be_written_is_named_with_its_variable(cache):

@@ -4,12 +4,7 @@ import pytest
 
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.task_rows import read_rows
-
-
-def written(folder, name: str, content: str | bytes):
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
+from tests.text.test_task_rows import written
 
 
 @pytest.mark.parametrize(
@@ -21,16 +16,13 @@ def written(folder, name: str, content: str | bytes):
             "sentence,label,label.1\na,1,2\n",
             r"has label, label\.1, sentence\. .* each once",
         ),
-        ("a.csv", "text,text,label\na,b,2\n", "the column 'text' is there twice"),
-        ("a.csv", "text,text.1,label\na,b,2\n", r"has label, text, text\.1\. .* each once"),
         ("a.tsv", "text\tlabel\na\t1\n", r"a\.tsv is no \.jsonl, \.json, \.csv, "),
         ("a.jsonl", '{"text": "a", "text": "b", "label": 1}\n', "twice"),
         (
             "a.csv",
             "text,label\na,1\nb,1,2\n",
-            "cannot be used .line 3 has 3 cells, and the header names 2",
+            "cannot be used .line 3 has 3 cells, and the header names 2: .* needs quotes",
         ),
-        ("a.csv", "text,label\na,b,1\n", "cannot be used .line 2 has 3 cells"),
         ("a.csv", "text,label\na,1\nc\n", r"1 of 2 rows .*: row 2: .* one of 1 in \{'label': ''\}"),
         ("a.csv", "text;label\na;1\n", "divided by semicolons: save it with commas"),
         ("a.csv", "text\tlabel\na\t1\n", "divided by tabs: save it with commas"),
@@ -39,7 +31,6 @@ def written(folder, name: str, content: str | bytes):
             "Satz,Etikett\na,1\nb,2\n",
             "has Etikett, Satz. The first line has to name .*follows. Expected are the columns text, label, each once.$",
         ),
-        ("a.csv", "It was late.,1\nb,2\n", "has 1, It was late.. The first line has to name"),
         (
             "a.csv",
             "premise,hypo,label\na,b,1\n",
@@ -50,7 +41,6 @@ def written(folder, name: str, content: str | bytes):
             '{"question": "a", "context": "b"}\n',
             "Expected are the columns question, context, answers, each once. Answers are",
         ),
-        ("a.csv", '"text","label"\n"a "b" c",1\n', "cannot be used"),
         (
             "a.jsonl",
             '{"text": "a", "label": 1}\n<<<<<<< HEAD\n',
@@ -68,19 +58,15 @@ def written(folder, name: str, content: str | bytes):
             "text,label\na,0.5\nb,1\n",
             r"1 of 2 rows .*: row 1: .* one of 1 in \{'label': '0\.5'\}",
         ),
-        ("a.csv", "", "is empty"),
         ("a.csv", "text,label\n", "has no row. Expected are the columns"),
         (
             "a.csv",
             "text,sentence,label\na,b,1\n",
             "has label, sentence, text. Expected are the columns text, label, each once, without sentence.",
         ),
-        ("a.csv", 'text,label\n"a,1\n', "cannot be used"),
-        ("a.csv", b"\xff\xfet\0", "is not text in UTF-8"),
-        ("a.jsonl", "", "is empty"),
-        ("a.jsonl", "{\n", "cannot be used"),
+        ("a.csv", '"text","label"\n"a "b" c",1\n', "cannot be used .*expected after"),
+        ("a.csv", 'text,label\n"a,1\n', "cannot be used .*unexpected end of data"),
         ("a.jsonl", '{"text": "a", "label": 1}\n[3]\n', "cannot be used"),
-        ("a.parquet", "PAR1", "cannot be used"),
         ("a.txt", "a\n", "is no .jsonl, .*, .parquet, no NAME:SUBSET:SPLIT of the Hub"),
         ("a.jsonl", '{"text": "a", "label": 1}\n' * 2, "all 2 rows have the same label"),
     ],
@@ -98,11 +84,8 @@ def test_a_cell_may_be_long_and_an_array_is_no_squad(tmp_path):
             read_rows(written(tmp_path, "rows.json", content))
 
 
-def test_a_source_that_is_not_there_is_said_so(tmp_path):
-    (tmp_path / "folder.csv").mkdir()
+def test_a_source_that_is_not_there_is_said_so():
     for source, message in (
-        (tmp_path / "no.csv", "does not exist"),
-        (tmp_path / "folder.csv", "is no regular file"),
         ("a/no-such-set:x:train", "'a/no-such-set:x' is no corpus of ours .* Hub does not give it"),
         ("glue", "NAME:SUBSET:SPLIT"),
         ("", "NAME:SUBSET:SPLIT"),

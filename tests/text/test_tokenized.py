@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from datasets import Dataset
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from albert_edu.text.sentences import CorpusError
@@ -39,7 +39,6 @@ def rows(corpus: TokenizedCorpus) -> list[list[list[int]]]:
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
 @given(documents=st.lists(st.lists(SENTENCES, min_size=1, max_size=5), min_size=1, max_size=6))
 def test_the_flat_arrays_hold_every_sentence_in_its_document(tokenizer, documents):
     expected = [[*filter(None, map(tokenizer.encode, document))] for document in documents]

@@ -87,11 +87,9 @@ def stopped(stream, tmp_path) -> Path:
 @pytest.mark.parametrize(
     "shape, options",
     [
-        ({}, {}),
         ({"hidden_dropout": 0.1, "attention_dropout": 0.1}, {"optimizer": "lamb", "accumulate": 2}),
-        ({"share": "none", "embedding_size": 16}, {"optimizer": "lamb"}),
+        ({"share": "none", "embedding_size": 16}, {}),
         ({"share": "attention", "hidden_dropout": 0.1}, {"accumulate": 2}),
-        ({"num_groups": 2}, {}),
     ],
     ids=str,
 )

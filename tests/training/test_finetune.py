@@ -75,12 +75,6 @@ def test_the_same_seed_gives_the_same_bits_and_the_callers_random_state_stays(mo
     assert not torch.equal(model.head.weight, other.head.weight)
 
 
-def test_an_epoch_is_every_example_once_and_a_step_needs_no_other_step():
-    rows = torch.cat([batch_rows(10, 4, seed=0, step=step) for step in range(5)])
-    assert sorted(rows[:10].tolist()) == sorted(rows[10:].tolist()) == list(range(10))
-    assert rows[:10].tolist() != rows[10:].tolist()
-
-
 def test_no_step_sees_a_gradient_longer_than_1(model, topics):
     model.head.weight.data *= 1000
     norms = []
@@ -218,24 +212,22 @@ def test_a_fine_tuned_folder_is_one_of_transformers(kind, story_text, tmp_path, 
     assert f'AutoModelFor{kind}.from_pretrained("{out}")' in printed
 
 
-def test_f1_is_that_of_the_class_that_is_named_whatever_the_labels_are_called(tmp_path, capsys):
-    """As for MRPC, whose classes are not_equivalent and equivalent, in this order."""
-    printed = {}
-    for yes, no in (("equivalent", "not_equivalent"), (1, 0), ("true", False)):
-        labels = [yes, yes, no, yes, yes, no]
-        pairs = [(f"the senate met {n}.", "so it was.", label) for n, label in enumerate(labels)]
-        names = ("sentence1", "sentence2", "label")
-        rows = [json.dumps(dict(zip(names, pair, strict=True))) + "\n" for pair in pairs]
-        (tmp_path / "rows.jsonl").write_text("".join(rows))
-        data = f"--data {tmp_path}/rows.jsonl {tmp_path}/rows.jsonl --out {tmp_path}/{yes}"
-        words = f"finetune --model laptop {data} --steps 1 --sequence-length 16"
-        assert main(words.split()) == 0
-        record = json.loads((tmp_path / str(yes) / "finetune.json").read_text())
-        assert record["majority_baseline"]["f1"] == pytest.approx(0.8)
-        printed[str(yes)] = re.search(r"f1: .*", capsys.readouterr().out)[0]
-        assert record["f1_class"] == str(yes)
-    for name, line in printed.items():
-        assert line.endswith(f"(majority baseline: 0.800), of the class {name}")
+def test_f1_is_that_of_the_class_that_is_named(tmp_path, capsys):
+    """As for MRPC, whose classes are in this order; test_classes.py has labels of other names."""
+    no, yes = "not_equivalent", "equivalent"
+    rows = [
+        {"sentence1": f"the senate met {n}.", "sentence2": "so it was.", "label": label}
+        for n, label in enumerate([yes, yes, no, yes, yes, no])
+    ]
+    data = tmp_path / "rows.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = f"finetune --model laptop --data {data} {data} --out {tmp_path}/out --steps 1"
+    assert main([*words.split(), "--sequence-length", "16"]) == 0
+    record = json.loads((tmp_path / "out" / "finetune.json").read_text())
+    assert record["majority_baseline"]["f1"] == pytest.approx(0.8)
+    assert record["f1_class"] == yes
+    printed = re.search(r"f1: .*", capsys.readouterr().out)[0]
+    assert printed.endswith(f"(majority baseline: 0.800), of the class {yes}")
 
 
 def test_the_rows_of_a_step_are_those_of_a_slow_loop():

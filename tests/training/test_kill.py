@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings
 from tests.support import metrics, same_bits, tiny
 
-STEPS, OFTEN, KILLS = 60, 7, 10
+STEPS, OFTEN, KILLS = 60, 7, 5
 
 
 def live(folder: Path) -> None:
@@ -69,10 +68,7 @@ def result(folder: Path) -> tuple[dict, list[dict]]:
 def test_killed_at_random_moments_and_started_again_it_ends_with_the_same_bits(
     story_text, tmp_path
 ):
-    for run in ("first", "peace"):  # the first waits for the imports
-        begun, life = time.perf_counter(), start(tmp_path / run)
-        life.join()
-        whole_life = time.perf_counter() - begun
+    start(tmp_path / "peace").join()
     tensors, records = result(tmp_path / "peace")
     assert len(records) == STEPS
 
@@ -84,7 +80,7 @@ def test_killed_at_random_moments_and_started_again_it_ends_with_the_same_bits(
             life = start(folder)
             if kills < KILLS:
                 await_step(life, folder, rng.randrange(STEPS))
-                life.join(rng.uniform(0, 0.1) * whole_life)
+                life.join(rng.uniform(0, 0.1))  # seconds, in which it goes on by a few steps
                 life.kill()
             life.join()
             assert life.exitcode in (0, -signal.SIGKILL)

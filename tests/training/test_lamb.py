@@ -1,4 +1,4 @@
-"""LAMB: by hand, against pytorch_optimizer, against the textbook, and what it leaves alone."""
+"""LAMB: against pytorch_optimizer, against its formulas, and what it leaves alone."""
 
 import math
 
@@ -24,17 +24,6 @@ def stepped(weights, gradients, dtype=torch.float64, **options) -> torch.Tensor:
         w.grad = torch.as_tensor(gradient, dtype=dtype)
         optimizer.step()
     return w.detach()
-
-
-def test_one_step_by_hand():
-    # w = (3, 4), g = (1, -2): m = g/10, v = g^2/1000, so m / sqrt(v) = +-sqrt(10); decay adds
-    # (0.3, 0.4).
-    u = (math.sqrt(10) + 0.3, -math.sqrt(10) + 0.4)
-    length = 5 / math.hypot(*u)  # |w| = 5
-    expected = [3 - 0.01 * length * u[0], 4 - 0.01 * length * u[1]]
-    after = stepped([3.0, 4.0], [[1.0, -2.0]], lr=0.01, eps=0.0, weight_decay=0.1)
-    assert after.tolist() == pytest.approx(expected, rel=1e-12)
-    assert expected == pytest.approx([2.96091505, 4.03118279])  # the same on a pocket calculator
 
 
 @pytest.mark.parametrize(
@@ -93,8 +82,7 @@ def test_a_group_that_does_not_adapt_takes_adams_step():
     assert after.tolist() == pytest.approx([30 - 0.01 * math.sqrt(10), -40 - 0.01 * math.sqrt(10)])
 
 
-@pytest.mark.parametrize("share", ["all", "attention", "ffn", "none"])
-@pytest.mark.parametrize("embedding_size", [8, 16])
+@pytest.mark.parametrize(("share", "embedding_size"), [("all", 8), ("none", 16)])
 def test_every_parameter_is_in_one_group_once_and_the_tied_table_too(share, embedding_size):
     model = tiny(share=share, embedding_size=embedding_size)
     decaying, rest = parameter_groups(model, 0.04)

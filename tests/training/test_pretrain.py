@@ -36,14 +36,13 @@ def gradient_descent(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
-def test_cutting_a_batch_into_parts_changes_no_weight(lopsided, optimizer):
+def test_cutting_a_batch_into_parts_changes_no_weight(lopsided):
     # Because Adam's m / sqrt(v) blows the rounding of a tiny gradient up to 1e-6 of float32.
     def in_float64(accumulate: int) -> tuple[dict, History]:
-        return trained(lopsided, tiny().double(), optimizer=optimizer, accumulate=accumulate)
+        return trained(lopsided, tiny().double(), accumulate=accumulate)
 
     whole, history = in_float64(1)
-    for parts in (2, 4, 11):  # with 11 some have no sequence
+    for parts in (2, 11):  # with 11 some have no sequence
         cut, cut_history = in_float64(parts)
         assert distance(whole, cut) < 1e-6  # a mean of the parts' means would be 1e-4 away
         for a, b in zip(*(timeless(each.records) for each in (history, cut_history)), strict=True):
@@ -98,11 +97,10 @@ def test_without_an_order_objective_the_pooler_and_the_order_head_stay(story_tex
 @pytest.mark.parametrize(
     "changes", [{"num_layers": 4}, {"num_layers": 4, "share": "none"}], ids=str
 )
-@pytest.mark.parametrize("dropout", [0.0, 0.2])
-def test_gradient_checkpointing_stores_less_and_changes_no_bit(stream, changes, dropout):
+def test_gradient_checkpointing_stores_less_and_changes_no_bit(stream, changes):
     ends, stored = [], []
     for recompute in (False, True):
-        model = tiny(hidden_dropout=dropout, attention_dropout=dropout, **changes)
+        model = tiny(**DROPOUT, **changes)
         settings = TrainSettings(3, 1e-3, gradient_checkpointing=recompute, accumulate=2)
         pretrain(model, stream, settings, None, "cpu", describe=None)
         ends.append(weights(model))
