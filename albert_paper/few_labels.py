@@ -7,6 +7,7 @@ plan).
 
 import dataclasses
 from copy import deepcopy
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,10 +71,7 @@ def gap_example(stories: "Dataset", rng: np.random.Generator) -> Example:
     """Draw a story, a label, and two of its sentences that have this label."""
     sentences = stories[int(rng.integers(len(stories)))]["sentences"]
     label = int(rng.integers(2))
-    pairs = []
-    for i in range(len(sentences)):
-        for j in range(i + 1, len(sentences)):
-            if (j > i + 1) == label:
-                pairs.append((i, j))
+    every = combinations(range(len(sentences)), 2)
+    pairs = [(i, j) for i, j in every if (j > i + 1) == label]
     i, j = pairs[rng.integers(len(pairs))]
     return Example(sentences[i], sentences[j], label)

@@ -67,9 +67,8 @@ def runs_of(experiment: dict) -> list[Run]:
     runs = []
     for number, seed in enumerate(seeds_of(experiment)):
         for row, changes in experiment["rows"].items():
-            own = dict(changes)
-            if number < own.pop("n", number + 1):
-                runs.append(run_of_row(row, seed, **(experiment["settings"] | own)))
+            if number < changes.get("n", number + 1):
+                runs.append(run_of_row(row, seed, **(experiment["settings"] | changes)))
     return runs
 
 

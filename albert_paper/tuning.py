@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
 from statistics import mean, median
-from typing import NamedTuple
 
 import torch
 
@@ -26,14 +25,6 @@ TIMED_STEPS = 100  # of each row in a round
 
 Do = Callable[[Sequence[Run]], list[dict]]  # trains what is not trained yet, returns all results
 At = Callable[[str, float, int], Run]  # the run of a row at a rate with a seed
-
-
-class Pilot(NamedTuple):
-    """A run that tries a rate for the rows of a group."""
-
-    group: str
-    rate: float
-    run: Run
 
 
 def settle(plan: dict, run_of: Callable[..., Run], do: Do, record: dict) -> dict:
@@ -114,13 +105,16 @@ def best_rates(
         pilots = []
         for group, rows in groups.items():
             pilots += [
-                Pilot(group, rate, at(row, rate, seed))
-                for rate in grids[group]
-                for row in rows
-                for seed in seeds
+                at(row, rate, seed) for rate in grids[group] for row in rows for seed in seeds
             ]
-        results = do([pilot.run for pilot in pilots])
-        scores = scores_by_rate(pilots, results, score)
+        results = do(pilots)
+        scores: dict[str, dict[float, float]] = {}
+        for group, rows in groups.items():
+            found = [result for result in results if result["row"] in rows]
+            scores[group] = {}
+            for rate in grids[group]:
+                at_rate = [result for result in found if result["learning_rate"] == rate]
+                scores[group][rate] = score(at_rate)
         best = {group: min(of_rate, key=of_rate.__getitem__) for group, of_rate in scores.items()}
         edge = [group for group, grid in grids.items() if best[group] in (grid[0], grid[-1])]
         if not edge or widened == WIDENED:
@@ -137,20 +131,6 @@ def best_rates(
             "at_edge": group in edge,
         }
     return chosen
-
-
-def scores_by_rate(
-    pilots: Sequence[Pilot], results: Sequence[dict], score: Callable[[list[dict]], float]
-) -> dict[str, dict[float, float]]:
-    """Return for each group the score of each rate, over all pilots that had it."""
-    tried: dict[str, dict[float, list[dict]]] = {}
-    for pilot, result in zip(pilots, results, strict=True):
-        of_group = tried.setdefault(pilot.group, {})
-        of_group.setdefault(pilot.rate, []).append(result)
-    scores: dict[str, dict[float, float]] = {}
-    for group, of_group in tried.items():
-        scores[group] = {rate: score(found) for rate, found in of_group.items()}
-    return scores
 
 
 def mean_loss(pilots: list[dict]) -> float:

@@ -12,7 +12,9 @@ def small_measures(monkeypatch):
     """Processes of their own cost seconds each, and so do whole measures."""
     monkeypatch.setattr(sweep, "run_all", run_here)
     monkeypatch.setattr(text_scores, "MEASURED", 2)
+    monkeypatch.setattr(text_scores, "WATCHED", 1)
     monkeypatch.setattr(text_scores, "SILENCED", 1)
     monkeypatch.setattr(order_cross, "MEASURED", 2)
     monkeypatch.setattr(layer_steps, "FAR", 40)
+    monkeypatch.setattr(few_labels, "EXAMPLES", 400)
     monkeypatch.setattr(few_labels, "FINETUNE_SETTINGS", TrainSettings(steps=2, warmup_steps=1))

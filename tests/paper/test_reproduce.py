@@ -8,6 +8,7 @@ import json
 import pytest
 from PIL import Image
 
+from albert_edu.training.evaluate import evaluate
 from albert_paper import reproduce
 from albert_paper.plan import UNJUDGED, runs_of
 from albert_paper.provenance import ROOT, write_json
@@ -27,6 +28,7 @@ def reproduced(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PAIRS, "quick", TINY)
         patch.setattr(reproduce, "run_all", run_here)
+        patch.setattr(reproduce, "evaluate", lambda model, stream, _: evaluate(model, stream, 2))
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             reproduce.reproduce("quick", folder / "runs", record_in=folder / "figures")
         before = (folder / "runs/quick/albert/model.safetensors").stat().st_mtime_ns

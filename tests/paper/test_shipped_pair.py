@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from albert_edu.analysis.health import health
+from albert_edu.analysis.health import loss_without, units_that_open
 from albert_edu.analysis.inspect import fill
 from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.batches import EVAL_SEED_OFFSET, PretrainingStream
 from albert_edu.text.prepare import prepare
+from albert_edu.training.evaluate import evaluate
 from albert_paper.reproduce import MEMBERS
 from albert_paper.templates import render
 
@@ -35,15 +36,18 @@ def test_it_scores_and_moves_as_recorded(member, text):
     if tokenizer.fingerprint != text.tokenizer.fingerprint:
         text = prepare("sotu", tokenizer=tokenizer)
     held_out = PretrainingStream(text.held_out, tokenizer, "sop", 32, 128, seed=EVAL_SEED_OFFSET)
+    batches = [held_out.batch(step) for step in range(2)]
     recorded = RECORD["members"][member]
-    found = health(model, held_out, batches=2)
-    assert found.loss == pytest.approx(recorded["health"]["loss"], abs=0.01)
-    assert found.order_accuracy == pytest.approx(recorded["health"]["order_accuracy"], abs=0.05)
-    assert found.open_units == pytest.approx(recorded["health"]["open_units"], abs=0.02)
-    assert not found.dead, "silencing either half costs 0.3 nats at least"
-    # Its numbers were rounded once more in the record, so only the words before them are compared.
-    assert found.verdict().split(":")[0] == recorded["health"]["verdict"].split(":")[0] == "alive"
-    angles = layer_similarity(model, *held_out.batch(0).unmasked()).angle_degrees
+    its_health = recorded["health"]
+    found = evaluate(model, held_out, batches=2)
+    assert found["masked_token_loss"] == pytest.approx(its_health["loss"], abs=0.01)
+    assert found["sentence_order_accuracy"] == pytest.approx(its_health["order_accuracy"], abs=0.05)
+    assert units_that_open(model, batches) == pytest.approx(its_health["open_units"], abs=0.02)
+    for half in ("ffn", "attention"):
+        loss = loss_without(model, batches, half)
+        assert loss == pytest.approx(its_health[f"without_{half}"], abs=0.03)
+    assert its_health["verdict"].startswith("alive:")
+    angles = layer_similarity(model, *batches[0].unmasked()).angle_degrees
     expected = torch.tensor(recorded["similarity"]["angle_degrees"], dtype=angles.dtype)
     torch.testing.assert_close(angles, expected, atol=0.5, rtol=0)
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from albert_edu.training.step import NonFiniteLoss
+from albert_paper import pool
 from albert_paper import sweep as module
 from albert_paper.measures import order_cross
 from albert_paper.sweep import Run, sweep
-from tests.support import run_here
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("small_measures")]
@@ -50,11 +50,10 @@ def test_a_run_that_fails_is_named(tmp_path, monkeypatch):
 
 
 def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
-    monkeypatch.undo()
-    monkeypatch.setenv("ALBERT_EDU_PROCESSES", "1")
     run = Run("SOP", **SHORT)
-    (alone,) = sweep([run], order_cross, tmp_path / "processes")
-    monkeypatch.setattr(module, "run_all", run_here)
-    (here,) = sweep([run], order_cross, tmp_path / "here")
+    (here,) = sweep([run], weight_norm, tmp_path / "here")
+    monkeypatch.setattr(module, "run_all", pool.run_all)
+    monkeypatch.setenv("ALBERT_EDU_PROCESSES", "1")
+    (alone,) = sweep([run], weight_norm, tmp_path / "processes")
     untimed = {"training_seconds": 0, "cpu_seconds": 0}
     assert alone | untimed == here | untimed

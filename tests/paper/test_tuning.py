@@ -62,7 +62,10 @@ def test_a_grid_that_never_ends_is_left_and_says_so():
 def test_all_rows_share_the_rate_at_which_half_of_their_starts_get_stuck():
     def do(runs):
         """At a rate of n hundredths, n of ten seeds get stuck."""
-        return [{"never_learnt": float(run.seed < 100 * run.learning_rate)} for run in runs]
+        return [
+            dataclasses.asdict(run) | {"never_learnt": float(run.seed < 100 * run.learning_rate)}
+            for run in runs
+        ]
 
     found = best_rates({"all": ["a", "b"]}, at, [0.02, 0.04, 0.08], range(10), far_from_half, do)
     assert found["all"]["learning_rate"] == 0.04
@@ -73,7 +76,10 @@ def test_stages_are_tuned_one_on_top_of_the_other():
 
     def do(runs):
         asked.extend(runs)
-        return [{"held_out_masked_token_loss": abs(run.learning_rate - 0.002)} for run in runs]
+        return [
+            dataclasses.asdict(run) | {"held_out_masked_token_loss": abs(run.learning_rate - 0.002)}
+            for run in runs
+        ]
 
     tune = {"rates": [0.001, 0.002, 0.004], "seeds": [401], "stages": [1, 3]}
     rows = {"L=1": {"H": 32, "L": 1, "chain": [1]}, "L=3": {"H": 32, "L": 3, "chain": [1]}}
