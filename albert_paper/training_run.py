@@ -145,10 +145,24 @@ class Run:
             stages.append(stage._replace(**own))
         return stages
 
-    def stage(self, depth: int, steps: int, *own: Any) -> Stage:
-        """Return a stage: its ``own`` rate, length and so on, and the run's where these end."""
-        of_run = (self.learning_rate, self.sequence_length, self.mask_rate, self.max_ngram)
-        return Stage(depth, steps, *own, *of_run[len(own) :])
+    def stage(
+        self,
+        depth: int,
+        steps: int,
+        rate: float | None = None,
+        length: int | None = None,
+        mask_rate: float | None = None,
+        max_ngram: int | None = None,
+    ) -> Stage:
+        """Return a stage; what is left out is that of the run."""
+        return Stage(
+            depth,
+            steps,
+            self.learning_rate if rate is None else rate,
+            self.sequence_length if length is None else length,
+            self.mask_rate if mask_rate is None else mask_rate,
+            self.max_ngram if max_ngram is None else max_ngram,
+        )
 
     def train(
         self, folder: Path | None = None, device: torch.device | None = None, describe: str = ""
