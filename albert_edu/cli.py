@@ -47,7 +47,11 @@ def build_parser() -> argparse.ArgumentParser:
     option("--warmup-steps", type=int, help="a tenth of the steps when left out")
 
     option = verb("pretrain", run_pretrain, "pre-train a model, or go on", learning).add_argument
-    option("--corpus", default="sotu", help="sotu, imdb, stories, a folder of .txt, a Hub data set")
+    corpora = (
+        "sotu, imdb or stories; a .txt file or a folder of them; a .jsonl, .csv or .parquet file "
+        "with a field text; a data set of the Hub"
+    )
+    option("--corpus", default="sotu", help=corpora)
     option("--preset", default="albert-tiny", help=f"one of {', '.join(PRESETS)}")
     option("--vocab-size", type=int, help="pieces to learn (the corpus's default when left out)")
     option("--objective", default="sop", choices=["sop", "nsp", "none"], help="beside the MLM")

@@ -5,12 +5,13 @@ no projection) and ``share="none"``. Notebook 03 varies E, notebook 04 varies th
 """
 
 import dataclasses
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
-from albert_edu.errors import InputError
+from albert_edu.errors import CourseError, InputError
 
 Sharing = Literal["all", "attention", "ffn", "none"]
 Activation = Literal["gelu_tanh", "gelu_erf"]
@@ -24,6 +25,17 @@ def check_whole(name: str, value: Any, low: int, high: int) -> None:
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or not low <= value <= high:
         raise InputError(f"{name} must be a whole number from {low:,} to {high:,}, got {value!r}.")
+
+
+def whole_from_environment(name: str, usual: int, kind: type[CourseError] = InputError) -> int:
+    """Return the whole number that an environment variable holds, or the usual one without it.
+
+    Raises ``kind`` for what is no whole number.
+    """
+    value = os.environ.get(name) or str(usual)
+    if not value.isdecimal():
+        raise kind(f"the environment has {name}={value}, which is no whole number: unset it.")
+    return int(value)
 
 
 def check_between(name: str, value: Any, low: float, high: float) -> None:

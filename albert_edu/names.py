@@ -23,23 +23,25 @@ def warn_of_namesake(name: str, what: str) -> None:
         )
 
 
-def must_be_here(name: str, ours: Iterable[str]) -> str | None:
-    """Return a hint for a name that is no name of the Hub, or None for one to ask the Hub for.
+def is_meant_for_here(name: str, ours: Iterable[str]) -> bool:
+    """Whether a name that is not here was meant for something here, so that no Hub can have it.
 
-    It was meant for a file or a folder, because it looks like a path, or for something that is
-    here, because it is a single word and close to it. ``name`` itself is not here.
+    It looks like a path, or it is a single word and close to one of ours or to a file.
     """
     path = Path(name)
     folder = path.parent
     is_path = not HUB_NAME.fullmatch(name) or path.suffix.lower() in FILES
     is_path = is_path or (folder != Path(".") and folder.is_dir())
-    near = _near(path, ours)
-    is_typo = bool(near) and folder == Path(".") and ":" not in name
-    if not is_path and not is_typo:
-        return None
-    return (
-        f" Did you mean {' or '.join(near)}? (On the Hub it would be OWNER/NAME.)" if near else ""
-    )
+    is_word = folder == Path(".") and ":" not in name
+    return is_path or (is_word and bool(_near(path, ours)))
+
+
+def did_you_mean(name: str, ours: Iterable[str]) -> str:
+    """Return a question about what is written like a name, with a blank before it, or nothing."""
+    near = _near(Path(name), ours)
+    if not near:
+        return ""
+    return f" Did you mean {' or '.join(near)}? (On the Hub it would be OWNER/NAME.)"
 
 
 def _near(path: Path, ours: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 
+from albert_edu.config import whole_from_environment
 from albert_edu.errors import RunError
 from albert_edu.model.interchange import save_pretrained
 from albert_edu.progress import progress_bar
@@ -43,7 +44,7 @@ def sweep(
 
 def number_of_processes(device: torch.device | None) -> int:
     """Return how many runs are trained side by side."""
-    if asked := int(os.environ.get("ALBERT_EDU_PROCESSES", 0)):
+    if asked := whole_from_environment("ALBERT_EDU_PROCESSES", 0):
         return asked
     return (os.cpu_count() or 1) if pick_device(device).type == "cpu" else 1
 

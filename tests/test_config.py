@@ -5,7 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from albert_edu.config import PRESETS, AlbertConfig, check_between, check_one_of, check_whole
+from albert_edu.config import (
+    PRESETS,
+    AlbertConfig,
+    check_between,
+    check_one_of,
+    check_whole,
+    whole_from_environment,
+)
 from albert_edu.errors import InputError
 
 
@@ -111,3 +118,15 @@ def test_what_is_not_among_the_choices_is_refused_with_all_of_them(value):
     with pytest.raises(InputError) as caught:
         check_one_of("optimizer", value, {"lamb": 1, "adamw": 2})
     assert str(caught.value) == f"optimizer must be one of lamb, adamw, got {value!r}."
+
+
+def test_a_number_of_the_environment_is_read_or_refused_by_name(monkeypatch):
+    monkeypatch.delenv("ALBERT_EDU_PROCESSES", raising=False)
+    assert whole_from_environment("ALBERT_EDU_PROCESSES", 3) == 3
+    for said, value in (("", 3), ("4", 4)):
+        monkeypatch.setenv("ALBERT_EDU_PROCESSES", said)
+        assert whole_from_environment("ALBERT_EDU_PROCESSES", 3) == value
+    for said in ("two", "-1", "1.5"):
+        monkeypatch.setenv("ALBERT_EDU_PROCESSES", said)
+        with pytest.raises(InputError, match=f"ALBERT_EDU_PROCESSES={said}, which is no whole"):
+            whole_from_environment("ALBERT_EDU_PROCESSES", 3)

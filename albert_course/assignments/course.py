@@ -1,6 +1,5 @@
 """The nbgrader course that ``grade`` writes: its settings, its assignments, its due dates."""
 
-import os
 import secrets
 import shutil
 from datetime import UTC
@@ -11,6 +10,7 @@ from nbgrader.apps import NbGraderAPI
 from albert_course.assignments import SEED_VARIABLE
 from albert_course.assignments.autograde import CONFIG, failure, nbgrader_api
 from albert_course.assignments.records import open_gradebook
+from albert_edu.config import whole_from_environment
 from albert_edu.errors import FileError, InputError, RunError, errors_about
 
 SETTINGS = "nbgrader_config.py"
@@ -30,7 +30,7 @@ def open_course(course: Path) -> NbGraderAPI:
         found = {path.name for path in course.iterdir() if path.name[0] != "."}
         if found := found - {"gradebook.db"}:
             raise FileError(f"{course} holds {min(found)}, and no grades: give another --out.")
-        seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbelow(1_000_000) + 1)
+        seed = whole_from_environment(SEED_VARIABLE, secrets.randbelow(1_000_000) + 1)
         settings.write_text(CONFIG.format(seed=seed))
     with errors_about(
         settings, FileError, "Mend it: it should call configure with this class's seed."

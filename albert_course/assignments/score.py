@@ -1,12 +1,12 @@
 """What a hidden test ends with: a number of points, which nbgrader takes as partial credit."""
 
-import os
 from collections.abc import Sequence
 
 from IPython.display import display
 
 from albert_course.assignments import SEED_VARIABLE
 from albert_course.checks import Report
+from albert_edu.config import whole_from_environment
 
 
 def seeds(first: int) -> tuple[int, int]:
@@ -17,7 +17,7 @@ def seeds(first: int) -> tuple[int, int]:
     >>> seeds(44)
     (44, 45)
     """
-    moved = first + int(os.environ.get(SEED_VARIABLE, 0))
+    moved = first + whole_from_environment(SEED_VARIABLE, 0)
     return moved, moved + 1
 
 

@@ -129,11 +129,11 @@ class AlbertForPretraining(nn.Module):
     """Albert with the masked-token head and the sentence-order head (notebooks 05 and 06).
 
     Its forward gives the losses of a batch. The decoder sees masked positions only: K of S
-    positions go through the V-wide product, as in the authors' code. ``vocabulary`` is the
-    fingerprint of the tokenizer whose ids the weights were trained on, None before any training.
+    positions go through the V-wide product, as in the authors' code. ``tokenizer_fingerprint`` is
+    that of the tokenizer whose ids the weights were trained on, None before any training.
     """
 
-    vocabulary: str | None = None
+    tokenizer_fingerprint: str | None = None
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
@@ -186,11 +186,11 @@ def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> 
     if tokens > rows:
         raise InputError(f"the tokenizer has {tokens} tokens, the model's vocab_size is {rows}.")
     of_text = stream.tokenizer.fingerprint
-    if model.vocabulary not in (None, of_text):
+    if model.tokenizer_fingerprint not in (None, of_text):
         raise InputError(
-            f"the model's tokenizer is {model.vocabulary}, the text's is {of_text}: the same ids "
-            f"mean other tokens. Prepare the text with the model's: prepare(name, "
-            f"tokenizer=tokenizer)."
+            f"the text was cut by another tokenizer ({of_text}) than the model's "
+            f"({model.tokenizer_fingerprint}): the same ids mean other tokens. Prepare the text "
+            f"with the model's: prepare(name, tokenizer=tokenizer)."
         )
 
 

@@ -20,7 +20,7 @@ from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.task_heads import AlbertForSpan, TaskModel
 from albert_edu.model.weights import identity_projection, our_weights, tensor_names
-from albert_edu.names import must_be_here, warn_of_namesake
+from albert_edu.names import did_you_mean, is_meant_for_here, warn_of_namesake
 from albert_edu.text.hub_tokenizer import Tokenizer, load_tokenizer
 
 Part = Literal["masked_token_head", "sentence_order_head", "pooler", "tokenizer"]
@@ -121,7 +121,7 @@ def load_pretrained(
     tokenizer = load_tokenizer(folder, config.vocab_size)
     if tokenizer is None and "tokenizer" in required:
         raise InterchangeError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
-    model.vocabulary = tokenizer.fingerprint if tokenizer else None
+    model.tokenizer_fingerprint = tokenizer.fingerprint if tokenizer else None
     return model, tokenizer
 
 
@@ -139,9 +139,8 @@ def model_folder(name: str | Path) -> Path:
     if Path(name).exists():
         return Path(name)
     unknown = f"{name} is no folder, no shipped model ({', '.join(SHIPPED_MODELS)})"
-    hint = must_be_here(name, SHIPPED_MODELS)
-    if hint is not None:
-        raise InterchangeError(f"{unknown}.{hint}")
+    if is_meant_for_here(name, SHIPPED_MODELS):
+        raise InterchangeError(f"{unknown}.{did_you_mean(name, SHIPPED_MODELS)}")
     from huggingface_hub import snapshot_download
 
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from albert_edu.errors import errors_about
-from albert_edu.names import must_be_here
+from albert_edu.names import did_you_mean, is_meant_for_here
 from albert_edu.text.rows import READERS, file_rows
 from albert_edu.text.sentences import HEAD, CorpusError, is_blank, is_sentence_a_line, looks_like
 from albert_edu.text.tokenizer import check_text
@@ -129,9 +129,8 @@ def hub_rows(name: str, split: str = "train") -> "datasets.Dataset":
     """
     path, _, subset = name.partition(":")
     unknown = f"{name!r} is no corpus of ours ({', '.join(CORPORA)}), no file and no folder"
-    hint = must_be_here(name, CORPORA)
-    if hint is not None:
-        raise CorpusError(f"{unknown}.{hint}")
+    if is_meant_for_here(name, CORPORA):
+        raise CorpusError(f"{unknown}.{did_you_mean(name, CORPORA)}")
     from datasets import load_dataset
 
     print(f"asking the Hub for {name!r}: a minute without a network ...", file=sys.stderr)

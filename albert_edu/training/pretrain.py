@@ -29,7 +29,12 @@ from albert_edu.training.settings import (
     make_optimizer,
     set_learning_rate,
 )
-from albert_edu.training.step import clip_gradient, forward_backward, stop_if_not_finite
+from albert_edu.training.step import (
+    clip_gradient,
+    drop_gradients,
+    forward_backward,
+    stop_if_not_finite,
+)
 from albert_edu.training.workers import Workers, pick_device
 
 
@@ -73,7 +78,8 @@ def pretrain(
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = set_learning_rate(optimizer, step, settings)
                 sums += forward_backward(wrapped, batch, settings, step, workers)
-                norm = clip_gradient(model, settings, step, frozen)
+                drop_gradients(frozen)
+                norm = clip_gradient(model, settings, step)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
                 progress.update()
@@ -101,7 +107,7 @@ def _agree_on_vocabulary(
 ) -> None:
     """Raise InputError for a stream of another tokenizer, now and not after the last step."""
     check_vocabulary(model, stream)
-    model.vocabulary = stream.tokenizer.fingerprint
+    model.tokenizer_fingerprint = stream.tokenizer.fingerprint
     if held_out:
         check_vocabulary(model, held_out)
 

@@ -31,10 +31,11 @@ def forward_backward(
 
     The loss sums of a micro-batch are divided by the counts of the whole batch, so that the
     gradient is that of the global mean and not of a mean of means. DDP averages the gradients over
-    workers, which the factor world_size undoes. Returns the ``score_sums`` of this worker's rows.
+    workers, which the factor world_size undoes. Seeds torch's global generator from (seed, step,
+    rank). Returns the ``score_sums`` of this worker's rows.
     """
-    masked_tokens = batch.masked_count.clamp(min=1)
-    pairs = batch.pair_count.clamp(min=1)
+    masked_in_all = batch.masked_count.clamp(min=1)
+    pairs_in_all = batch.pair_count.clamp(min=1)
     sums = torch.zeros(2, 3, dtype=torch.float64, device=batch.token_ids.device)
     # Dropout draws from the global generator, because torch's dropout knows no other.
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)
@@ -44,8 +45,8 @@ def forward_backward(
         is_last = rows is micro_batches[-1]
         with _gradient_exchange(model, is_last), _autocast(settings, part):
             output = model(part)
-            masked_token_loss = output.masked_token_loss_sum / masked_tokens
-            sentence_order_loss = output.sentence_order_loss_sum / pairs
+            masked_token_loss = output.masked_token_loss_sum / masked_in_all
+            sentence_order_loss = output.sentence_order_loss_sum / pairs_in_all
             loss = masked_token_loss + sentence_order_loss
         (loss * workers.world_size).backward()
         sums += score_sums(part, output)
@@ -69,16 +70,21 @@ def _autocast(settings: TrainSettings, batch: PretrainingBatch) -> torch.autocas
     return torch.autocast(device, torch.bfloat16, enabled=enabled, cache_enabled=False)
 
 
-def clip_gradient(
-    model: nn.Module, settings: TrainSettings, step: int, frozen: Iterable[nn.Module] = ()
-) -> Tensor:
-    """Shorten the gradient of all parameters together to clip_norm; return its norm before that.
+def drop_gradients(frozen: Iterable[nn.Module]) -> None:
+    """Let the gradient of parts that no loss reaches be None instead of zeros.
 
-    No loss reaches the ``frozen`` parts of the model. Their gradient becomes None instead of zeros,
-    because LAMB would turn weight decay alone into a full step.
+    LAMB would turn their weight decay alone into a full step.
     """
     for module in frozen:
         module.zero_grad(set_to_none=True)
+
+
+def clip_gradient(model: nn.Module, settings: TrainSettings, step: int) -> Tensor:
+    """Shorten the gradient of all parameters together to clip_norm; return its norm before that.
+
+    Raises NonFiniteLoss for a norm that is NaN or infinite: on a CPU at every step, on a GPU where
+    a record is due.
+    """
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     norm = nn.utils.get_total_norm(gradients)
     # Before clipping, which would spread one NaN over all gradients. A GPU waits when it is asked.

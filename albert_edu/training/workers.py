@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from albert_edu.config import whole_from_environment
 from albert_edu.errors import InputError, RunError
 
 
@@ -113,14 +114,11 @@ def process_count() -> int:
 
 
 def torchrun_number(name: str, usual: int) -> int:
-    """Return a number that torchrun writes into the environment, such as RANK.
+    """Return a number that torchrun writes into the environment, such as RANK, or the usual one.
 
     Raises RunError for what is no number.
     """
-    value = os.environ.get(name) or str(usual)
-    if not value.isdecimal():
-        raise RunError(f"the environment has {name}={value}, which is no number: unset it.")
-    return int(value)
+    return whole_from_environment(name, usual, RunError)
 
 
 def device_name(device: torch.device | str) -> str:

@@ -11,7 +11,8 @@ from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from albert_edu.text.corpora import hold_out, load_corpus
+from albert_edu.text.corpora import NAMED, hold_out, load_corpus
+from albert_edu.text.files import CORPORA
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import stories
 
@@ -94,3 +95,7 @@ def test_a_name_that_means_nothing_is_answered_with_those_that_do(name):
     said = rf"'{name}' is no corpus of ours \(sotu, imdb, stories\)"
     with pytest.raises(CorpusError, match=said):
         load_corpus(name)
+
+
+def test_messages_name_every_corpus_of_the_course():
+    assert set(CORPORA) == set(NAMED)

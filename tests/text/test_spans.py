@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from albert_edu.text.masking import IGNORE
+from albert_edu.batch import IGNORE
 from albert_edu.text.tasks import SpanExample, encode_spans
 from albert_edu.text.tokenizer import CLS, PAD, SEP, normalise
 

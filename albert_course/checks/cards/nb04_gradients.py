@@ -14,9 +14,9 @@ from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.comparing import same
 from albert_course.checks.engine.making import card
 from albert_edu import AlbertConfig, AlbertForPretraining
+from albert_edu.batch import IGNORE
 from albert_edu.config import Sharing
 from albert_edu.text.batches import PretrainingBatch
-from albert_edu.text.masking import IGNORE
 
 
 def last_application(model: AlbertForPretraining, batch: PretrainingBatch) -> Tensor:

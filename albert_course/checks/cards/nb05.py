@@ -13,8 +13,8 @@ from albert_course.checks.engine.asking import made, need, output, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.making import card
 from albert_edu import AlbertForPretraining
+from albert_edu.batch import IGNORE
 from albert_edu.config import AlbertConfig
-from albert_edu.text.masking import IGNORE
 from albert_edu.text.tokenizer import MASK
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from albert_course.checks.engine.asking import by_seed, need
 from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.making import card
-from albert_edu.text.masking import IGNORE
+from albert_edu.batch import IGNORE
 from albert_edu.text.tokenizer import MASK
 
 

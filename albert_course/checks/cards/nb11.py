@@ -14,7 +14,7 @@ from albert_course.checks.engine.asking import (
 )
 from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.making import card
-from albert_edu.text.masking import IGNORE
+from albert_edu.batch import IGNORE
 
 
 def span_loss(start: Tensor, end: Tensor, context: Tensor, first: Tensor, last: Tensor) -> Tensor:

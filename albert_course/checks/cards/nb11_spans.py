@@ -14,7 +14,7 @@ from torch import Tensor
 from albert_course.checks.engine.asking import each
 from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.making import card
-from albert_edu.text.masking import IGNORE
+from albert_edu.batch import IGNORE
 
 
 def span_labels(question, characters, start, text, S) -> tuple[int, int] | None:
