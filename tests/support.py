@@ -54,6 +54,14 @@ def cells(path: Path, kind: str) -> list:
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
 
 
+def snapshot(folder: Path) -> dict[Path, bytes | bool]:
+    """What lies in a folder and below it, with the contents of files that are not huge."""
+    return {
+        path: path.is_file() and path.stat().st_size < 1e8 and path.read_bytes()
+        for path in folder.rglob("*")
+    }
+
+
 def run_here(jobs, processes, done=lambda result: None):
     """Do the jobs in this process: those of a pool would not see the patches."""
     for job in jobs:

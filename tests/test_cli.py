@@ -53,10 +53,9 @@ def test_a_warning_on_the_command_line_is_a_sentence_without_a_file_and_a_line(t
     assert ended.stderr == "warning: 1 tensors are not used, for example head.weight.\n"
 
 
-@pytest.mark.parametrize("command", ["albert_course doctor", "albert_edu inspect laptop"])
-def test_a_reader_such_as_head_that_has_read_enough_ends_a_command_without_a_word(command):
+def test_a_reader_such_as_head_that_has_read_enough_ends_a_command_without_a_word():
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-m", *command.split()], **pipes) as ended:
+    with subprocess.Popen([sys.executable, "-m", "albert_course", "doctor"], **pipes) as ended:
         ended.stdout.close()
         assert (ended.stderr.read(), ended.wait()) == (b"", 141)
 

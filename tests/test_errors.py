@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import pkgutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from albert_edu.text.sentences import CorpusError
 from albert_edu.text.tokenizer import TokenizerError
 from albert_edu.training.checkpoint import CheckpointError
 from albert_edu.training.step import NonFiniteLoss
+from tests.test_doctests import MODULES
 
 PACKAGES = (albert_edu, albert_course, albert_paper)
 # Here a plain ValueError is caught in the same file, or told to who writes an exercise.
@@ -24,19 +24,10 @@ CAUGHT = {"guesses.py", "task_rows.py", "card.py", "edits.py"}
 EXERCISES = "cards"
 
 
-def modules() -> list:
-    found = []
-    for package in PACKAGES:
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith("__main__"):
-                found.append(importlib.import_module(module.name))
-    return found
-
-
 def test_every_error_that_the_packages_define_is_a_course_error():
     ours = {
         value
-        for module in modules()
+        for module in map(importlib.import_module, MODULES)
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Exception)
         if value.__module__.split(".")[0] in ("albert_edu", "albert_course", "albert_paper")

@@ -6,21 +6,7 @@ from pathlib import Path
 import pytest
 
 import albert_course.cli
-from tests.support import main
-
-
-def put(name: str, content: str | bytes):
-    return lambda folder: (folder / name).write_bytes(
-        content if isinstance(content, bytes) else content.encode()
-    )
-
-
-def snapshot(folder: Path) -> dict:
-    return {
-        path: path.is_file() and path.stat().st_size < 1e8 and path.read_bytes()
-        for path in folder.rglob("*")
-    }
-
+from tests.support import main, snapshot
 
 COMMANDS = {  # what the error says: a command, OUT is a folder that does not exist
     "preset must be one of albert-base-v1, .*, got 'albert-huge'": "pretrain --corpus stories --out OUT --preset albert-huge",
@@ -87,7 +73,7 @@ PRETRAIN = "pretrain --corpus stories --steps 2"
 def test_training_writes_into_no_folder_that_holds_something_else(tmp_path, command, names, capsys):
     (tmp_path / "checkpoints").mkdir()
     for name in names:
-        put(name, "precious")(tmp_path)
+        (tmp_path / name).write_text("precious")
     before = snapshot(tmp_path)
     assert main([*command.split(), "--out", str(tmp_path)]) == 2
     assert "Give another --out" in capsys.readouterr().err and snapshot(tmp_path) == before

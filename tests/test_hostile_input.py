@@ -14,8 +14,6 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from albert_course.assignments import SOURCES
-from albert_course.assignments.mend import Unreadable, mend
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import load_pretrained, save_pretrained
@@ -24,10 +22,10 @@ from albert_edu.text.prepare import prepare
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings
 from albert_paper.page import write_report
+from tests.support import snapshot
 
 SHAPE = dict(embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, max_positions=32)
 RUN = TrainSettings(steps=4, checkpoint_every=2)
-NAME = "04_shared_layers.ipynb"
 
 
 def put(name: str, content: str | bytes):
@@ -131,13 +129,6 @@ MODELS = {  # what the error says: what is done to the folder
 }
 
 
-def snapshot(folder: Path) -> dict:
-    return {
-        path: path.is_file() and path.stat().st_size < 1e8 and path.read_bytes()
-        for path in folder.rglob("*")
-    }
-
-
 def assert_refused(folder: Path, message: str, act):
     """``act`` raises what the course raises, with that message, and changes nothing in the folder."""
     before = snapshot(folder)
@@ -203,25 +194,3 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
     ):
         put("figures/results/gap.json", content)(tmp_path)
         assert_refused(tmp_path, f"gap.json {message}", lambda: write_report(tmp_path))
-
-
-NOTEBOOKS = {
-    "no notebook that can be read": [
-        "",
-        "my dog ate it",
-        "[]",
-        "null",
-        '{"cells": 1}',
-        '{"cells": [null]}',
-        "[" * 99_999,
-        '{"cells": [{"metadata": {"nbgrader": []}}]}',
-    ],
-    "answer cells": ['{"cells": []}'],
-}
-
-
-@pytest.mark.parametrize(("message", "content"), [(m, c) for m in NOTEBOOKS for c in NOTEBOOKS[m]])
-def test_a_submission_that_is_no_notebook_is_named(tmp_path, message, content):
-    put(NAME, content)(tmp_path)
-    with pytest.raises(Unreadable, match=message):
-        mend(tmp_path / NAME, SOURCES / NAME)

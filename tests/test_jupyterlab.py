@@ -1,6 +1,7 @@
-"""Every notebook in a real JupyterLab: see the stored figures and drawings.
+"""Lessons in a real JupyterLab: see the stored figures and drawings.
 
-Needs Chromium (on Debian: apt-get install chromium) and is skipped without it.
+That every file is there and whole is test_notebooks.py's to see. Needs Chromium (on Debian: apt-get
+install chromium) and is skipped without it.
 """
 
 import json
@@ -20,7 +21,8 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 NET = 900  # seconds until a test gives up: a busy machine draws a page late
-NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))]
+# They have all that a lesson shows: drawings, a picture in the text, stored figures.
+NAMES = ["00_start_here.ipynb", "08_layers_compared.ipynb"]
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium"

@@ -1,13 +1,17 @@
 """Stored notebooks are what a reader should find: run from top to bottom, clean, described, and whole."""
 
+import base64
+import io
 import re
 import symtable
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
+import PIL.Image
 import pytest
 
+from albert_course.assignments.apart import names_asked_for
 from albert_course.notebooks import normalise
 from tests.support import cells
 
@@ -85,13 +89,17 @@ def test_headings_start_with_one_title_and_skip_no_level(path):
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_every_image_is_described(path):
+def test_every_image_is_described_and_whole(path):
     for cell in cells(path, "markdown"):
         for alt, _ in re.findall(r"!\[(.*?)\]\((.*?)\)", cell.source):
             assert len(alt.split()) > 5, alt
     for cell in cells(path, "code"):
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
+                stored = io.BytesIO(base64.b64decode(output.data["image/png"]))
+                with PIL.Image.open(stored) as picture:
+                    picture.load()
+                    assert picture.width > 100
                 assert len(output.metadata.get("image/png", {}).get("alt", "").split()) > 5, (
                     "use course.show(figure, alt)"
                 )
@@ -103,22 +111,10 @@ def test_every_link_within_the_repository_resolves(path):
             assert (path.parent / target).exists(), target
 
 
-def names(source: str) -> tuple[set[str], set[str]]:
-    """The names that a cell takes from cells above, also inside functions, and those that it sets.
-
-    >>> [sorted(part) for part in names("y = x + 1\\ndef f(z):\\n    return z + w")]
-    [['w', 'x'], ['f', 'y']]
-    """
-    top = symtable.symtable(source, "cell", "exec")
-    symbols = top.get_symbols()
-    sets = {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
-    takes = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
-    tables = list(top.get_children())
-    while tables:
-        table = tables.pop()
-        takes |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
-        tables += table.get_children()
-    return takes - sets, sets
+def names_set(source: str) -> set[str]:
+    """The names that a cell sets at its top level."""
+    symbols = symtable.symtable(source, "cell", "exec").get_symbols()
+    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
 
 
 def test_no_cell_of_a_lesson_uses_a_name_that_a_cell_below_overwrites(path):
@@ -131,8 +127,8 @@ def test_no_cell_of_a_lesson_uses_a_name_that_a_cell_below_overwrites(path):
     code = [cell.source for cell in cells(path, "code")]
     blank = set(re.findall(r"^(\w+) = \.\.\.", "\n".join(code), re.MULTILINE))
     for place, source in enumerate(code):
-        below = set().union(*(names(later)[1] for later in code[place + 1 :]))
-        assert not (names(source)[0] & below) - blank, source
+        below = set().union(*map(names_set, code[place + 1 :]))
+        assert not (names_asked_for(source) & below) - blank, source
 
 
 def test_a_cell_that_cannot_be_repeated_says_so(path):

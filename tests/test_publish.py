@@ -11,6 +11,7 @@ import yaml
 
 from albert_course.cli import main
 from albert_course.publish import publish
+from tests.support import snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 CELL = '''from importlib.util import find_spec
@@ -72,10 +73,10 @@ def test_a_notebook_without_the_course_says_the_line_that_brings_it(course):
 
 @pytest.mark.parametrize("name", ["course", "https://github.com/a/b", "a/b/c", "a b/c", "/b", "a/"])
 def test_what_is_not_owner_and_repository_changes_nothing(course, name, capsys):
-    before = {path: path.read_bytes() for path in course.rglob("*.*")}
+    before = snapshot(course)
     assert main(["publish", name]) == 2
     assert "OWNER/REPO" in capsys.readouterr().err
-    assert before == {path: path.read_bytes() for path in course.rglob("*.*")}
+    assert before == snapshot(course)
 
 
 def test_a_file_without_its_place_is_named_before_anything_is_written(course):

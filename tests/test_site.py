@@ -156,10 +156,7 @@ def test_drawings_are_light_in_the_light_and_dark_in_the_dark_and_only_code_can_
     [
         ("LAMB", "notebooks/07_pretraining"),
         ("residual", "notebooks/02_one_layer"),
-        ("embedding", "notebooks/03_factorised_embeddings"),
-        ("masking", "notebooks/05_masked_tokens"),
         ("layer_plan", "site/library/albert_edu.model"),
-        ("AlbertConfig", "site/library/albert_edu"),
     ],
 )
 def test_a_search_shows_the_lesson_first_and_for_a_name_of_the_library_its_page(

@@ -4,6 +4,7 @@ Compared are syntax trees, so line breaks may differ; the white space inside doc
 """
 
 import ast
+import functools
 from pathlib import Path
 
 import nbformat
@@ -33,6 +34,7 @@ def definitions(source: str) -> dict[str, str]:
     }
 
 
+@functools.cache
 def library() -> dict[str, set[str]]:
     """Every top-level definition of albert_edu; a private name may stand in two modules.
 

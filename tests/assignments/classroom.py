@@ -8,7 +8,6 @@ from pathlib import Path
 import nbformat
 
 from albert_course.assignments import RELEASES, SOURCES
-from tests.assignments.answers.a04 import OTHER_STYLE
 
 NAME = "04_shared_layers"
 
@@ -44,6 +43,8 @@ def layer_plan(*arguments, **named):
     print("called", file=sys.stderr)
     return plain_plan(*arguments, **named)"""
 )
+IMPORTED = "from albert_edu.model.sharing import layer_plan"
+HALF = "def gradient_of_each(apply, W:\n    return"
 SLEEP = "def gradient_of_each(*_):\n    import time\n    time.sleep(1_000)"
 LOOP = "def loss_with_last_only(*_):\n    while True:\n        pass"
 STUBBORN = """
@@ -149,26 +150,20 @@ def without_metadata() -> nbformat.NotebookNode:
 
 def hand_in(folder: Path, port: int) -> None:
     """Write the whole class; ``port`` is that of a server which knows an answer."""
-    plan, half = {"layer_plan": SOLVED["layer_plan"]}, "def gradient_of_each(apply, W:\n    return"
+    half_done = {"layer_plan": IMPORTED, "encoder": SOLVED["encoder"], "gradient_of_each": HALF}
     written = {
         "perfect": submission(SOLVED | {"layer_plan": MESSY_PLAN}, HONEST_BUT_MESSY),
-        "O'Brien": submission(OTHER_STYLE),
-        "Smith, John": split(),
+        "O'Brien, John": split(),
         "Zoe\u0308": without_imports(),
-        "late": submission(plan),
-        "अनिल": submission({}),
-        "half_done": submission(plan | {"encoder": SOLVED["encoder"], "gradient_of_each": half}),
-        "never_ends": submission(SOLVED | {"gradient_of_each": SLEEP}),
-        "loops": submission(SOLVED | {"loss_with_last_only": LOOP}),
+        "late": submission({"layer_plan": SOLVED["layer_plan"]}),
+        "अनिल": submission(half_done),
+        "never_ends": submission(SOLVED | {"gradient_of_each": SLEEP, "loss_with_last_only": LOOP}),
         "resists": submission(SOLVED | {"encoder": STUBBORN}),
-        "memory_hog": submission(SOLVED | {"gradient_of_each": HOG}),
+        "takes_all": submission(SOLVED | {"gradient_of_each": HOG}, TALKS),
         "tampers": tampered(),
         "spies": submission(SOLVED | {"layer_plan": ONLINE.format(port=port), "encoder": PEEK}),
         "dies": submission(SOLVED | {"layer_plan": DIES}),
         "overwrites": submission({"layer_plan": OVERWRITE}),
-        "imports": submission({"layer_plan": "from albert_edu.model.sharing import layer_plan"}),
-        "bare": without_metadata(),
-        "talks": submission(SOLVED, TALKS),
         "exits": submission(SOLVED, "print('bye')\nexit()"),
         "wrong_name": submission(SOLVED),
         "clear\x1b[2J": submission(SOLVED),
@@ -186,19 +181,13 @@ def hand_in(folder: Path, port: int) -> None:
 
 DESERVED = {
     "perfect": 20,
-    "O'Brien": 20,
-    "Smith, John": 20,
+    "O'Brien, John": 20,
     "Zoe\u0308": 20,
     "late": 0,
-    "अनिल": 0,
-    "half_done": 10,
-    "never_ends": 15,
-    "loops": 15,
-    "memory_hog": 15,
+    "अनिल": 6,
+    "never_ends": 10,
+    "takes_all": 15,
     "tampers": 4,
     "spies": 10,
-    "imports": 0,
-    "bare": 20,
-    "talks": 20,
 }
 NOT_GRADED = {"resists", "dies", "exits", "wrong_name", "clear\x1b[2J", "links"}

@@ -29,7 +29,7 @@ from tests.assignments.classroom import (
     read,
     submission,
 )
-from tests.assignments.courses import change, hidden, points, write
+from tests.assignments.courses import change, grade_by_comment, hidden, points, write
 from tests.support import main
 
 pytestmark = pytest.mark.slow
@@ -96,17 +96,17 @@ def page(course, student: str) -> str:
 
 
 def test_feedback_shows_the_likely_mistake_and_no_place_on_the_grader_s_disk(graded):
-    text = page(graded[0], "half_done")
+    text = page(graded[0], "अनिल")
     assert "SyntaxError" in text and "not answered yet" in text
     assert str(graded[0]) not in text
-    assert "allocate memory" in page(graded[0], "memory_hog"), "it ends at its memory, not its time"
+    assert "allocate memory" in page(graded[0], "takes_all"), "it ends at its memory, not its time"
     assert "it sleeps" in page(graded[0], "never_ends")
 
 
 def test_what_is_printed_without_end_is_cut_in_the_feedback(graded):
-    talks, other = page(graded[0], "talks"), page(graded[0], "perfect")
-    assert "a cell may print and show 100 KB" in talks
-    assert len(talks) < len(other) + 150_000
+    long, other = page(graded[0], "takes_all"), page(graded[0], "perfect")
+    assert "a cell may print and show 100 KB" in long
+    assert len(long) < len(other) + 150_000
 
 
 def test_the_report_names_mistakes_and_what_a_person_should_look_at(graded):
@@ -123,29 +123,27 @@ def test_the_report_names_mistakes_and_what_a_person_should_look_at(graded):
         "missing, 1: nothing",
     ):
         assert words in text, words
-    rows = text.splitlines()
-    assert not rows[rows.index(next(row for row in rows if "O'Brien" in row)) + 1].count("look")
 
 
 def test_what_is_unchanged_is_not_graded_again_and_a_person_s_points_are_added(graded, monkeypatch):
     monkeypatch.setattr(grade, "grade_apart", lambda course, student, *_: f"{student} again")
     folder, course, _ = graded[0].parent / "in", *graded[:2]
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        grades = gradebook.find_submission(NAME, "O'Brien").notebooks[0].grades
+        grades = gradebook.find_submission(NAME, "perfect").notebooks[0].grades
         next(grade for grade in grades if grade.name == "open_question").manual_score = 3
         gradebook.db.commit()
     done = [str(one) for one in grade_folder(folder, course)]
     again = sorted(line for line in done if "again" in line)
     assert again == [f"{NAME}, {name}: {name} again" for name in ("dies", "exits", "resists")]
-    assert points(course)["O'Brien"] == 23
+    assert points(course)["perfect"] == 23
 
 
 def test_nbgrader_s_own_command_in_the_graded_folder_gives_the_same_points(graded):
-    words = ["autograde", NAME, "--student=Smith, John", "--force"]
+    words = ["autograde", NAME, "--student=O'Brien, John", "--force"]
     command = [sys.executable, "-m", "nbgrader", *words]
     subprocess.run(command, cwd=graded[0], check=True, capture_output=True)
     with Gradebook(f"sqlite:///{graded[0] / 'gradebook.db'}") as gradebook:
-        assert gradebook.find_submission(NAME, "Smith, John").score == 20
+        assert gradebook.find_submission(NAME, "O'Brien, John").score == 20
 
 
 def test_a_source_whose_points_change_is_graded_again_and_one_with_other_cells_is_refused(
@@ -169,31 +167,28 @@ def test_a_source_whose_points_change_is_graded_again_and_one_with_other_cells_i
 
 
 def test_without_bubblewrap_it_is_said_loudly_and_time_and_memory_are_limited(tmp_path, capsys):
-    for student, answers in (("nests", SOLVED), ("fails", SOLVED | {"encoder": "0 ** -1"})):
-        write(tmp_path / "in", student, submission(answers, HONEST_BUT_MESSY))
+    fails = submission(SOLVED | {"encoder": "0 ** -1"}, HONEST_BUT_MESSY)
+    write(tmp_path / "in", "fails", fails)
     change(tmp_path / "out", 'wall=""', 'wall="plain"')
     command = ["assignments", "grade", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     assert main(command) == 0
     assert SAYS["plain"] in capsys.readouterr().err and "WARNING" in SAYS["plain"]
-    assert points(tmp_path / "out") == {"fails": 14, "nests": 20}
+    assert points(tmp_path / "out") == {"fails": 14}
 
 
-def test_a_net_of_the_clock_is_tried_twice_and_named_and_the_same_command_grades_afterwards(
-    tmp_path, capsys, monkeypatch
+def test_a_net_of_the_clock_is_no_fault_of_the_student_s_and_grading_is_tried_again(
+    tmp_path, monkeypatch
 ):
     folder, course = tmp_path / "in", tmp_path / "out"
     write(folder, "ann", submission(SOLVED, "import time\ntime.sleep(3)"))
-    settings = course / "nbgrader_config.py"
-    open_course(course)
-    generous = settings.read_text()
-    settings.write_text(f"{generous}\nc.Execute.timeout = 1\n")
-    tries = []
+    change(course, 'wall="")', 'wall="")\nc.Execute.timeout = 1')
     apart = grade.grade_apart
-    monkeypatch.setattr(grade, "grade_apart", lambda *names: tries.append(names) or apart(*names))
-    command = ["assignments", "grade", str(folder), "--out", str(course)]
-    assert main(command) == 1
-    assert len(tries) == 2 and f"{NAME}, ann: {BUSY}, or cell" in capsys.readouterr().out
-    assert points(course) == {} and f"not graded: {BUSY}" in overview(course)
-    settings.write_text(generous)
-    assert main(command) == 0
-    assert points(course) == {"ann": 20}
+    tries = []
+
+    def apart_and_then_its_stand_in(*names):
+        tries.append(grade_by_comment(*names) if tries else apart(*names))
+        return tries[-1]
+
+    monkeypatch.setattr(grade, "grade_apart", apart_and_then_its_stand_in)
+    assert [str(one) for one in grade_folder(folder, course)] == [f"{NAME}, ann: graded"]
+    assert len(tries) == 2 and tries[0].startswith(f"{BUSY}, or cell")

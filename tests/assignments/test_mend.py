@@ -186,7 +186,22 @@ def test_what_other_programs_write_or_leave_out_is_no_reason_not_to_grade(how, t
     ]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"cells": 3}', '{"cells": [{}]}', "\x00", "PK\x03"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "my dog ate it",
+        "[]",
+        "null",
+        "[" * 99_999,
+        '{"cells": 3}',
+        '{"cells": [null]}',
+        '{"cells": [{}]}',
+        '{"cells": [{"metadata": {"nbgrader": []}}]}',
+        "\x00",
+        "PK\x03",
+    ],
+)
 def test_what_is_no_notebook_is_refused(text, tmp_path):
     place = tmp_path / f"{NAME}.ipynb"
     place.write_text(text)

@@ -1,16 +1,24 @@
-"""Every wrong answer is rejected by name, and every right one accepted, whatever the seed."""
+"""Every wrong answer is rejected by name, and every right one accepted, whatever the seed.
+
+The animals are made from what is there. Of each card the reference is right, and each known mistake
+is an answer that must be named. Right, too, are the library's own functions; tests/assignments asks
+for our solutions, and for right answers in another style.
+"""
 
 import re
-from collections import Counter
 
 import pytest
 
 from albert_course import checks
-from tests.bug_zoo.zoo import CHECKS, GRADED, all_animals
+from albert_course.checks import Check
+from albert_course.checks.engine.card import card_of
+from albert_course.checks.engine.edits import wrong_answer
+from tests.bug_zoo.library import RIGHT
 
-ANIMALS = all_animals()
-# None is the seed that students have.
-SEEDS = [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7, 2026))]
+# Of the assignments, and of the exercises inside notebooks.
+CHECKS = [value for value in vars(checks).values() if isinstance(value, Check)]
+OTHER_SEED = 7  # students have None
+EVERY = 5  # of this many mistakes of a check, one is asked with the other seed, too; 1 asks all
 
 LONG = (
     "accumulation",
@@ -22,39 +30,56 @@ LONG = (
 )
 
 
-def case(check, animal=None):
+def case(check, *more, name="", slow=False):
     """A parameter of a test; the questions of six checks take a minute, so test-fast skips them."""
-    label = f"{check.title}-{animal.name}" if animal else check.title
-    marks = [pytest.mark.slow] * (check.title in LONG)
-    return pytest.param(animal or check, id=label, marks=marks)
+    marks = [pytest.mark.slow] * (slow or check.title in LONG)
+    return pytest.param(
+        check, *more, id=f"{check.title}-{name}" if name else check.title, marks=marks
+    )
+
+
+def right_answers():
+    """The reference of every card, and the library's own functions."""
+    for check in CHECKS:
+        yield case(check, card_of(check).reference, name="reference")
+        if check in RIGHT:
+            yield case(check, RIGHT[check], name="library's")
+
+
+def wrong_answers():
+    """The mistakes of every card, each with the seed of students, and some with another one."""
+    for check in CHECKS:
+        for number, mistake in enumerate(card_of(check).mistakes):
+            yield case(check, mistake, None, name=mistake)
+            if number % EVERY == 0:
+                yield case(check, mistake, OTHER_SEED, name=f"{mistake}-{OTHER_SEED}", slow=True)
 
 
 each_check = pytest.mark.parametrize("check", [case(check) for check in CHECKS])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("animal", [case(one.check, one) for one in ANIMALS if one.right])
-def test_a_right_answer_passes(animal, seed):
-    report = animal.check(animal.answer, seed)
+@pytest.mark.parametrize("seed", [None, pytest.param(OTHER_SEED, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("check", "answer"), right_answers())
+def test_a_right_answer_passes(check, answer, seed):
+    report = check(answer, seed)
     assert report.passed and report.score == 1, report
 
 
-@pytest.mark.parametrize("seed", SEEDS[:2])
-@pytest.mark.parametrize("animal", [case(one.check, one) for one in ANIMALS if not one.right])
-def test_a_wrong_answer_is_rejected_by_name_in_at_most_fifteen_lines(animal, seed):
-    report = animal.check(animal.answer, seed)
+@pytest.mark.parametrize(("check", "mistake", "seed"), wrong_answers())
+def test_a_wrong_answer_is_rejected_by_name_in_at_most_fifteen_lines(check, mistake, seed):
+    card = card_of(check)
+    report = check(wrong_answer(card.reference, card.mistakes[mistake]), seed)
     assert not report.passed and report.score < 1, report
-    assert animal.name in " | ".join(report.reasons), report
+    assert mistake in " | ".join(report.reasons), report
     assert str(report).count("\n") < 15, report
     broken = ("NameError", "UnboundLocalError")
     assert not any(one.got.startswith(broken) for one in report.properties), "the edit itself"
 
 
-def test_every_check_has_right_and_wrong_answers_to_prove_itself_on():
-    kept = Counter((animal.check, animal.right) for animal in ANIMALS)
+def test_every_check_knows_mistakes():
     for check in CHECKS:
-        right, wrong = (3, 6) if check in GRADED else (1, 3)
-        assert kept[check, True] >= right and kept[check, False] >= wrong, check.title
+        fewest = 6 if "assignment" in check.place else 3
+        assert len(card_of(check).mistakes) >= fewest, check.title
 
 
 @each_check

@@ -20,7 +20,8 @@ def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
     edges = np.flatnonzero(starts_word | gap | np.roll(gap, 1))  # what follows a gap is a word
     allowed = maskable.tolist()
     bounds = pairwise((0, *edges.tolist(), len(allowed)))
-    return [[place for place in range(start, end) if allowed[place]] for start, end in bounds]
+    # Between two edges lies a whole word, or one place of a gap.
+    return [list(range(start, end)) if any(allowed[start:end]) else [] for start, end in bounds]
 
 
 def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:

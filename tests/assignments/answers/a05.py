@@ -8,8 +8,9 @@ def hide(rng, token_ids, masked, vocab_size, blank=0.8, other=0.1):
         line = []
         for piece, wanted in zip(ids, asked):
             die = rng.random() if wanted else 2
-            drawn = int(rng.integers(5, vocab_size))
-            line.append(4 if die < blank else drawn if die < blank + other else piece)
+            if blank <= die < blank + other:
+                piece = rng.integers(5, vocab_size)
+            line.append(4 if die < blank else piece)
         seen.append(line)
         labels.append([piece if wanted else -100 for piece, wanted in zip(ids, asked)])
     return [np.array(seen), np.array(labels)]""",
