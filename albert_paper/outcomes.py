@@ -197,18 +197,12 @@ def word_of_claim(claim: dict, parts: Sequence[dict], p: float) -> str:
     """Return the word for a claim with its corrected p, from its criterion and its control."""
     controls = [compare(text, claim["runs"], 0.0) for text in claim.get("control", ())]
     failed = any(control["mean"] <= control["half"] for control in controls)
-    if failed or any(part["void"] for part in parts) or compared_and_dead(claim, parts):
+    if failed or any(part["void"] for part in parts):
         return "void"
     words = {word(text, part, p) for text, part in zip(claim["criterion"], parts, strict=True)}
     if len(words) == 1:
         return words.pop()
     return "opposes" if "opposes" in words else "undecided"
-
-
-def compared_and_dead(claim: dict, parts: Sequence[dict]) -> list[str]:
-    """Return the rows that a claim compares and that were found dead (``dead_arms``)."""
-    compared = {row for part in parts for row in part["stuck"]}
-    return [row for row in claim.get("dead_arms", ()) if row in compared]
 
 
 def word(text: str, part: dict, p: float) -> str:

@@ -12,7 +12,7 @@ from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.asked_again import write_asked_again
 from albert_paper.claim_pictures import figure1_picture, runs_kept, save_picture
-from albert_paper.claims import dead_arms, finished_claims, read_runs, recorded
+from albert_paper.claims import finished_claims, read_runs, recorded
 from albert_paper.columns import shown
 from albert_paper.counts import counted_rows
 from albert_paper.layer_steps import FAR, step_sizes
@@ -37,8 +37,7 @@ def write_report(root: Path) -> Path:
     if not (figures / "results").is_dir():
         raise InputError(f"{figures / 'results'} is missing: go to the course's folder first")
     runs = read_runs(figures / "results")
-    dead = dead_arms(runs.get("old_arms", []))
-    claims = judge(finished_claims(runs, PLAN, dead))
+    claims = judge(finished_claims(runs, PLAN))
     write_json(figures / "outcomes.json", recorded(claims))
     write_asked_again(figures, runs, claims)
     rows = counted_rows()

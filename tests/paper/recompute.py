@@ -80,7 +80,6 @@ def measure(criterion: str, runs: list[dict], test: str = "t", keep_stuck: bool 
         "freedom": len(kept) - 1,
         "stuck": max(stuck) / len(seeds),
         "within": within,
-        "rows": [name for _, name in terms if name in rows],
     }
 
 
@@ -143,9 +142,7 @@ def one_word(found: dict, least: float, p: float) -> str:
     return ("agrees" if found["mean"] > 0 else "opposes") if p < 0.05 else "undecided"
 
 
-def word(claim: dict, measured: list[dict], runs: list[dict], dead: set[str], p: float) -> str:
-    if any(row in dead for found in measured for row in found["rows"]):
-        return "void"
+def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
     for control in claim.get("control", []):
         if chance(measure(control, runs), 0.0, 1) >= 0.025:
             return "void"
@@ -153,15 +150,6 @@ def word(claim: dict, measured: list[dict], runs: list[dict], dead: set[str], p:
         return "void"
     words = {one_word(found, claim["least"], p) for found in measured}
     return words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
-
-
-def dead_arms(root: Path, experiment: str) -> set[str]:
-    """The rows of an experiment that learnt, and have a dead half in the record of every arm run again."""
-    path = root / "figures/results/old_arms.json"
-    again = json.loads(path.read_text())["runs"] if path.exists() else []
-    learnt = [run for run in again if run[LOSS] < run["copy_baseline"]]
-    named = [run["row"].partition(": ") for run in learnt if not run["health"]["alive"]]
-    return {row for name, _, row in named if name == experiment}
 
 
 def outcomes(root: Path, plan: str = "experiments.toml") -> dict[str, dict]:
@@ -183,7 +171,7 @@ def outcomes(root: Path, plan: str = "experiments.toml") -> dict[str, dict]:
                 continue
             how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
             found = [measure(criterion, runs, **how) for criterion in claim["criterion"]]
-            measured[f"{name}.{key}"] = (claim, found, runs, dead_arms(root, name))
+            measured[f"{name}.{key}"] = (claim, found, runs)
             p[f"{name}.{key}"] = max(map(p_value, found))
     said, so_far = {}, 0.0
     for rank, key in enumerate(sorted(p, key=p.__getitem__)):

@@ -97,9 +97,3 @@ def test_sides_that_share_no_seeds_are_told():
     apart = runs_of(a=[1.0, 2.0]) + [run | {"seed": 99} for run in runs_of(b=[1.0])]
     with pytest.raises(ValueError, match="fewer than two seeds have both sides of 'loss: a < b'"):
         compare("loss: a < b", apart, 0.1)
-
-
-def test_a_claim_that_compares_an_arm_which_was_found_dead_is_void():
-    assert word("loss: a < above", dead_arms=["above"]) == "void"
-    assert word("loss: a < above", dead_arms=["below"]) == "agrees"
-    assert word("loss: a - below < above", dead_arms=["below"]) == "void"

@@ -126,6 +126,18 @@ def test_a_criterion_is_the_one_that_its_record_was_made_under_or_says_that_it_w
     assert PAGE.count("**Exchanged after the runs**") == len(TAKEN_BACK)
 
 
+def test_every_arm_of_the_page_was_trained_once_more_and_learnt_with_both_halves():
+    again = json.loads((FIGURES / "results" / "old_arms.json").read_text())["runs"]
+    learnt = [run for run in again if run["held_out_masked_token_loss"] < run["copy_baseline"]]
+    assert all(run["health"]["alive"] for run in learnt)
+    stuck = {(run["row"], run["seed"]) for run in again if run not in learnt}
+    assert stuck == {("sharing_laptop: all", 20)}, "left out of its record, too"
+    on_page = {key.split(".")[0] for key in OUTCOMES}
+    arms = {f"{name}: {row}" for name in on_page for row in PLAN[name]["rows"]}
+    cards = {name for name in on_page if PLAN[name].get("card")}
+    assert {arm for arm in arms if arm.split(": ")[0] not in cards} == {r["row"] for r in learnt}
+
+
 def test_what_has_not_run_is_not_on_the_page():
     waiting = {name for name in PLAN if not (FIGURES / "results" / f"{name}.json").exists()}
     assert waiting and not {key.split(".")[0] for key in OUTCOMES} & waiting
