@@ -8,6 +8,9 @@ What a user of the library needs is imported from here, by one line:
 
 A name is loaded when it is first asked for, so that ``import albert_edu`` itself costs nothing. The
 longer paths, such as ``albert_edu.model.albert.Albert``, are the same objects.
+
+Below text, model, training and analysis lie batch (what goes between them), config, output, errors,
+names and progress; above them command_line and cli.
 """
 
 import importlib

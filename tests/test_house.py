@@ -58,6 +58,15 @@ def test_imports_only_go_down(path):
     assert not upwards, f"{path.name} is in {here} and imports {upwards}"
 
 
+@pytest.mark.parametrize(
+    "folder", sorted({path.parent for path in MODULES if path.parent.name != "cards"}), ids=name_of
+)
+def test_a_package_names_its_files_and_in_which_order_to_read_them(folder):
+    files = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("__")}
+    read = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+    assert files <= set(re.findall(r"\w+", read)), name_of(folder)
+
+
 def test_files_are_short_and_the_formatter_writes_every_line():
     for path in [*FILES, ROOT / "tasks.py"]:
         text = path.read_text()

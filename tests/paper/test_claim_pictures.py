@@ -1,0 +1,31 @@
+"""A claim is drawn as its measure asks."""
+
+from albert_paper.claim_pictures import picture_of
+
+
+def test_a_run_that_was_watched_is_drawn_over_its_steps():
+    """Two seeds of two branches; the accuracy of the second rises twice as fast."""
+    runs = []
+    for seed in (30, 31):
+        for slope, row in enumerate(("kept", "removed"), 1):
+            points = [
+                {"step": step, "masked_token_accuracy": slope * step / 1000} for step in (100, 200)
+            ]
+            runs.append({"row": row, "seed": seed, "steps": 100, "watched": points})
+    claim = {"says": "so", "criterion": ["held_out_masked_token_accuracy: kept < removed"]}
+    figure, alt = picture_of(claim, runs)
+    (axis,) = figure.axes
+    assert [list(line.get_ydata()) for line in axis.lines[:2]] == [[0.1, 0.2], [0.2, 0.4]]
+    assert axis.lines[2].get_xdata() == [100, 100], "where the branches begin"
+    assert alt == "Mean of 2 seeds; at the end: kept 0.20, removed 0.40."
+
+
+def test_starts_that_never_learnt_are_counted_in_pairs():
+    never = {"a": (1, 1, 0, 0, 0), "b": (1, 0, 1, 1, 0)}
+    runs = [
+        {"row": row, "seed": seed, "never_learnt": float(value)}
+        for row, values in never.items()
+        for seed, value in enumerate(values)
+    ]
+    _, alt = picture_of({"says": "so", "criterion": ["never_learnt: a < b"]}, runs)
+    assert alt == "5 seeds: both 1, only b 2, only a 1, neither 1."
