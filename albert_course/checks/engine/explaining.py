@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 
 from albert_course.checks.engine.asking import Unusable, call, tensor
+from albert_course.checks.engine.card import Case
 from albert_course.checks.engine.comparing import Raised, same
 from albert_course.checks.engine.differing import difference
 from albert_course.checks.engine.limits import TookTooLong
@@ -41,35 +42,28 @@ class Result(NamedTuple):
 
 
 def name_mistakes(
-    names: Iterable[str],
-    gives: Callable[[str, int], object],
-    outcomes: list,
-    right: list,
-    held: list[bool],
-    atols: list[float],
+    names: Iterable[str], gives: Callable[[str, int], object], results: list[Result]
 ) -> list[str]:
-    """For each outcome the mistake that gives the same, or nothing.
+    """For each result of an answer the mistake that gives the same, or nothing.
 
     ``gives(name, k)`` is what a mistake gives for question k; it is asked for no more than what
     rules the mistake out, because some questions take seconds. A mistake is named only if the
     answer gives what it gives wherever it changes a result. Where it changes none, another mistake
     may be at work. Many mistakes give the same truth value, whole number, text or NaN, so there a
-    mistake must explain every outcome that is wrong; and nothing is named before the first wrong
-    outcome is.
+    mistake must explain every result that is wrong; and nothing is named before the first wrong
+    result is.
 
-    >>> known = {"halving": [0.5, 1.0, 1.5], "adding": [2.0, 3.0, 1.5]}
-    >>> def named(*outcomes):
-    ...     held = [False, False, True]
-    ...     gives = lambda name, k: known[name][k]
-    ...     return name_mistakes(known, gives, outcomes, [1.0, 2.0, 1.5], held, [0, 0, 0])
-    >>> named(2.0, 3.0, 1.5), named(2.0, 4.0, 1.5)
-    (['adding', 'adding', ''], ['', '', ''])
+    >>> known = {"halving": [0.5, 1.0], "adding": [2.0, 3.0]}
+    >>> def named(first, second):
+    ...     results = [Result(first, 1.0, False, 0), Result(second, 2.0, False, 0)]
+    ...     return name_mistakes(known, lambda name, k: known[name][k], results)
+    >>> named(2.0, 3.0), named(2.0, 4.0)
+    (['adding', 'adding'], ['', ''])
     """
-    results = [Result(value, right[k], held[k], atols[k]) for k, value in enumerate(outcomes)]
     wrong = [k for k, result in enumerate(results) if result.is_wrong]
     as_expected = [k for k in range(len(results)) if k not in wrong]
-    order = wrong + as_expected  # a wrong outcome rules most mistakes out
-    explained = {}  # for each mistake that is not ruled out, the wrong outcomes that it gives
+    order = wrong + as_expected  # a wrong result rules most mistakes out
+    explained = {}  # for each mistake that is not ruled out, the wrong results that it gives
     for name in names:
         same_at = _where_equal(partial(gives, name), results, order)
         if same_at is not None:
@@ -117,7 +111,7 @@ def _says_little(value) -> bool:
 
 
 def explain(
-    case, reference: Callable, got, right, mistake: str, touched: bool, none_is_right: bool
+    case: Case, reference: Callable, got, right, mistake: str, touched: bool, none_is_right: bool
 ) -> Property:
     """The property that fails, with the texts that say why."""
     reason = "" if mistake else reason_of(got, right, reference, none_is_right)
@@ -143,7 +137,7 @@ def explain(
     )
 
 
-def given(case, reference: Callable) -> str:
+def given(case: Case, reference: Callable) -> str:
     """The inputs of a question, where they are short, with the names of the parameters."""
     plainly = case.ask is call
     called = reference if plainly else case.ask

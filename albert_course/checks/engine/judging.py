@@ -10,7 +10,7 @@ import torch
 from albert_course.checks.engine.card import Card, Case, Draw
 from albert_course.checks.engine.comparing import same
 from albert_course.checks.engine.edits import wrong_answer
-from albert_course.checks.engine.explaining import explain, is_nothing, name_mistakes
+from albert_course.checks.engine.explaining import Result, explain, is_nothing, name_mistakes
 from albert_course.checks.engine.properties import Property
 from albert_course.checks.engine.report import Report
 from albert_course.checks.engine.running import ask, changed, stops
@@ -39,7 +39,7 @@ class Answered(NamedTuple):
     seed: int
     questions: Questions
     outcomes: list[Outcome]
-    held: list[bool]  # for each outcome whether it is right
+    held: list[bool]  # for each outcome whether it earns its point
 
 
 def judge(card: Card, answer: Callable, seed: int, name: str) -> Report:
@@ -117,15 +117,12 @@ def mistakes_in(answered: Answered) -> list[str]:
         """What a mistake gives for question ``k``."""
         return mistaken(answered.card, answered.seed, name, k).value
 
-    atols = [case.atol for case in answered.questions.cases]
-    named = name_mistakes(
-        answered.card.mistakes,
-        gives,
-        outcomes=[outcome.value for outcome in answered.outcomes],
-        right=answered.questions.right,
-        held=answered.held,
-        atols=atols,
-    )
+    cases, right = answered.questions
+    results = [
+        Result(outcome.value, right[k], answered.held[k], cases[k].atol)
+        for k, outcome in enumerate(answered.outcomes)
+    ]
+    named = name_mistakes(answered.card.mistakes, gives, results)
     return [name if fits_what_is_touched(answered, k, name) else "" for k, name in enumerate(named)]
 
 
