@@ -7,7 +7,7 @@ from pathlib import Path
 
 from albert_paper.claim_pictures import save_picture
 from albert_paper.claims import finished_claims, recorded
-from albert_paper.columns import shown
+from albert_paper.columns import label, shown
 from albert_paper.outcomes import compare, judge, parse
 from albert_paper.plan import NEW_PLAN, PAGE, runs_of
 from albert_paper.provenance import write_json
@@ -51,7 +51,8 @@ def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict:
         }
         if key in claims:
             findings[key] = comparisons(claims[key])
-            rows[key]["ours"] = "; ".join(each["found"] for each in findings[key]["criterion"])
+            found = [f"{each['what']} {each['found']}" for each in findings[key]["criterion"]]
+            rows[key]["ours"] = "; ".join(found)
     return {"claims": claims, "rows": rows, "findings": findings}
 
 
@@ -101,5 +102,6 @@ def comparisons(claim: dict) -> dict[str, list[dict]]:
             for row in part["stuck"]:  # the rows that the comparison names
                 alone = compare(f"{asked.column}: 0 < {row}", claim["runs"], 0.0, **how)
                 arms[row] = shown(alone, asked.column, difference=False)
-            found[kind].append({"text": text, "found": words, "arms": arms, "stuck": part["stuck"]})
+            measured = {"what": label(asked.column).what, "arms": arms, "stuck": part["stuck"]}
+            found[kind].append({"text": text, "found": words} | measured)
     return found

@@ -14,10 +14,18 @@ class Label(NamedTuple):
 LABELS = {  # by what a column ends in
     "accuracy": Label("accuracy", "%", " points"),
     "mean_angle": Label("mean angle (degrees)", "°", "°"),
+    "mean_l2": Label("mean L2 distance"),
     "later_angle": Label("angle (degrees)", "°", "°"),
+    "angle_at.24": Label("angle at application 24 (degrees)", "°", "°"),
+    "angle_at.36": Label("angle at application 36 (degrees)", "°", "°"),
+    "angle_at.100": Label("angle at application 100 (degrees)", "°", "°"),
+    "angle_at.1000": Label("angle at application 1,000 (degrees)", "°", "°"),
+    "l2_roughness": Label("mean bend of the L2 distance"),
+    "relative_roughness": Label("mean bend, relative to the mean angle"),
     "roughness": Label("mean bend (degrees)", "°", "°"),
     "never_learnt": Label("starts that never learnt", "%", " points"),
     "gap": Label("held-out minus training loss"),
+    "auc": Label("area under the curve"),
     "masked_token_loss": Label("held-out MLM loss (nats)"),
     "": Label(""),
 }

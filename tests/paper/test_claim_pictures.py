@@ -1,6 +1,9 @@
 """A claim is drawn as its measure asks."""
 
 from albert_paper.claim_pictures import picture_of
+from albert_paper.columns import label
+from albert_paper.outcomes import parse
+from albert_paper.plan import NEW_PLAN, PAGE
 
 
 def test_a_run_that_was_watched_is_drawn_over_its_steps():
@@ -29,3 +32,10 @@ def test_starts_that_never_learnt_are_counted_in_pairs():
     ]
     _, alt = picture_of({"says": "so", "criterion": ["never_learnt: a < b"]}, runs)
     assert alt == "5 seeds: both 1, only b 2, only a 1, neither 1."
+
+
+def test_each_column_of_the_plan_has_words_on_the_page():
+    asked = [NEW_PLAN[name]["claims"][claim] for name, claim in (key.split(".") for key in PAGE)]
+    for claim in asked:
+        for text in claim["criterion"]:
+            assert label(parse(text).column).what, text
