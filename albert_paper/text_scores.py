@@ -4,6 +4,7 @@ A model, its text and its run go in; MLM losses, accuracies and baselines come o
 Other measures add to ``scores``. Explained in notebooks 05 (baselines) and 07 (health).
 """
 
+import functools
 from pydoc_data.topics import topics
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.corpora import split_sentences, to_dataset
 from albert_edu.text.prepare import PreparedText
 from albert_edu.text.tokenized import TokenizedCorpus
+from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training.evaluate import baselines, evaluate
 
 if TYPE_CHECKING:  # which itself imports the measures
@@ -66,11 +68,17 @@ def third_domain(model: AlbertForPretraining, text: PreparedText, run: "Run") ->
 
 def third_stream(text: PreparedText, run: "Run") -> PretrainingStream:
     """Return batches of Python's language reference, which no run has read."""
+    third = language_reference(text.tokenizer)
+    return run.stream(text._replace(held_out=third), held_out=True, batch_size=BATCH)
+
+
+@functools.lru_cache(1)  # a run that is watched reads it again and again
+def language_reference(tokenizer: AlbertTokenizer) -> TokenizedCorpus:
+    """Return Python's language reference, tokenised: a topic is a document."""
     documents = []
     for name, topic in sorted(topics.items()):
         documents.append({"id": name, "sentences": split_sentences(topic)})
-    third = TokenizedCorpus.encode(to_dataset(documents), text.tokenizer)
-    return run.stream(text._replace(held_out=third), held_out=True, batch_size=BATCH)
+    return TokenizedCorpus.encode(to_dataset(documents), tokenizer)
 
 
 def scores_branch(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:

@@ -1,6 +1,7 @@
 """The command line does what its help says, and says what is wrong without a traceback."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -18,7 +19,7 @@ from albert_course.assignments import commands
 from albert_edu.cli import build_parser
 from albert_edu.model.interchange import model_folder
 from albert_edu.training.settings import TrainSettings
-from tests.support import main
+from tests.support import HOUR, main
 
 QUICK = "--steps 6 --checkpoint-every 2 --batch-size 4 --sequence-length 32"
 
@@ -133,12 +134,17 @@ def test_a_missing_extra_and_a_read_only_clone_are_said_in_a_sentence(
 def test_an_interrupted_sweep_leaves_a_record_and_says_that_it_goes_on(tmp_path):
     command = [sys.executable, *"-m albert_paper run few_labels --runs".split(), str(tmp_path)]
     in_background = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # as a shell does with &
-    sweep = subprocess.Popen([*in_background, *command], stderr=subprocess.PIPE, text=True)
+    sweep = subprocess.Popen(
+        [*in_background, *command],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"ALBERT_EDU_PROCESSES": "1"},
+    )
     while not list(tmp_path.glob("sweeps/*/stage-1")):  # until its runs train
         assert sweep.poll() is None
         time.sleep(0.2)
     sweep.send_signal(signal.SIGINT)
-    _, error = sweep.communicate(timeout=60)
+    _, error = sweep.communicate(timeout=HOUR)
     assert sweep.returncode == 130 and "the same command goes on" in error
     record = json.loads((tmp_path / "results" / "few_labels.json").read_text())
     assert len(record["runs"]) < 30  # of three rows and ten seeds; the same command goes on

@@ -13,7 +13,7 @@ from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import stories
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import UNK, AlbertTokenizer, TokenizerError
-from tests.support import main
+from tests.support import HOUR, main
 
 
 @pytest.fixture
@@ -80,7 +80,8 @@ def test_every_setting_has_a_copy_of_its_own_which_equals_the_fresh_one(cache, m
 
 def test_two_that_prepare_the_same_text_at_once_both_get_it_and_leave_one_copy(cache, monkeypatch):
     folder, loads = cache
-    together, small = threading.Barrier(2, timeout=20), module.load_corpus
+    together = threading.Barrier(2, timeout=HOUR)
+    small = module.load_corpus
 
     def load_together(name, scratch):
         together.wait()  # so that neither finds the other's copy
@@ -89,7 +90,7 @@ def test_two_that_prepare_the_same_text_at_once_both_get_it_and_leave_one_copy(c
     monkeypatch.setattr(module, "load_corpus", load_together)
     with ThreadPoolExecutor(2) as pool:
         made = [pool.submit(prepare, "stories", vocab_size=120) for _ in range(2)]
-    one, other = (fingerprints(each.result(timeout=60)) for each in made)
+    one, other = (fingerprints(each.result(timeout=HOUR)) for each in made)
     assert one == other == fingerprints(prepare("stories", vocab_size=120)) and len(loads) == 2
     assert len(list(folder.iterdir())) == 1  # nothing temporary is left
 
