@@ -153,7 +153,7 @@ def masked_loss(model: AlbertForPretraining, text: list[PretrainingBatch]) -> fl
         for batch in text:
             output = model(batch)
             loss_sum += output.masked_token_loss_sum.item()
-            tokens += int(output.masked_tokens)
+            tokens += int(output.masked_count)
     return loss_sum / max(tokens, 1)
 
 

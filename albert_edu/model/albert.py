@@ -36,19 +36,19 @@ class PretrainingOutput(NamedTuple):
     masked_token_logits: Tensor  # B K V
     sentence_order_logits: Tensor  # B 2
     masked_token_loss_sum: Tensor  # in nats, over the masked positions
-    masked_tokens: Tensor  # how many there are
+    masked_count: Tensor  # how many there are
     sentence_order_loss_sum: Tensor  # in nats, over the labelled pairs
-    labelled_pairs: Tensor
+    pair_count: Tensor
 
     @property
     def masked_token_loss(self) -> Tensor:
         """The mean over the masked positions, in nats."""
-        return self.masked_token_loss_sum / self.masked_tokens.clamp(min=1)
+        return self.masked_token_loss_sum / self.masked_count.clamp(min=1)
 
     @property
     def sentence_order_loss(self) -> Tensor:
         """The mean over the labelled pairs, in nats."""
-        return self.sentence_order_loss_sum / self.labelled_pairs.clamp(min=1)
+        return self.sentence_order_loss_sum / self.pair_count.clamp(min=1)
 
     @property
     def loss(self) -> Tensor:
@@ -157,9 +157,9 @@ class AlbertForPretraining(nn.Module):
             masked_token_logits=masked_token_logits,
             sentence_order_logits=sentence_order_logits,
             masked_token_loss_sum=loss_sum(masked_token_logits, batch.masked_labels),
-            masked_tokens=batch.masked_count,
+            masked_count=batch.masked_count,
             sentence_order_loss_sum=loss_sum(sentence_order_logits, batch.order_labels),
-            labelled_pairs=batch.pair_count,
+            pair_count=batch.pair_count,
         )
 
 

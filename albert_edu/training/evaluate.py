@@ -82,12 +82,12 @@ def score_sums(batch: PretrainingBatch, output: PretrainingOutput) -> Float[Tens
     masked = _row(
         output.masked_token_loss_sum,
         right_answers(output.masked_token_logits, batch.masked_labels),
-        output.masked_tokens,
+        output.masked_count,
     )
     pairs = _row(
         output.sentence_order_loss_sum,
         right_answers(output.sentence_order_logits, batch.order_labels),
-        output.labelled_pairs,
+        output.pair_count,
     )
     return torch.stack([masked, pairs])
 

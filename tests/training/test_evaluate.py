@@ -27,9 +27,9 @@ def sums_of(masked_labels, masked_logits, order_labels, order_logits) -> torch.T
         masked_token_logits=masked_logits,
         sentence_order_logits=pairs,
         masked_token_loss_sum=loss_sum(masked_logits, labels),
-        masked_tokens=batch.masked_count,
+        masked_count=batch.masked_count,
         sentence_order_loss_sum=loss_sum(pairs, order),
-        labelled_pairs=batch.pair_count,
+        pair_count=batch.pair_count,
     )
     return score_sums(batch, output)
 
@@ -135,9 +135,9 @@ def test_a_model_that_only_copies_is_good_where_it_sees_and_bad_at_mask_tokens(s
                 masked_token_logits=logits,
                 sentence_order_logits=pairs,
                 masked_token_loss_sum=loss_sum(logits, batch.masked_labels),
-                masked_tokens=batch.masked_count,
+                masked_count=batch.masked_count,
                 sentence_order_loss_sum=loss_sum(pairs, batch.order_labels),
-                labelled_pairs=batch.pair_count,
+                pair_count=batch.pair_count,
             )
 
     model, stream = small(story_text)
