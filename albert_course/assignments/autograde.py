@@ -59,7 +59,7 @@ def configure(config: Config, file: str, seed: int, seconds=900, wall="", memory
     wall = wall or find_wall(folder)
     install_kernel(wall, seconds, memory, folder, str(seed))
     config.merge(configuration())
-    config.Submission.update(memory=memory, says=SAYS[wall])  # for ``grade``
+    config.AlbertCourse.update(memory=memory, says=SAYS[wall])  # no section of nbgrader's
     config.CourseDirectory.root = str(Path(file).resolve().parent)
     config.OverwriteCells.add_missing_cells = True
     config.IgnorePattern.enabled = True  # otherwise a warning on stderr would cost all points
@@ -111,7 +111,7 @@ def autograde(
     """
     tempfile.tempdir = str(folder)
     api = nbgrader_api(course)
-    limit_memory(api.config.Submission.memory)
+    limit_memory(api.config.AlbertCourse.memory)
     sender.send(
         failure(api.autograde(assignment, student))
         or failure(api.generate_feedback(assignment, student))

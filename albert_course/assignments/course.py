@@ -36,7 +36,7 @@ def open_course(course: Path) -> NbGraderAPI:
         settings, FileError, "Mend it: it should call configure with this class's seed."
     ):
         api = nbgrader_api(course)
-        if not api.config.has_key("Submission"):
+        if not api.config.has_key("AlbertCourse"):
             raise InputError("without configure, nothing would stand around a submission")
     with open_gradebook(course):  # nbgrader makes its tables
         return api

@@ -25,7 +25,7 @@ from albert_course.checks.engine.limits import BUSY
 LATE_NOTE = "handed in again, late: both are graded, and what was in time counts"
 
 
-class Outcome(NamedTuple):
+class Graded(NamedTuple):
     """What became of a submission: ``problem`` is why it has no grade, or ""."""
 
     assignment: str
@@ -54,7 +54,7 @@ def grade_folder(
     sources: Path = SOURCES,
     assignments: tuple[str, ...] = ("",),
     again: bool = False,
-) -> Iterator[Outcome]:
+) -> Iterator[Graded]:
     """Grade what is in ``folder``; yield what became of a submission as soon as that is written.
 
     ``course`` receives gradebook.db, scores.csv and feedback/STUDENT/NAME/. A submission is graded
@@ -66,7 +66,7 @@ def grade_folder(
     """
     students, paths = find_submissions(folder, sources, assignments, course)
     api = open_course(course)
-    print(api.config.Submission.says, file=sys.stderr)
+    print(api.config.AlbertCourse.says, file=sys.stderr)
     try:
         for path in paths:
             add_assignment(api, course, path)
@@ -110,7 +110,7 @@ def kept_copy(course: Path, student: str, source: Path) -> Path:
     return course / "submitted" / student / source.stem / source.name
 
 
-def grade_all(jobs: list[Job], again: bool) -> Iterator[Outcome]:
+def grade_all(jobs: list[Job], again: bool) -> Iterator[Graded]:
     """Grade at the same time as many as there are cores.
 
     Where a clock ran out that may be the machine's fault, a submission is graded once more, alone.
@@ -132,7 +132,7 @@ def grade_all(jobs: list[Job], again: bool) -> Iterator[Outcome]:
             yield outcome
 
 
-def grade_one(job: Job, again: bool) -> Outcome | None:
+def grade_one(job: Job, again: bool) -> Graded | None:
     """Grade one submission, and record it; return None if there is nothing new."""
     student, assignment = job.student.name, job.source.stem
     record = Record(note=LATE_NOTE if job.course.name == LATE else "")
@@ -154,7 +154,7 @@ def grade_one(job: Job, again: bool) -> Outcome | None:
         return None
     record = record._replace(problem=problem)
     write_record(job.course, assignment, student, record)
-    return Outcome(assignment, student, problem, record.note)
+    return Graded(assignment, student, problem, record.note)
 
 
 def find_file(job: Job) -> Path:

@@ -36,7 +36,8 @@ def plain_cell(cell: dict) -> dict:
     """Return what counts of a cell: its type, its text, and its name in nbgrader.
 
     Outputs and other metadata are dropped: no two programs write the same ones, and a tag could
-    tell nbgrader to skip a test.
+    tell nbgrader to skip a test. A cell that loses its name to a later one of that name gets it
+    back as ``copy``.
     """
     kind = cell["cell_type"]
     source = cell.get("source", "")
@@ -57,8 +58,8 @@ def as_dict(value: object) -> dict:
 
 
 @lru_cache(16)
-def handed_out(source: Path, _: int) -> list[dict]:
-    """Return the cells that students get for a source notebook, whose time is the other argument.
+def handed_out(source: Path, modified: int) -> list[dict]:
+    """Return the cells that students get for a source notebook, as it was when ``modified``.
 
     Each is as ``plain_cell`` makes it, with nbgrader's ``mark`` beside.
     """

@@ -24,7 +24,7 @@ def change(course: Path, old: str, new: str) -> None:
 
 def hidden(course: Path) -> bool:
     """Return whether bubblewrap stands around the submissions."""
-    return open_course(course).config.Submission.says == SAYS["bwrap"]
+    return open_course(course).config.AlbertCourse.says == SAYS["bwrap"]
 
 
 def points(course: Path) -> dict[str, float]:
