@@ -34,7 +34,9 @@ def whole_from_environment(name: str, usual: int, kind: type[CourseError] = Inpu
     """
     value = os.environ.get(name) or str(usual)
     if not value.isdecimal():
-        raise kind(f"the environment has {name}={value}, which is no whole number: unset it.")
+        raise kind(
+            f"the environment has {name}={value}, which is no whole number of 0 or more: unset it."
+        )
     return int(value)
 
 

@@ -21,7 +21,7 @@ from albert_course.assignments.report import find_suspicious_lines
 from albert_course.checks.engine import judging
 from albert_course.checks.engine.card import card_of
 from tests.assignments.classroom import marked, read, submission
-from tests.bug_zoo.library import RIGHT
+from tests.bug_zoo.right import RIGHT
 
 PATHS = find_sources()
 each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

@@ -13,7 +13,7 @@ from albert_course import checks
 from albert_course.checks import Check
 from albert_course.checks.engine.card import card_of
 from albert_course.checks.engine.edits import wrong_answer
-from tests.bug_zoo.library import RIGHT
+from tests.bug_zoo.right import RIGHT
 
 # Of the assignments, and of the exercises inside notebooks.
 CHECKS = [value for value in vars(checks).values() if isinstance(value, Check)]
@@ -32,10 +32,9 @@ LONG = (
 
 def case(check, *more, name="", slow=False):
     """A parameter of a test; the questions of six checks take a minute, so test-fast skips them."""
-    marks = [pytest.mark.slow] * (slow or check.title in LONG)
-    return pytest.param(
-        check, *more, id=f"{check.title}-{name}" if name else check.title, marks=marks
-    )
+    label = f"{check.title}-{name}" if name else check.title
+    marks = [pytest.mark.slow] if slow or check.title in LONG else []
+    return pytest.param(check, *more, id=label, marks=marks)
 
 
 def right_answers():

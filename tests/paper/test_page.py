@@ -137,6 +137,17 @@ def test_every_arm_of_the_page_was_trained_once_more_and_learnt_with_both_halves
     assert {arm for arm in arms if arm.split(": ")[0] not in cards} == {r["row"] for r in learnt}
 
 
+def test_half_of_the_rows_compare_arms_whose_rates_were_both_chosen_by_pilots():
+    tuned = []
+    for *_, key in ROWS:
+        if key in OUTCOMES:
+            name = key.split(".")[0]
+            record = json.loads((FIGURES / "results" / f"{name}.json").read_text())
+            piloted = {pilot["row"] for pilot in record.get("pilots", [])}
+            tuned.append(all(set(part["stuck"]) <= piloted for part in OUTCOMES[key]["parts"]))
+    assert sum(tuned) == len(tuned) / 2
+
+
 def test_what_has_not_run_is_not_on_the_page():
     waiting = {name for name in PLAN if not (FIGURES / "results" / f"{name}.json").exists()}
     assert waiting and not {key.split(".")[0] for key in OUTCOMES} & waiting

@@ -20,8 +20,11 @@ def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
     edges = np.flatnonzero(starts_word | gap | np.roll(gap, 1))  # what follows a gap is a word
     allowed = maskable.tolist()
     bounds = pairwise((0, *edges.tolist(), len(allowed)))
-    # Between two edges lies a whole word, or one place of a gap.
-    return [list(range(start, end)) if any(allowed[start:end]) else [] for start, end in bounds]
+    words = []
+    for start, end in bounds:  # a whole word lies between two edges, or one place of a gap
+        is_word = any(allowed[start:end])
+        words.append(list(range(start, end)) if is_word else [])
+    return words
 
 
 def ngram_masking(rng, maskable, starts_word, max_ngram, rate) -> np.ndarray:
