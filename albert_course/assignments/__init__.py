@@ -4,8 +4,8 @@
 finds and ``mend`` mends them, ``autograde`` lets nbgrader grade each one in a ``process`` of its
 own, and ``execute`` runs it in a ``kernel`` behind a ``wall``, its tests ``apart`` from it, what it
 prints cut in the ``outbox``. The ``course`` that this writes has ``records`` of what is not graded,
-and why, and ``scores``, the table. ``report`` sums up the class. Hidden tests end with ``score``.
-``commands`` has the verbs; notebooks/assignments/README.md is for instructors.
+and why; ``scores_table`` writes scores.csv, and ``report`` sums up the class. Hidden tests end with
+``score``. ``commands`` has the verbs; notebooks/assignments/README.md is for instructors.
 """
 
 from pathlib import Path

@@ -18,7 +18,7 @@ from albert_course.assignments.course import LATE, add_assignment, due_time, ope
 from albert_course.assignments.mend import Unreadable, mend
 from albert_course.assignments.process import grade_apart
 from albert_course.assignments.records import INTERRUPTED, Record, read_records, write_record
-from albert_course.assignments.scores import write_scores
+from albert_course.assignments.scores_table import write_scores
 from albert_course.assignments.submissions import MISSING, check_file, find_submissions
 from albert_course.checks.engine.limits import BUSY
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
+from statistics import mean
 
 import nbformat
 from nbgrader.api import Gradebook, SubmittedAssignment
@@ -46,33 +47,50 @@ def reports(course: Path) -> list[str]:
 
 def report(gradebook: Gradebook, course: Path, assignment: str, records: dict[str, Record]) -> str:
     """Return the lines of one assignment: each student, the means, the commonest mistakes."""
-    lines = [f"{assignment}:"]
-    mistakes: Counter[str] = Counter()
-    shares: dict[str, list[float]] = defaultdict(list)
     given = nbformat.read(course / "source" / assignment / f"{assignment}.ipynb", 4)
-    missing = [student for student, one in records.items() if one.problem == MISSING]
+    missing = [student for student, record in records.items() if record.problem == MISSING]
+    lines = [f"{assignment}:"]
+    submissions = []
+    notebooks = []
     for student, record in sorted(records.items()):
-        if record.problem and student not in missing:
-            lines.append(f"  {one_line(student):20} not graded: {one_line(record.problem)}")
+        if student in missing:
+            continue
         if record.problem:
+            lines.append(f"  {one_line(student):20} not graded: {one_line(record.problem)}")
             continue
         submission = gradebook.find_submission(assignment, student)
-        lines.append(f"  {one_line(student):20} {points_of(submission)}")
-        for grade in submission.notebooks[0].grades:
-            if grade.max_score and grade.cell.cell_type == "code":
-                shares[grade.name].append((grade.auto_score or 0) / grade.max_score)
         place = course / "autograded" / student / assignment / f"{assignment}.ipynb"
         notebook = nbformat.read(place, 4)
-        mistakes.update(sorted(set(find_mistakes(notebook))))  # the same order in every run
+        submissions.append(submission)
+        notebooks.append(notebook)
+        lines.append(f"  {one_line(student):20} {points_of(submission)}")
         if record.note:
             lines.append(f"    mended: {one_line(record.note)}")
         looks = find_suspicious_lines(notebook, given)[:8]
         lines += [f"    look: {one_line(line)[:100]}" for line in looks]
-    lines += [f"  {name_missing(missing)}"] if missing else []
-    means = [f"    {name:28} {sum(part) / len(part):.2f}" for name, part in sorted(shares.items())]
-    reasons = [f"    {count:3} {one_line(reason)}" for reason, count in mistakes.most_common(5)]
-    lines += ["  mean share of points:", *means, "  commonest mistakes (students):", *reasons]
+    if missing:
+        lines.append(f"  {name_missing(missing)}")
+    lines += ["  mean share of points:", *mean_shares(submissions)]
+    lines += ["  commonest mistakes (students):", *commonest_mistakes(notebooks)]
     return "\n".join(lines)
+
+
+def mean_shares(submissions: list[SubmittedAssignment]) -> list[str]:
+    """Return a line for each test: which share of its points the class earned."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    for submission in submissions:
+        for grade in submission.notebooks[0].grades:
+            if grade.max_score and grade.cell.cell_type == "code":
+                shares[grade.name].append((grade.auto_score or 0) / grade.max_score)
+    return [f"    {name:28} {mean(earned):.2f}" for name, earned in sorted(shares.items())]
+
+
+def commonest_mistakes(notebooks: list[nbformat.NotebookNode]) -> list[str]:
+    """Return a line for each of the five commonest mistakes, with how many students made it."""
+    students: Counter[str] = Counter()
+    for notebook in notebooks:
+        students.update(sorted(set(find_mistakes(notebook))))  # the same order in every run
+    return [f"    {count:3} {one_line(mistake)}" for mistake, count in students.most_common(5)]
 
 
 def points_of(submission: SubmittedAssignment) -> str:

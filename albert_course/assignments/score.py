@@ -38,6 +38,6 @@ def score(reports: Report | Sequence[Report], points: float) -> float:
     reports = [reports] if isinstance(reports, Report) else reports
     for report in reports:
         if not report.passed:
-            mistakes = [f"{report.exercise}: {reason}" for reason in report.reasons]
-            display(report, metadata={"mistakes": mistakes})
+            reasons = [f"{report.exercise}: {reason}" for reason in report.reasons]
+            display(report, metadata={"mistakes": reasons})
     return round(points * min(report.score for report in reports), 2)

@@ -1,8 +1,8 @@
 """Checks of the exercises: ``check_NAME(your_answer)`` says which property fails, and why.
 
 Your function, class or module may have any name; ``help(check_NAME)`` says how it is called and
-what it must return. ``card``, ``Case`` and ``Draw`` make a check of your own in twenty lines:
-``help(card)`` shows one.
+what it must return. ``make_check``, ``Case`` and ``Draw`` make a check of your own in twenty lines:
+``help(make_check)`` shows one.
 """
 
 # "x as x" tells type checkers, and ruff, that a name is imported here for others.
@@ -89,7 +89,7 @@ from albert_course.checks.cards.nb12 import check_survivors as check_survivors
 from albert_course.checks.engine.card import Case as Case
 from albert_course.checks.engine.card import Draw as Draw
 from albert_course.checks.engine.check import Check as Check
-from albert_course.checks.engine.making import card as card
+from albert_course.checks.engine.making import make_check as make_check
 from albert_course.checks.engine.properties import Property as Property
 from albert_course.checks.engine.report import CheckFailed as CheckFailed
 from albert_course.checks.engine.report import Report as Report

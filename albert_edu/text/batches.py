@@ -109,8 +109,8 @@ def assemble(
     Segment A of row i is sentences ``start[i, 0]`` to ``end[i, 0]`` (exclusive) of the corpus,
     segment B is ``start[i, 1]`` to ``end[i, 1]``. Built in notebook 06.
     """
-    first_token = corpus.sentences[pairs.start]  # B 2, of A and of B
-    length = corpus.sentences[pairs.end] - first_token
+    first_token = corpus.sentence_offsets[pairs.start]  # B 2, of A and of B
+    length = corpus.sentence_offsets[pairs.end] - first_token
     length_a = length[:, :1]  # B 1
     length_b = length[:, 1:]
     position = np.arange(sequence_length)[None]  # 1 S

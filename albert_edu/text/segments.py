@@ -47,13 +47,13 @@ class PairSampler:
         self.corpus = corpus
         self.objective = objective
         self.budget = sequence_length - SPECIALS
-        self.document_end = corpus.documents[corpus.document_of + 1]  # of each sentence
+        self.document_end = corpus.document_offsets[corpus.document_of + 1]  # of each sentence
         # Of each sentence but the last: whether the next one is of the same document.
         goes_on = corpus.document_of[1:] == corpus.document_of[:-1]
         if objective == "none" and not goes_on.any():
             self.document_end = np.full_like(self.document_end, len(corpus.lengths))
             goes_on = np.ones_like(goes_on)
-        two_sentences = corpus.sentences[2:] - corpus.sentences[:-2]  # tokens of both
+        two_sentences = corpus.sentence_offsets[2:] - corpus.sentence_offsets[:-2]  # tokens of both
         self.starts = np.flatnonzero(goes_on & (two_sentences <= self.budget))
         if not len(self.starts):
             raise CorpusError(_why_no_pair(corpus, two_sentences[goes_on], sequence_length))
@@ -100,7 +100,7 @@ class PairSampler:
         self, rng: np.random.Generator, n: int, short_probability: float
     ) -> tuple[Int[np.ndarray, "m 2 2"], Int[np.ndarray, "m 2 2"]]:
         """Return up to n pairs with label 0, and the same with label 1: segment, start and end."""
-        offset = self.corpus.sentences
+        offset = self.corpus.sentence_offsets
         start = self.starts[rng.integers(len(self.starts), size=n)]
         shortest = offset[start + 2] - offset[start]  # a pair has two sentences in any case
         is_short = rng.random(n) < short_probability
@@ -118,7 +118,7 @@ class PairSampler:
 
     def _fill(self, start: np.ndarray, room: np.ndarray) -> np.ndarray:
         """End of the longest run of sentences from ``start`` within its document and the room."""
-        offset = self.corpus.sentences
+        offset = self.corpus.sentence_offsets
         end = np.searchsorted(offset, offset[start] + room, side="right") - 1
         return np.minimum(end, self.document_end[start])
 
@@ -132,7 +132,7 @@ class PairSampler:
         start = a[:, 0]
         cut = a[:, 1]
         chosen = np.full_like(a, -1)
-        room = room - (self.corpus.sentences[cut] - self.corpus.sentences[start])
+        room = room - (self.corpus.sentence_offsets[cut] - self.corpus.sentence_offsets[start])
         for _ in range(self.tries):
             candidate = self.followers[rng.integers(len(self.followers), size=len(start))]
             end = self._fill(candidate, room)

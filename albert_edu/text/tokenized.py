@@ -28,24 +28,25 @@ OFFSETS = "offsets.npz"
 
 @dataclass(frozen=True, eq=False)
 class TokenizedCorpus:
-    """Sentence s is ``tokens[sentences[s]:sentences[s + 1]]``.
+    """Sentence s is ``tokens[sentence_offsets[s]:sentence_offsets[s + 1]]``.
 
-    Document d holds sentences ``documents[d]:documents[d + 1]``. ``topics`` numbers what a
-    document is about where the source says so (else -1); NSP can draw its negatives by it.
+    Document d holds the sentences ``document_offsets[d]:document_offsets[d + 1]``. ``topics``
+    numbers what a document is about where the source says so (else -1); NSP can draw its negatives
+    by it.
     Raises CorpusError for a corpus without tokens and for offsets that do not fit the arrays.
     """
 
     tokens: UInt16[np.ndarray, "tokens"]
-    sentences: Int[np.ndarray, "sentences_plus_1"]
-    documents: Int[np.ndarray, "documents_plus_1"]
+    sentence_offsets: Int[np.ndarray, "sentences_plus_1"]
+    document_offsets: Int[np.ndarray, "documents_plus_1"]
     topics: Int[np.ndarray, "documents"]
 
     def __post_init__(self):
         if not len(self.tokens):
             raise CorpusError("the corpus is empty: it has no tokens.")
-        ends = (int(self.sentences[-1]), int(self.documents[-1]), len(self.topics))
-        counts = (len(self.tokens), len(self.sentences) - 1, len(self.documents) - 1)
-        both = (self.sentences, self.documents)
+        ends = (int(self.sentence_offsets[-1]), int(self.document_offsets[-1]), len(self.topics))
+        counts = (len(self.tokens), len(self.sentence_offsets) - 1, len(self.document_offsets) - 1)
+        both = (self.sentence_offsets, self.document_offsets)
         rise_from_0 = all(offsets[0] == 0 and np.diff(offsets).min() >= 0 for offsets in both)
         if ends != counts or not rise_from_0:
             raise CorpusError(f"the offsets of the corpus end at {ends} of {counts}, or go back.")
@@ -57,9 +58,9 @@ class TokenizedCorpus:
         Raises CorpusError for a vocabulary of more than 65,536 tokens.
         """
         content = io.BytesIO()
-        sentences, of_documents, topics = _encode_into(content, documents, tokenizer)
+        sentence_offsets, document_offsets, topics = _encode_into(content, documents, tokenizer)
         tokens = np.frombuffer(content.getvalue(), np.uint16)
-        return cls(tokens, sentences, of_documents, topics)
+        return cls(tokens, sentence_offsets, document_offsets, topics)
 
     @classmethod
     def write(
@@ -71,8 +72,13 @@ class TokenizedCorpus:
         """
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / TOKENS).open("wb") as file:
-            sentences, of_documents, topics = _encode_into(file, documents, tokenizer)
-        np.savez(folder / OFFSETS, sentences=sentences, documents=of_documents, topics=topics)
+            sentence_offsets, document_offsets, topics = _encode_into(file, documents, tokenizer)
+        np.savez(
+            folder / OFFSETS,
+            sentences=sentence_offsets,
+            documents=document_offsets,
+            topics=topics,
+        )
         return cls.load(folder)
 
     @classmethod
@@ -90,12 +96,12 @@ class TokenizedCorpus:
     @cached_property
     def document_of(self) -> Int[np.ndarray, "sentences"]:
         """The document each sentence belongs to."""
-        return np.repeat(np.arange(len(self.documents) - 1), np.diff(self.documents))
+        return np.repeat(np.arange(len(self.document_offsets) - 1), np.diff(self.document_offsets))
 
     @cached_property
     def lengths(self) -> Int[np.ndarray, "sentences"]:
         """Tokens in each sentence."""
-        return np.diff(self.sentences)
+        return np.diff(self.sentence_offsets)
 
     @cached_property
     def unknown_share(self) -> float:
@@ -117,13 +123,13 @@ class TokenizedCorpus:
     def fingerprint(self) -> str:
         """Sixteen hex digits that change with any token or boundary."""
         digest = hashlib.sha256()
-        for part in (self.tokens, self.sentences, self.documents, self.topics):
+        for part in (self.tokens, self.sentence_offsets, self.document_offsets, self.topics):
             digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()[:16]
 
     def __str__(self) -> str:
-        documents = f"{len(self.documents) - 1:,} documents"
-        sentences = f"{len(self.sentences) - 1:,} sentences"
+        documents = f"{len(self.document_offsets) - 1:,} documents"
+        sentences = f"{len(self.sentence_offsets) - 1:,} sentences"
         return (
             f"{documents}, {sentences}, {len(self.tokens):,} tokens, "
             f"{self.unknown_share:.2%} unknown"
@@ -145,8 +151,9 @@ def _encode_into(
         lengths.extend(map(len, encoded))
         counts.append(len(encoded))
         topics.append(document.get("topic"))
-    sentences = np.cumsum(lengths, dtype=np.int64)
-    return sentences, np.cumsum(counts, dtype=np.int64), _numbered(topics)
+    sentence_offsets = np.cumsum(lengths, dtype=np.int64)
+    document_offsets = np.cumsum(counts, dtype=np.int64)
+    return sentence_offsets, document_offsets, _numbered(topics)
 
 
 def _numbered(topics: list) -> np.ndarray:

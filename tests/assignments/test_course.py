@@ -15,7 +15,7 @@ from albert_course.assignments.course import open_course
 from albert_course.assignments.grade import LATE_NOTE, grade_folder
 from albert_course.assignments.records import INTERRUPTED, read_records
 from albert_course.assignments.report import overview
-from albert_course.assignments.scores import score_rows
+from albert_course.assignments.scores_table import score_rows
 from albert_course.checks.engine.limits import BUSY
 from tests.assignments.classroom import NAME
 from tests.assignments.courses import asks_for, grade_by_comment, points, write

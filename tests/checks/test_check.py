@@ -10,7 +10,7 @@ import pytest
 
 import albert_course
 from albert_course import checks
-from albert_course.checks import Check, card, check_gelu
+from albert_course.checks import Check, check_gelu, make_check
 from albert_course.checks.engine.card import _CARDS, card_of
 
 CHECKS = [value for value in vars(checks).values() if isinstance(value, Check)]
@@ -33,7 +33,7 @@ def test_help_shows_the_task(capsys):
 
 def test_a_place_that_is_none_is_refused():
     with pytest.raises(ValueError, match=r"assignment 03\.1"):
-        card("the third one", lambda x: x, lambda draw: iter(()))
+        make_check("the third one", lambda x: x, lambda draw: iter(()))
 
 
 def test_a_type_checker_finds_every_check_by_an_import_that_names_it():

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from albert_course import checks
-from albert_course.checks import Case, Property, Report, card
+from albert_course.checks import Case, Property, Report, make_check
 from albert_course.checks.engine import limits
 from albert_course.checks.engine.card import card_of
 from albert_course.checks.engine.comparing import same
@@ -34,7 +34,7 @@ def questions(draw):
 
 
 MISTAKES = {"subtracting": "+ shift => - shift", "adding twice": "+ shift => + 2 * shift"}
-check_add = card("assignment 00.9", add, questions, MISTAKES)
+check_add = make_check("assignment 00.9", add, questions, MISTAKES)
 
 
 def test_a_ratio_or_a_shift_is_told_of_several_different_numbers_only():
@@ -106,7 +106,7 @@ def test_a_mistake_is_named_only_where_all_that_it_changes_is_so():
         return [n - shift for n in numbers] if numbers[0] < 2 else [n for n in numbers]
 
     assert check_add(lambda numbers, shift: add(numbers, -shift)).reasons[0] == "subtracting"
-    more = card("assignment 00.9", add, lambda draw: iter((*questions(draw), late)), MISTAKES)
+    more = make_check("assignment 00.9", add, lambda draw: iter((*questions(draw), late)), MISTAKES)
     late = Case("adds to large ones", ([5.0, 7.0], 3.0))
     assert "subtracting" not in more(subtracts_small_shifts).reasons
 
@@ -146,7 +146,7 @@ def test_a_mistake_is_not_named_where_it_may_only_seem_so_because_the_data_are_c
         return [numbers.append(0) or number - shift for number in numbers[:]]
 
     assert check_add(in_place).properties[0].reason == TOUCHED
-    known = card("assignment 00.9", add, questions, {"appending": in_place})
+    known = make_check("assignment 00.9", add, questions, {"appending": in_place})
     assert known(in_place).properties[0].mistake == "appending", "the mistake changes them, too"
 
 

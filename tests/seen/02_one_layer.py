@@ -13,7 +13,7 @@ for seed, said in ((1, 2.74), (2, 2.66)):
 assert abs(without - loss["nothing"]) < 0.15, (without, loss)
 
 corpus = lessons.corpus
-starts, ends = corpus.sentences[:-1], corpus.sentences[1:]
+starts, ends = corpus.sentence_offsets[:-1], corpus.sentence_offsets[1:]
 at = {}  # by place: how often each token stands there
 for place in (2, 7):
     long_enough = starts[ends - starts > place]

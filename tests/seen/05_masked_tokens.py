@@ -17,7 +17,7 @@ right = cost(tokenizer.encode("we have no choice"))
 assert abs(wrong - 24) < 1 and abs(right - 13) < 1, (wrong, right)
 
 random.seed(0)
-bounds = text.held_out.sentences
+bounds = text.held_out.sentence_offsets
 rows = [text.held_out.tokens[a:b].tolist() for a, b in pairwise(bounds)]
 won = 0
 for row in random.sample([row for row in rows if 8 <= len(row) <= 25], 40):

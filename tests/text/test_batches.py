@@ -31,7 +31,7 @@ def laid_out(corpus: TokenizedCorpus, pairs, sequence_length: int):
     rows = []
     for first, last in zip(pairs.start, pairs.end, strict=True):
         a, b = (
-            corpus.tokens[corpus.sentences[i] : corpus.sentences[j]].tolist()
+            corpus.tokens[corpus.sentence_offsets[i] : corpus.sentence_offsets[j]].tolist()
             for i, j in zip(first, last, strict=True)
         )
         ids = [CLS, *a, SEP, *b, SEP]

@@ -50,9 +50,9 @@ def test_a_name_of_the_course_is_the_courses_and_a_namesake_is_told(texts, monke
         with pytest.warns(
             UserWarning, match=r"stories is a corpus of the course.* is \./stories\."
         ):
-            assert len(prepare("stories").train.documents) - 1 == 36
+            assert len(prepare("stories").train.document_offsets) - 1 == 36
     own = prepare("./stories", vocab_size=34)
-    assert len(own.train.documents) - 1 == 9
+    assert len(own.train.document_offsets) - 1 == 9
 
 
 def test_without_a_home_the_variable_of_the_cache_is_named(monkeypatch):

@@ -35,7 +35,7 @@ def test_what_is_prepared_is_the_corpus_cut_by_documents_and_tokenised(cache):
     parts = hold_out(stories(num_documents=40, num_scripts=5))
     for corpus, part in zip(parts, prepared[1:], strict=True):
         assert part.fingerprint == TokenizedCorpus.encode(corpus, prepared.tokenizer).fingerprint
-    assert len(prepared.tokenizer) == 120 and len(prepared.held_out.documents) - 1 == 4
+    assert len(prepared.tokenizer) == 120 and len(prepared.held_out.document_offsets) - 1 == 4
 
 
 def test_two_corpora_become_one_each_with_the_documents_held_out_that_it_holds_out_alone(
@@ -131,7 +131,7 @@ LETTERS = "абвгдежзик"
 def test_the_held_out_part_of_a_folder_teaches_the_tokenizer_nothing(texts):
     prepared = prepare(str(texts), vocab_size=36)
     unknown = [letter for letter in LETTERS if UNK in prepared.tokenizer.encode(letter)]
-    assert len(unknown) == 1 == len(prepared.held_out.documents) - 1
+    assert len(unknown) == 1 == len(prepared.held_out.document_offsets) - 1
     assert UNK in prepared.held_out.tokens and UNK not in prepared.train.tokens
 
 

@@ -13,10 +13,10 @@ def shuffled(corpus: TokenizedCorpus) -> TokenizedCorpus:
     """The same documents with their sentences in random order, so that order says nothing."""
     rng = np.random.default_rng(0)
     order = np.lexsort((rng.random(len(corpus.lengths)), corpus.document_of))
-    sentences = np.split(corpus.tokens, corpus.sentences[1:-1])
+    sentences = np.split(corpus.tokens, corpus.sentence_offsets[1:-1])
     tokens = np.concatenate([sentences[s] for s in order])
     offsets = np.concatenate([[0], np.cumsum(corpus.lengths[order])])
-    return TokenizedCorpus(tokens, offsets, corpus.documents, corpus.topics)
+    return TokenizedCorpus(tokens, offsets, corpus.document_offsets, corpus.topics)
 
 
 LENGTH = 128
@@ -25,14 +25,15 @@ CHANCE = 0.5 + 3 * 0.5 / 4000**0.5  # three standard errors of an accuracy over 
 
 def whole(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
     """Where segments end: with their last sentence."""
-    return corpus.sentences[pairs.end]
+    return corpus.sentence_offsets[pairs.end]
 
 
 def cut_at_the_limit(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
     """The segment that is second in the text runs on, in mid-sentence, until the row is full."""
     end, row, second = whole(corpus, pairs), np.arange(len(pairs.end)), pairs.start.argmax(1)
     room = LENGTH - SPECIALS - tokens_in(corpus, pairs).sum(1)
-    stop = corpus.sentences[corpus.documents[corpus.document_of[pairs.start[:, 0]] + 1]]
+    next_document = corpus.document_of[pairs.start[:, 0]] + 1
+    stop = corpus.sentence_offsets[corpus.document_offsets[next_document]]
     end[row, second] = np.minimum(end[row, second] + room, stop)
     return end
 
@@ -48,7 +49,8 @@ def accuracy(parts, tokenizer, ends=whole) -> float:
     for corpus, n in zip(parts, (8000, 4000), strict=True):
         pairs = draw(corpus, "sop", LENGTH, n, seed=n)
         end, sentences = ends(corpus, pairs), pairs.end - pairs.start
-        length, last = end - corpus.sentences[pairs.start], corpus.tokens[end - 1].astype(np.int64)
+        length = end - corpus.sentence_offsets[pairs.start]
+        last = corpus.tokens[end - 1].astype(np.int64)
         features = [length, sentences, length / sentences, np.diff(length), np.diff(sentences)]
         features = np.concatenate([*features, last, punctuation[last]], axis=1)
         known.append((features, pairs.labels))

@@ -35,7 +35,7 @@ def fitting_pairs(lengths: list[list[int]], room: int) -> set[int]:
 
 def tokens_in(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
     """Pieces in both segments, n x 2."""
-    return corpus.sentences[pairs.end] - corpus.sentences[pairs.start]
+    return corpus.sentence_offsets[pairs.end] - corpus.sentence_offsets[pairs.start]
 
 
 def documents_of(corpus: TokenizedCorpus, pairs: Pairs) -> np.ndarray:
@@ -77,7 +77,8 @@ def test_nsp_pairs_continue_or_come_from_another_document_or_topic(
     assert (pairs.end[~false, 0] == pairs.start[~false, 1]).all()
     assert (home[~false, 0] == home[~false, 1]).all()
     assert (unit[home[false, 0]] != unit[home[false, 1]]).all()
-    assert not np.isin(pairs.start[false, 1], corpus.documents).any()  # none begins a document
+    begins_document = np.isin(pairs.start[false, 1], corpus.document_offsets)
+    assert not begins_document.any()
     assert tokens_in(corpus, pairs).sum(1).max() + SPECIALS <= sequence_length
 
 
@@ -150,7 +151,7 @@ def test_a_pair_takes_all_that_fits_unless_it_is_drawn_short(text):
         """Share of the pairs to which the next sentence of the document could have been added."""
         pairs = draw(corpus, "sop", 128, n, short)
         end, total = pairs.end.max(1), tokens_in(corpus, pairs).sum(1)
-        inside = end < corpus.documents[corpus.document_of[end - 1] + 1]
+        inside = end < corpus.document_offsets[corpus.document_of[end - 1] + 1]
         following = corpus.lengths[np.minimum(end, len(corpus.lengths) - 1)]
         return (inside & (total + following <= budget)).mean()
 

@@ -32,8 +32,8 @@ def corpus() -> TokenizedCorpus:
 
 def rows(corpus: TokenizedCorpus) -> list[list[list[int]]]:
     """The corpus as nested lists, read slowly by its offsets."""
-    sentences = [corpus.tokens[a:b].tolist() for a, b in pairwise(corpus.sentences)]
-    return [sentences[a:b] for a, b in pairwise(corpus.documents)]
+    sentences = [corpus.tokens[a:b].tolist() for a, b in pairwise(corpus.sentence_offsets)]
+    return [sentences[a:b] for a, b in pairwise(corpus.document_offsets)]
 
 
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
@@ -49,7 +49,7 @@ def test_the_flat_arrays_hold_every_sentence_in_its_document(tokenizer, document
         return
     corpus = TokenizedCorpus.encode(dataset, tokenizer)
     assert rows(corpus) == expected
-    assert corpus.sentences[0] == corpus.documents[0] == 0
+    assert corpus.sentence_offsets[0] == corpus.document_offsets[0] == 0
     home = [d for d, document in enumerate(expected) for _ in document]
     assert corpus.document_of.tolist() == home
     assert corpus.lengths.tolist() == [len(ids) for document in expected for ids in document]
@@ -74,7 +74,7 @@ def test_what_is_written_comes_back_equal_and_mapped_from_disk(tokenizer, tmp_pa
     assert isinstance(loaded.tokens, np.memmap) and not loaded.tokens.flags.writeable
     in_memory = TokenizedCorpus.encode(dataset, tokenizer)
     for other in (corpus, in_memory):
-        for name in ("tokens", "sentences", "documents", "topics"):
+        for name in ("tokens", "sentence_offsets", "document_offsets", "topics"):
             np.testing.assert_array_equal(getattr(loaded, name), getattr(other, name), strict=True)
     assert loaded.unknown_share == corpus.unknown_share > 0
     assert loaded.fingerprint == corpus.fingerprint and rows(loaded) == rows(corpus)
@@ -90,11 +90,11 @@ def test_the_fingerprint_changes_with_any_token_boundary_or_topic(corpus):
     changes = [
         {"tokens": np.array([5, 6, 7, 5, 5, 6], dtype=np.uint16)},
         {"tokens": np.array([6, 5, 7, 5, 5, 5], dtype=np.uint16)},
-        {"sentences": np.array([0, 1, 3, 6])},
-        {"sentences": np.array([0, 2, 4, 6])},
-        {"documents": np.array([0, 1, 3])},
+        {"sentence_offsets": np.array([0, 1, 3, 6])},
+        {"sentence_offsets": np.array([0, 2, 4, 6])},
+        {"document_offsets": np.array([0, 1, 3])},
         {"topics": np.array([0, 0])},
-        {"documents": np.array([0, 3]), "topics": np.array([0])},
+        {"document_offsets": np.array([0, 3]), "topics": np.array([0])},
     ]
     changed = [dataclasses.replace(corpus, **change) for change in [{}, *changes]]
     prints = [each.fingerprint for each in changed]

@@ -3,7 +3,7 @@
 import math
 
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def guessing_loss(num_answers: int) -> float:
@@ -19,4 +19,4 @@ def _guessing_loss_cases(draw: Draw) -> Cases:
     yield Case("of a single answer, which is certain", (1,))
 
 
-check_guessing_loss = card("notebook 00.1", guessing_loss, _guessing_loss_cases)
+check_guessing_loss = make_check("notebook 00.1", guessing_loss, _guessing_loss_cases)

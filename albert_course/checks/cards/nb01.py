@@ -8,7 +8,7 @@ from torch import Tensor
 
 from albert_course.checks.engine.asking import each
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def count_cuts(word: str, vocabulary: set[str]) -> int:
@@ -42,7 +42,7 @@ def _count_cuts_cases(draw: Draw) -> Cases:
     yield Case("gives 0 where no tokens spell the word", (word, without_last))
 
 
-check_count_cuts = card("notebook 01.1", count_cuts, _count_cuts_cases)
+check_count_cuts = make_check("notebook 01.1", count_cuts, _count_cuts_cases)
 
 
 def wordpiece(word: str, vocabulary: set[str]) -> list[str]:
@@ -89,7 +89,7 @@ def _wordpiece_cases(draw: Draw) -> Cases:
     )
 
 
-check_wordpiece = card("notebook 01.2", wordpiece, _wordpiece_cases)
+check_wordpiece = make_check("notebook 01.2", wordpiece, _wordpiece_cases)
 
 
 def rows_with_gradient(value: Tensor, table: Tensor) -> int:
@@ -144,4 +144,6 @@ def _rows_with_gradient_cases(draw: Draw) -> Cases:
     )
 
 
-check_rows_with_gradient = card("notebook 01.3", rows_with_gradient, _rows_with_gradient_cases)
+check_rows_with_gradient = make_check(
+    "notebook 01.3", rows_with_gradient, _rows_with_gradient_cases
+)

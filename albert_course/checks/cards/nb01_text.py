@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 
@@ -94,7 +94,7 @@ def _best_cut_cases(draw: Draw) -> Cases:
     yield Case("gives None where no cut exists", (words[0] + "?", log_p))
 
 
-check_best_cut = card("assignment 01.4", best_cut, _best_cut_cases)
+check_best_cut = make_check("assignment 01.4", best_cut, _best_cut_cases)
 
 
 def normalise(text: str) -> str:
@@ -129,7 +129,7 @@ def _normalise_cases(draw: Draw) -> Cases:
     yield Case("gives the empty string for the empty string", ("",))
 
 
-check_normalise = card("assignment 01.3", normalise, _normalise_cases)
+check_normalise = make_check("assignment 01.3", normalise, _normalise_cases)
 
 
 def sequence_layout(a: list[int], b: list[int], length: int) -> tuple[list[int], ...]:
@@ -176,4 +176,4 @@ def _sequence_layout_cases(draw: Draw) -> Cases:
     yield Case("refuses a pair that does not fit", (a, b, full - 1))
 
 
-check_sequence_layout = card("assignment 01.5", sequence_layout, _sequence_layout_cases)
+check_sequence_layout = make_check("assignment 01.5", sequence_layout, _sequence_layout_cases)

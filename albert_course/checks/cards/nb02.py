@@ -12,7 +12,7 @@ from torch import Tensor
 
 from albert_course.checks.engine.asking import gradients, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def causal_mask(attention_mask: Tensor) -> Tensor:
@@ -30,7 +30,7 @@ def _causal_mask_cases(draw: Draw) -> Cases:
     yield Case("hides later tokens and padding", (padded,))
 
 
-check_causal_mask = card("notebook 02.1", causal_mask, _causal_mask_cases)
+check_causal_mask = make_check("notebook 02.1", causal_mask, _causal_mask_cases)
 
 
 def add_block(state: tuple, scores: Tensor, values: Tensor) -> tuple:
@@ -60,7 +60,7 @@ def _add_block_cases(draw: Draw) -> Cases:
     yield Case("survives scores of hundreds", inputs=(200 * scores, values), ask=ask)
 
 
-check_add_block = card("practice 02.9", add_block, _add_block_cases)
+check_add_block = make_check("practice 02.9", add_block, _add_block_cases)
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor) -> Tensor:
@@ -104,7 +104,7 @@ def _attention_cases(draw: Draw) -> Cases:
     )
 
 
-check_attention = card("assignment 02.4", attention, _attention_cases)
+check_attention = make_check("assignment 02.4", attention, _attention_cases)
 
 
 def split_heads(x: Tensor, A: int) -> Tensor:
@@ -123,7 +123,7 @@ def _split_heads_cases(draw: Draw) -> Cases:
     yield Case("leaves the row as it is for one head", (x, 1))
 
 
-check_split_heads = card("assignment 02.5", split_heads, _split_heads_cases)
+check_split_heads = make_check("assignment 02.5", split_heads, _split_heads_cases)
 
 
 def post_norm_layer(x, attend, norm1, think, norm2, drop) -> Tensor:
@@ -183,7 +183,7 @@ def _post_norm_layer_cases(draw: Draw) -> Cases:
     )
 
 
-check_post_norm_layer = card("assignment 02.8", post_norm_layer, _post_norm_layer_cases)
+check_post_norm_layer = make_check("assignment 02.8", post_norm_layer, _post_norm_layer_cases)
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
@@ -213,7 +213,7 @@ def _layer_norm_cases(draw: Draw) -> Cases:
     yield Case("survives a row of equal numbers", (torch.full((1, 2, 5), 3.0), gain, bias))
 
 
-check_layer_norm = card("assignment 02.6", layer_norm, _layer_norm_cases)
+check_layer_norm = make_check("assignment 02.6", layer_norm, _layer_norm_cases)
 
 
 def gelu(x: Tensor) -> Tensor:
@@ -230,4 +230,4 @@ def _gelu_cases(draw: Draw) -> Cases:
     yield Case("is 0 at 0, and takes a single number", (torch.tensor(0.0),))
 
 
-check_gelu = card("assignment 02.7", gelu, _gelu_cases)
+check_gelu = make_check("assignment 02.7", gelu, _gelu_cases)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from albert_course.checks.engine.asking import learns, made, output, parameters, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def lookup_gradient(token_ids: Tensor, upstream: Tensor, V: int) -> Tensor:
@@ -38,7 +38,7 @@ def _lookup_gradient_cases(draw: Draw) -> Cases:
     )
 
 
-check_lookup_gradient = card("notebook 03.2", lookup_gradient, _lookup_gradient_cases)
+check_lookup_gradient = make_check("notebook 03.2", lookup_gradient, _lookup_gradient_cases)
 
 
 def factors_of(table: Tensor, E: int) -> tuple[Tensor, Tensor]:
@@ -75,7 +75,7 @@ def _factors_of_cases(draw: Draw) -> Cases:
     )
 
 
-check_factors_of = card("notebook 03.3", factors_of, _factors_of_cases)
+check_factors_of = make_check("notebook 03.3", factors_of, _factors_of_cases)
 
 
 class FactorizedEmbedding(nn.Module):
@@ -169,4 +169,4 @@ def _embedding_cases(draw: Draw) -> Cases:
     )
 
 
-check_factorized_embedding = card("assignment 03.4", FactorizedEmbedding, _embedding_cases)
+check_factorized_embedding = make_check("assignment 03.4", FactorizedEmbedding, _embedding_cases)

@@ -5,7 +5,7 @@ Their known mistakes are edits in mistakes/03.txt.
 
 from albert_course.checks.engine.asking import each
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def saved_parameters(V: int, E: int, H: int) -> int:
@@ -27,7 +27,7 @@ def _saved_parameters_cases(draw: Draw) -> Cases:
     yield Case("is 0 when E is H", (V, E, E))
 
 
-check_saved_parameters = card("notebook 03.1", saved_parameters, _saved_parameters_cases)
+check_saved_parameters = make_check("notebook 03.1", saved_parameters, _saved_parameters_cases)
 
 
 def parameter_count(V: int, E: int, H: int, L: int, share: str) -> int:
@@ -64,7 +64,7 @@ def _parameter_count_cases(draw: Draw) -> Cases:
     yield Case("counts ALBERT-xxlarge to the last parameter", (30_000, 128, 4096, 12, "all"))
 
 
-check_parameter_count = card("assignment 03.5", parameter_count, _parameter_count_cases)
+check_parameter_count = make_check("assignment 03.5", parameter_count, _parameter_count_cases)
 
 
 def widest(V: int, H: int, budget: int) -> int:
@@ -100,4 +100,4 @@ def _widest_cases(draw: Draw) -> Cases:
     yield Case("is exact for numbers of 17 digits", (huge, H, price(2 * H // 3, huge) - 1))
 
 
-check_widest = card("assignment 03.6", widest, _widest_cases)
+check_widest = make_check("assignment 03.6", widest, _widest_cases)

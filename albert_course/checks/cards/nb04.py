@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from albert_course.checks.engine.asking import gradients, need, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def tie_gradients(layers: list[nn.Module]) -> None:
@@ -44,7 +44,7 @@ def _tie_gradients_cases(draw: Draw) -> Cases:
     yield Case("leaves gradients that can be clipped", inputs=(0.1, drawn), ask=tied)
 
 
-check_tie_gradients = card("notebook 04.3", tie_gradients, _tie_gradients_cases)
+check_tie_gradients = make_check("notebook 04.3", tie_gradients, _tie_gradients_cases)
 
 
 class SharedEncoder(nn.Module):
@@ -155,4 +155,4 @@ def _shared_encoder_cases(draw: Draw) -> Cases:
     )
 
 
-check_shared_encoder = card("assignment 04.5", SharedEncoder, _shared_encoder_cases)
+check_shared_encoder = make_check("assignment 04.5", SharedEncoder, _shared_encoder_cases)

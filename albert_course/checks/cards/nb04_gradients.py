@@ -12,7 +12,7 @@ from torch import Tensor
 from albert_course.checks.engine.asking import need
 from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.comparing import same
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu import AlbertConfig, AlbertForPretraining
 from albert_edu.batch import IGNORE
 from albert_edu.config import Sharing
@@ -113,7 +113,7 @@ def _last_application_cases(draw: Draw) -> Cases:
     yield Case("leaves the model as it was", inputs=(model, batch), ask=leave)
 
 
-check_last_application = card("assignment 04.7", last_application, _last_application_cases)
+check_last_application = make_check("assignment 04.7", last_application, _last_application_cases)
 
 
 def shared_gradient(apply: Callable, W: Tensor, x: Tensor, L: int, loss: Callable) -> Tensor:
@@ -178,4 +178,4 @@ def _shared_gradient_cases(draw: Draw) -> Cases:
     )
 
 
-check_shared_gradient = card("assignment 04.6", shared_gradient, _shared_gradient_cases)
+check_shared_gradient = make_check("assignment 04.6", shared_gradient, _shared_gradient_cases)

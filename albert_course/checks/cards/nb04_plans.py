@@ -6,7 +6,7 @@ Their known mistakes are edits in mistakes/04.txt.
 from albert_course.checks.cards.nb04_gradients import small_batch, small_model
 from albert_course.checks.engine.asking import each, need
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu import AlbertForPretraining
 from albert_edu.text.batches import PretrainingBatch
 
@@ -50,7 +50,7 @@ def _loss_in_order_cases(draw: Draw) -> Cases:
     yield Case("leaves the model as it was", inputs=(model, batch, swapped), ask=leave)
 
 
-check_loss_in_order = card("notebook 04.1", loss_in_order, _loss_in_order_cases)
+check_loss_in_order = make_check("notebook 04.1", loss_in_order, _loss_in_order_cases)
 
 
 def encoder_size(plan: list[tuple[int, int]], H: int) -> int:
@@ -73,7 +73,7 @@ def _encoder_size_cases(draw: Draw) -> Cases:
     yield Case("counts a block once when it comes back", ([(i % 3, i % 2) for i in range(L)], H))
 
 
-check_encoder_size = card("notebook 04.2", encoder_size, _encoder_size_cases)
+check_encoder_size = make_check("notebook 04.2", encoder_size, _encoder_size_cases)
 
 
 def layer_plan(L: int, share: str, G: int) -> list[tuple[int, int]]:
@@ -133,4 +133,4 @@ def _layer_plan_cases(draw: Draw) -> Cases:
         yield Case(f"refuses {sizes}", inputs=sizes, weight=0.5)
 
 
-check_layer_plan = card("assignment 04.4", layer_plan, _layer_plan_cases)
+check_layer_plan = make_check("assignment 04.4", layer_plan, _layer_plan_cases)

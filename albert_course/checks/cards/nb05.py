@@ -11,7 +11,7 @@ from albert_course.checks.cards.nb04_gradients import small_model
 from albert_course.checks.engine import asking
 from albert_course.checks.engine.asking import made, need, output, tensor
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu import AlbertForPretraining
 from albert_edu.batch import IGNORE
 from albert_edu.config import AlbertConfig
@@ -57,7 +57,7 @@ def _surprises_cases(draw: Draw) -> Cases:
     yield Case("leaves the ids as they were", inputs=(model, ids), ask=leave)
 
 
-check_surprises = card("notebook 05.1", surprises, _surprises_cases)
+check_surprises = make_check("notebook 05.1", surprises, _surprises_cases)
 
 
 def copy_baseline(q: Tensor, to_mask: float, to_random: float) -> Tensor:
@@ -78,7 +78,7 @@ def _copy_baseline_cases(draw: Draw) -> Cases:
     yield Case("is the unigram baseline if all show [MASK]", (q, 1.0, 0.0))
 
 
-check_copy_baseline = card("notebook 05.2", copy_baseline, _copy_baseline_cases)
+check_copy_baseline = make_check("notebook 05.2", copy_baseline, _copy_baseline_cases)
 
 
 def masked_token_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -105,7 +105,7 @@ def _masked_token_loss_cases(draw: Draw) -> Cases:
     yield Case("is 0 without a masked position", (logits, torch.full_like(labels, IGNORE)))
 
 
-check_masked_token_loss = card("assignment 05.6", masked_token_loss, _masked_token_loss_cases)
+check_masked_token_loss = make_check("assignment 05.6", masked_token_loss, _masked_token_loss_cases)
 
 
 class MaskedTokenHead(nn.Module):
@@ -201,4 +201,4 @@ def _masked_token_head_cases(draw: Draw) -> Cases:
     )
 
 
-check_masked_token_head = card("assignment 05.5", MaskedTokenHead, _masked_token_head_cases)
+check_masked_token_head = make_check("assignment 05.5", MaskedTokenHead, _masked_token_head_cases)

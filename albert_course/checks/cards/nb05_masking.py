@@ -11,7 +11,7 @@ import numpy as np
 
 from albert_course.checks.engine.asking import by_seed, need
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def _words(maskable: np.ndarray, starts_word: np.ndarray) -> list[list[int]]:
@@ -223,4 +223,4 @@ def _ngram_masking_cases(draw: Draw) -> Cases:
     yield Case("masks nothing where there is no word", (nothing, ~nothing), ask=_choose)
 
 
-check_ngram_masking = card("assignment 05.7", ngram_masking, _ngram_masking_cases)
+check_ngram_masking = make_check("assignment 05.7", ngram_masking, _ngram_masking_cases)

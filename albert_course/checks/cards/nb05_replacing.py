@@ -9,7 +9,7 @@ import numpy as np
 
 from albert_course.checks.engine.asking import by_seed, need
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.batch import IGNORE
 from albert_edu.text.tokenizer import MASK
 
@@ -129,4 +129,6 @@ def _replace_masked_cases(draw: Draw) -> Cases:
     yield Case("does nothing when nothing is masked", inputs=nothing, ask=_replaced)
 
 
-check_replace_masked = card("assignment 05.4", replace_masked, _replace_masked_cases, pure=True)
+check_replace_masked = make_check(
+    "assignment 05.4", replace_masked, _replace_masked_cases, pure=True
+)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from albert_course.checks.engine.asking import each, learns, output, parameters, same_twice
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.text.tokenizer import CLS, SEP
 
 
@@ -28,7 +28,7 @@ def _swap_pair_cases(draw: Draw) -> Cases:
         yield Case(name, inputs=([CLS, *A, SEP, *B, SEP],), weight=2.0)
 
 
-check_swap_pair = card("notebook 06.1", swap_pair, _swap_pair_cases, pure=True)
+check_swap_pair = make_check("notebook 06.1", swap_pair, _swap_pair_cases, pure=True)
 
 
 def word_score(token_ids, segment_ids, weight):
@@ -58,7 +58,7 @@ def _word_score_cases(draw: Draw) -> Cases:
     yield Case("leaves the special tokens out", (ids, segment_ids, weight))
 
 
-check_word_score = card("notebook 06.2", word_score, _word_score_cases)
+check_word_score = make_check("notebook 06.2", word_score, _word_score_cases)
 
 
 def fit_sentences(A: list[list[int]], B: list[list[int]], room: int) -> tuple[list, list]:
@@ -108,7 +108,7 @@ def _fit_sentences_cases(draw: Draw) -> Cases:
     yield Case("refuses two sentences that are too long", (segment(3, 9), segment(8, 2), 16))
 
 
-check_fit_sentences = card("notebook 06.3", fit_sentences, _fit_sentences_cases, pure=True)
+check_fit_sentences = make_check("notebook 06.3", fit_sentences, _fit_sentences_cases, pure=True)
 
 
 class SentenceOrderHead(nn.Module):
@@ -158,4 +158,6 @@ def _sentence_order_head_cases(draw: Draw) -> Cases:
     )
 
 
-check_sentence_order_head = card("assignment 06.4", SentenceOrderHead, _sentence_order_head_cases)
+check_sentence_order_head = make_check(
+    "assignment 06.4", SentenceOrderHead, _sentence_order_head_cases
+)

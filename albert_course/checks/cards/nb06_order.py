@@ -20,7 +20,7 @@ from albert_course.checks.cards.nb06_pairs import (
 )
 from albert_course.checks.engine.asking import by_seed, need
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.text.tokenizer import CLS, SEP
 
 
@@ -243,4 +243,4 @@ def _order_pairs_cases(draw: Draw) -> Cases:
     yield Case("refuses documents of one sentence", inputs=(single,), ask=rows_of)
 
 
-check_order_pairs = card("assignment 06.6", order_pairs, _order_pairs_cases)
+check_order_pairs = make_check("assignment 06.6", order_pairs, _order_pairs_cases)

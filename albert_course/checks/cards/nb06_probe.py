@@ -9,7 +9,7 @@ from torch import Tensor
 
 from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 STEP = 0.006  # less than one answer in 120
 
@@ -123,4 +123,4 @@ def _linear_probe_cases(draw: Draw) -> Cases:
     yield Case("tells three classes apart", inputs=(x3, y3, tx3, ty3), atol=STEP)
 
 
-check_linear_probe = card("assignment 06.5", linear_probe, _linear_probe_cases)
+check_linear_probe = make_check("assignment 06.5", linear_probe, _linear_probe_cases)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.analysis.health import Health
 from albert_edu.training.settings import TrainSettings
 
@@ -27,7 +27,7 @@ def _clip_together_cases(draw: Draw) -> Cases:
     yield Case("leaves short gradients as they are", (long, 50.0))
 
 
-check_clip_together = card("notebook 07.1", clip_together, _clip_together_cases)
+check_clip_together = make_check("notebook 07.1", clip_together, _clip_together_cases)
 
 
 def diagnose(training_loss: float, exam: Health, unigram: float) -> str:
@@ -63,7 +63,7 @@ def _diagnose_cases(draw: Draw) -> Cases:
     yield Case("looks for the plateau before the halves", patient(0.0, 0.0, 0.0, -0.1))
 
 
-check_diagnose = card("notebook 07.2", diagnose, _diagnose_cases)
+check_diagnose = make_check("notebook 07.2", diagnose, _diagnose_cases)
 
 
 def loss_factors(counts: list[int]) -> list[float]:
@@ -82,7 +82,7 @@ def _loss_factors_cases(draw: Draw) -> Cases:
     yield Case("gives 0 to a worker without masked positions", ([0, *unequal],))
 
 
-check_loss_factors = card("notebook 07.3", loss_factors, _loss_factors_cases)
+check_loss_factors = make_check("notebook 07.3", loss_factors, _loss_factors_cases)
 
 
 def schedule(step: int, settings: TrainSettings) -> float:
@@ -129,4 +129,4 @@ def _schedule_cases(draw: Draw) -> Cases:
     yield Case("only rises when all is warm-up", inputs=(range(N), N), ask=rates)
 
 
-check_schedule = card("assignment 07.4", schedule, _schedule_cases)
+check_schedule = make_check("assignment 07.4", schedule, _schedule_cases)

@@ -13,7 +13,7 @@ from torch.nn.utils import parameters_to_vector
 from albert_course.checks.cards.nb04_gradients import small_batch, small_model
 from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def accumulation(model, parts, optimizer) -> float:
@@ -108,7 +108,7 @@ def _accumulation_cases(draw: Draw) -> Cases:
     )
 
 
-check_accumulation = card("assignment 07.5", accumulation, _accumulation_cases)
+check_accumulation = make_check("assignment 07.5", accumulation, _accumulation_cases)
 
 
 def lamb(weights, gradients, lr, decay) -> dict[str, Tensor]:
@@ -170,4 +170,4 @@ def _lamb_cases(draw: Draw) -> Cases:
     yield Case("takes 1 for the ratio where a length is 0", (zero, [still], lr, 0.0))
 
 
-check_lamb = card("assignment 07.6", lamb, _lamb_cases)
+check_lamb = make_check("assignment 07.6", lamb, _lamb_cases)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def cycle_length(path: Tensor, tolerance: float) -> int:
@@ -37,7 +37,7 @@ def _cycle_length_cases(draw: Draw) -> Cases:
     yield Case("wants to be closer than the tolerance, not as close", (edge, 0.5))
 
 
-check_cycle_length = card("notebook 08.1", cycle_length, _cycle_length_cases)
+check_cycle_length = make_check("notebook 08.1", cycle_length, _cycle_length_cases)
 
 
 def equilibrium(f: Callable, x: Tensor, tolerance: float, limit: int) -> Tensor | None:
@@ -73,7 +73,7 @@ def _equilibrium_cases(draw: Draw) -> Cases:
     yield Case("goes as far as the limit", (lambda z, x: x, x, 0.01, 2))
 
 
-check_equilibrium = card("notebook 08.2", equilibrium, _equilibrium_cases)
+check_equilibrium = make_check("notebook 08.2", equilibrium, _equilibrium_cases)
 
 
 def layer_similarity(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> tuple:
@@ -133,7 +133,7 @@ def _layer_similarity_cases(draw: Draw) -> Cases:
     )
 
 
-check_layer_similarity = card("assignment 08.4", layer_similarity, _layer_similarity_cases)
+check_layer_similarity = make_check("assignment 08.4", layer_similarity, _layer_similarity_cases)
 
 
 def update_cosine(hidden_states: Sequence[Tensor], attention_mask: Tensor) -> Tensor:
@@ -164,7 +164,7 @@ def _update_cosine_cases(draw: Draw) -> Cases:
     yield Case("is the same for small updates", inputs=(tiny, mask), atol=1e-3)
 
 
-check_update_cosine = card("assignment 08.6", update_cosine, _update_cosine_cases)
+check_update_cosine = make_check("assignment 08.6", update_cosine, _update_cosine_cases)
 
 
 def roughness(angles: Tensor) -> tuple[Tensor, Tensor]:
@@ -207,4 +207,4 @@ def _roughness_cases(draw: Draw) -> Cases:
     yield Case("takes the shortest curve", (torch.tensor([9.0, 8, 6, 7]),))
 
 
-check_roughness = card("assignment 08.5", roughness, _roughness_cases)
+check_roughness = make_check("assignment 08.5", roughness, _roughness_cases)

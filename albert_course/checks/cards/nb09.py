@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from albert_course.checks.engine.asking import part_of
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def extra_cost(none_wide, none_narrow, all_wide, all_narrow):
@@ -31,7 +31,7 @@ def _extra_cost_cases(draw: Draw) -> Cases:
         )
 
 
-check_extra_cost = card("notebook 09.1", extra_cost, _extra_cost_cases, pure=True)
+check_extra_cost = make_check("notebook 09.1", extra_cost, _extra_cost_cases, pure=True)
 
 
 def early_stop(differences: list[float]):
@@ -53,7 +53,7 @@ def _early_stop_cases(draw: Draw) -> Cases:
     yield Case("returns None if nothing is decided", ([1.5, -1.5, 0.25, -0.25, 2.0, -2.0],))
 
 
-check_early_stop = card("notebook 09.2", early_stop, _early_stop_cases, pure=True)
+check_early_stop = make_check("notebook 09.2", early_stop, _early_stop_cases, pure=True)
 
 
 def sign_flip_p(differences: list[float]) -> float:
@@ -72,7 +72,7 @@ def _sign_flip_p_cases(draw: Draw) -> Cases:
     yield Case("counts ties up to a rounding error", ([0.1, 0.1, 0.1, -0.1],))
 
 
-check_sign_flip_p = card("notebook 09.3", sign_flip_p, _sign_flip_p_cases, pure=True)
+check_sign_flip_p = make_check("notebook 09.3", sign_flip_p, _sign_flip_p_cases, pure=True)
 
 
 # Student's t at n - 1 degrees of freedom, by n, with 2.5% beyond it on either side.
@@ -145,7 +145,7 @@ def _interval_cases(draw: Draw) -> Cases:
         )
 
 
-check_interval = card("assignment 09.4", interval, _interval_cases)
+check_interval = make_check("assignment 09.4", interval, _interval_cases)
 
 
 def paired_difference(results: Sequence[dict], column: str, low: str, high: str) -> tuple:
@@ -228,4 +228,4 @@ def _paired_difference_cases(draw: Draw) -> Cases:
     yield Case("refuses a row that has a seed twice", (twice, "loss", "low", "high"))
 
 
-check_paired_difference = card("assignment 09.5", paired_difference, _paired_difference_cases)
+check_paired_difference = make_check("assignment 09.5", paired_difference, _paired_difference_cases)

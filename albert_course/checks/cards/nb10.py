@@ -4,7 +4,7 @@ Their known mistakes are edits in mistakes/10.txt.
 """
 
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.config import AlbertConfig
 
 
@@ -27,7 +27,7 @@ def _smallest_batch_cases(draw: Draw) -> Cases:
     yield Case("wants less, not as much", (6 * 10**8, 2 * 10**8, 10**8, 0.25))
 
 
-check_smallest_batch = card("notebook 10.1", smallest_batch, _smallest_batch_cases)
+check_smallest_batch = make_check("notebook 10.1", smallest_batch, _smallest_batch_cases)
 
 
 def training_speedup(flops, separate, shared, workers, speed, link) -> float:
@@ -48,7 +48,7 @@ def _training_speedup_cases(draw: Draw) -> Cases:
         yield Case(name, (flops, 3.4e8, 1.8e7, workers, 1e13, link))
 
 
-check_training_speedup = card("notebook 10.2", training_speedup, _training_speedup_cases)
+check_training_speedup = make_check("notebook 10.2", training_speedup, _training_speedup_cases)
 
 
 def flops(config: AlbertConfig, S: int, training: bool) -> float:
@@ -139,4 +139,4 @@ def _flops_cases(draw: Draw) -> Cases:
     )
 
 
-check_flops = card("assignment 10.3", flops, _flops_cases)
+check_flops = make_check("assignment 10.3", flops, _flops_cases)

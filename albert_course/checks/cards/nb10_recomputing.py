@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 from albert_course.checks.engine.asking import need, part_of
 from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.edits import wrong_answer
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 class NotedLayer(nn.Module):
@@ -176,7 +176,9 @@ def checkpointed_with(edit: str, layers: Sequence[nn.Module], x: Tensor) -> Tens
     return gradient_checkpoint(layers, x, wrong_answer(RecomputeWithDropout, edit))
 
 
-check_gradient_checkpoint = card("assignment 10.4", gradient_checkpoint, _gradient_checkpoint_cases)
+check_gradient_checkpoint = make_check(
+    "assignment 10.4", gradient_checkpoint, _gradient_checkpoint_cases
+)
 
 
 def _dropout_cases(draw: Draw) -> Cases:
@@ -220,4 +222,4 @@ def _dropout_cases(draw: Draw) -> Cases:
     )
 
 
-check_recompute_with_dropout = card("assignment 10.5", RecomputeWithDropout, _dropout_cases)
+check_recompute_with_dropout = make_check("assignment 10.5", RecomputeWithDropout, _dropout_cases)

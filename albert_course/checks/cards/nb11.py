@@ -13,7 +13,7 @@ from albert_course.checks.engine.asking import (
     gradients,
 )
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.batch import IGNORE
 
 
@@ -54,7 +54,7 @@ def _span_loss_cases(draw: Draw) -> Cases:
     )
 
 
-check_span_loss = card("notebook 11.2", span_loss, _span_loss_cases)
+check_span_loss = make_check("notebook 11.2", span_loss, _span_loss_cases)
 
 
 def with_verbs(sentences: list[str], verbs: list[str]) -> list[str]:
@@ -80,4 +80,4 @@ def _with_verbs_cases(draw: Draw) -> Cases:
     yield Case("leaves a sentence with its old verb as it was", ([leo, kate], ["opened", "sold"]))
 
 
-check_with_verbs = card("notebook 11.1", with_verbs, _with_verbs_cases, pure=True)
+check_with_verbs = make_check("notebook 11.1", with_verbs, _with_verbs_cases, pure=True)

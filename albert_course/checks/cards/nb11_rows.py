@@ -17,7 +17,7 @@ from albert_course.checks.engine.asking import (
     part_of,
 )
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.text.tokenizer import CLS, PAD, SEP
 
 
@@ -98,7 +98,9 @@ def _classification_head_cases(draw: Draw) -> Cases:
         )
 
 
-check_classification_head = card("assignment 11.4", ClassificationHead, _classification_head_cases)
+check_classification_head = make_check(
+    "assignment 11.4", ClassificationHead, _classification_head_cases
+)
 
 
 def pair_layout(pairs: Sequence[tuple], S: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -169,4 +171,4 @@ def _pair_layout_cases(draw: Draw) -> Cases:
     yield Case("lays out single texts and an empty B", inputs=(alone, S), weight=2.0)
 
 
-check_pair_layout = card("assignment 11.5", pair_layout, _pair_layout_cases, pure=True)
+check_pair_layout = make_check("assignment 11.5", pair_layout, _pair_layout_cases, pure=True)

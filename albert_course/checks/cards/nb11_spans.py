@@ -13,7 +13,7 @@ from torch import Tensor
 
 from albert_course.checks.engine.asking import each
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 from albert_edu.batch import IGNORE
 
 
@@ -107,7 +107,7 @@ def _span_labels_cases(draw: Draw) -> Cases:
     )
 
 
-check_span_labels = card("assignment 11.6", span_labels, _span_labels_cases)
+check_span_labels = make_check("assignment 11.6", span_labels, _span_labels_cases)
 
 
 def best_span(start, end, context, none, longest=30) -> Tensor:
@@ -170,4 +170,4 @@ def _best_span_cases(draw: Draw) -> Cases:
     yield Case("gives (-100, -100) in a row without context", (start, end, empty, answered))
 
 
-check_best_span = card("assignment 11.7", best_span, _best_span_cases)
+check_best_span = make_check("assignment 11.7", best_span, _best_span_cases)

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from albert_course.checks.cards.nb09 import interval
 from albert_course.checks.engine.card import Case, Cases, Draw
-from albert_course.checks.engine.making import card
+from albert_course.checks.engine.making import make_check
 
 
 def fitting_rules(printed: int, counts: dict[str, int]) -> list[str]:
@@ -30,7 +30,7 @@ def _fitting_rules_cases(draw: Draw) -> Cases:
         yield Case(f"rounds {name}", (printed, {k: printed * 10**6 + by for k, by in off.items()}))
 
 
-check_fitting_rules = card("notebook 12.1", fitting_rules, _fitting_rules_cases, pure=True)
+check_fitting_rules = make_check("notebook 12.1", fitting_rules, _fitting_rules_cases, pure=True)
 
 
 def speed_range(steps: int, hours: int, base_steps: int, base_hours: int) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def _speed_range_cases(draw: Draw) -> Cases:
     yield Case("takes other runs", (steps, draw.integer(5, 12), base_steps, draw.integer(13, 20)))
 
 
-check_speed_range = card("notebook 12.2", speed_range, _speed_range_cases)
+check_speed_range = make_check("notebook 12.2", speed_range, _speed_range_cases)
 
 
 def most_of_the_drop(none: list[float], ffn: list[float], all_shared: list[float]) -> str:
@@ -82,7 +82,9 @@ def _most_of_the_drop_cases(draw: Draw) -> Cases:
         yield Case(name, (none, [z + ffn for z in noisy], everything))
 
 
-check_most_of_the_drop = card("notebook 12.3", most_of_the_drop, _most_of_the_drop_cases, pure=True)
+check_most_of_the_drop = make_check(
+    "notebook 12.3", most_of_the_drop, _most_of_the_drop_cases, pure=True
+)
 
 
 def gap_range(after: dict, before: dict) -> tuple[float, float]:
@@ -119,7 +121,7 @@ def _gap_range_cases(draw: Draw) -> Cases:
     yield Case("refuses rows with other tasks", (row(), row() | {"CoLA": score()}))
 
 
-check_gap_range = card("assignment 12.4", gap_range, _gap_range_cases, pure=True)
+check_gap_range = make_check("assignment 12.4", gap_range, _gap_range_cases, pure=True)
 
 
 def survivors(gaps: dict[str, float], printed: dict[str, list[float]]) -> list[str]:
@@ -162,7 +164,7 @@ def _survivors_cases(draw: Draw) -> Cases:
     )
 
 
-check_survivors = card("assignment 12.5", survivors, _survivors_cases, pure=True)
+check_survivors = make_check("assignment 12.5", survivors, _survivors_cases, pure=True)
 
 
 def chosen_afterwards(criteria, results) -> tuple[dict[str, float], float]:
@@ -191,4 +193,4 @@ def _chosen_cases(draw: Draw) -> Cases:
     yield Case("finds criteria that never accept", ({"no": lambda d: fmean(d) > 99}, results))
 
 
-check_chosen_afterwards = card("assignment 12.6", chosen_afterwards, _chosen_cases, pure=True)
+check_chosen_afterwards = make_check("assignment 12.6", chosen_afterwards, _chosen_cases, pure=True)

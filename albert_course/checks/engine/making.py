@@ -12,7 +12,7 @@ from albert_course.checks.engine.check import Check
 from albert_course.checks.engine.edits import FOLDER, read_mistakes
 
 
-def card(
+def make_check(
     number: str,
     reference: Callable,
     cases: Callable[[Draw], Cases],
@@ -27,7 +27,7 @@ def card(
     mistakes/03.txt are known. ``pure`` says that the text forbids to change the inputs. A whole
     check of one's own:
 
-    >>> from albert_course.checks import Case, Draw, card
+    >>> from albert_course.checks import Case, Draw, make_check
     >>> def triple(x):
     ...     '''``triple(x) -> number``: three times x.'''
     ...     return 3 * x
@@ -35,7 +35,7 @@ def card(
     ...     yield Case("triples a number", (draw.integer(2, 100),), weight=2.0)
     ...     yield Case("leaves 0 as it is", (0,))
     >>> mistakes = {"squaring": lambda x: x * x, "forgetting one of the three": "3 * x => 2 * x"}
-    >>> check_triple = card("assignment 03.9", triple, questions, mistakes)
+    >>> check_triple = make_check("assignment 03.9", triple, questions, mistakes)
     >>> print(check_triple(lambda x: x + x))
     triple, exercise 3.9 of assignment 03: 1 of 2 properties holds (score 0.33)
       FAIL  triples a number
