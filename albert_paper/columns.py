@@ -12,6 +12,7 @@ class Label(NamedTuple):
 
 
 LABELS = {  # by what a column ends in
+    "masked_token_accuracy": Label("held-out MLM accuracy", "%", " points"),
     "accuracy": Label("accuracy", "%", " points"),
     "mean_angle": Label("mean angle (degrees)", "°", "°"),
     "mean_l2": Label("mean L2 distance"),
