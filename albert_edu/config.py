@@ -56,6 +56,21 @@ def check_one_of(name: str, value: object, allowed: Collection[object]) -> None:
         raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}.")
 
 
+def make_plain(settings: Any) -> None:
+    """Turn the numbers of a dataclass into Python's own, because JSON knows no others.
+
+    NumPy's and torch's sizes, such as ``np.int64(4)``, are numbers as well as 4.
+    """
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, bool | int | float):
+            continue
+        if isinstance(value, Integral):
+            object.__setattr__(settings, field.name, int(value))
+        elif isinstance(value, Real):
+            object.__setattr__(settings, field.name, float(value))
+
+
 @dataclass(frozen=True)
 class AlbertConfig:
     """The shape of a model. Letters are those of the formulas, the code and the figures.
@@ -109,6 +124,7 @@ class AlbertConfig:
                 f"hidden_size must be a multiple of num_heads, got {self.hidden_size} for "
                 f"{self.num_heads} heads."
             )
+        make_plain(self)
 
     @property
     def has_projection(self) -> bool:

@@ -94,6 +94,8 @@ def chance(values: pd.Series, test: str) -> float:
     [0.0814, 0.125, 0.3125]
     """
     if test == "t":
+        if len(values) < 2:
+            return 1.0  # one seed shows nothing
         return float(stats.t.sf(values.mean() / stats.sem(values), len(values) - 1))
     values = values[values != 0]
     if test == "sign":
@@ -158,7 +160,9 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def half_interval(values: Sequence[float] | pd.Series) -> float:
-    """Return half of the 95% interval of a mean."""
+    """Return half of the 95% interval of a mean; of fewer than two values nobody knows it."""
+    if len(values) < 2:
+        return np.nan
     return stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
 
 
@@ -195,9 +199,11 @@ def judge(claims: dict[str, dict], family: Sequence[str] = ()) -> dict[str, dict
 
 def word_of_claim(claim: dict, parts: Sequence[dict], p: float) -> str:
     """Return the word for a claim with its corrected p, from its criterion and its control."""
-    controls = [compare(text, claim["runs"], 0.0) for text in claim.get("control", ())]
-    failed = any(control["mean"] <= control["half"] for control in controls)
-    if failed or any(part["void"] for part in parts):
+    how = {name: claim[name] for name in ("keep_stuck",) if name in claim}
+    controls = [compare(text, claim["runs"], 0.0, **how) for text in claim.get("control", ())]
+    # Not so: of fewer than two seeds there is no interval, and NaN is above nothing.
+    held = all(control["mean"] > control["half"] for control in controls)
+    if not held or any(part["void"] for part in [*parts, *controls]):
         return "void"
     words = {word(text, part, p) for text, part in zip(claim["criterion"], parts, strict=True)}
     if len(words) == 1:

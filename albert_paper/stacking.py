@@ -17,7 +17,7 @@ def start_from(model: AlbertForPretraining, config: AlbertConfig) -> AlbertForPr
     with fewer blocks, which would have to leave weights out.
     """
     grown = AlbertForPretraining(config)
-    grown.tokenizer_fingerprint = model.tokenizer_fingerprint
+    grown.albert.tokenizer_fingerprint = model.albert.tokenizer_fingerprint
     grown.load_state_dict(model.state_dict(), strict=False)  # what is no block, and some that are
     for kind in ("attention", "ffn"):
         sources = getattr(model.albert.encoder, kind)

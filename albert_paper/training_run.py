@@ -240,7 +240,8 @@ class Run:
             warmup_steps=warmup_steps,
             optimizer="adamw" if self.optimizer == "adamw" else "lamb",
             weight_decay=self.weight_decay,
-            checkpoint_every=500,
+            # With a record, so that a run that goes on from it counts all its seconds.
+            checkpoint_every=tenth * max(1, 500 // tenth),
             log_every=tenth,
             evaluate_every=self.watch_every or tenth,
             seed=self.seed,

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jaxtyping
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from albert_edu.config import (
     whole_from_environment,
 )
 from albert_edu.errors import InputError
+from albert_edu.training.settings import TrainSettings
 
 
 @pytest.mark.parametrize(
@@ -94,6 +96,16 @@ def test_a_feed_forward_width_of_0_stands_for_four_times_the_layers_width():
 def test_a_whole_number_within_its_limits_passes(value):
     check_whole("steps", value, 0, 1000)
     check_between("steps", value, 0.0, 1000.0)
+
+
+def test_numbers_of_numpy_become_pythons_because_files_hold_no_others(monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # readers have no such check
+    for settings in (
+        AlbertConfig(vocab_size=np.int64(190), hidden_dropout=np.float32(0.5)),
+        TrainSettings(steps=np.int32(4), learning_rate=np.float32(0.5), seed=np.uint8(1)),
+    ):
+        assert all(type(value) in (int, float, str, bool) for value in vars(settings).values())
+        assert 0.5 in vars(settings).values()
 
 
 @pytest.mark.parametrize("value", [-1, 1001, 10**400, 2.0, True, None, "5", float("nan")])

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from albert_edu.batch import Inputs, PretrainingBatch, has_label
-from albert_edu.model.albert import AlbertForPretraining, check_vocabulary, evaluation_mode
+from albert_edu.model.albert import AlbertForPretraining, check_tokenizer, evaluation_mode
 from albert_edu.text.batches import PretrainingStream
 
 Half = Literal["attention", "ffn"]
@@ -90,7 +90,7 @@ def health(model: AlbertForPretraining, stream: PretrainingStream, batches: int 
     A model of L applications reads the batches 2L + 3 times. Raises InputError where the stream's
     tokenizer is not the model's.
     """
-    check_vocabulary(model, stream)
+    check_tokenizer(model.albert, stream.tokenizer)
     return health_on(model, [stream.batch(step) for step in range(batches)])
 
 

@@ -13,7 +13,7 @@ from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.batch import IGNORE, Inputs, PretrainingBatch
 from albert_edu.config import check_whole
 from albert_edu.errors import InputError
-from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.model.albert import AlbertForPretraining, check_tokenizer, evaluation_mode
 from albert_edu.model.sharing import LayerSlot
 from albert_edu.text import masking
 from albert_edu.text.batches import PretrainingStream, as_tensor
@@ -35,10 +35,11 @@ def fill(
 ) -> list[list[tuple[str, float]]]:
     """Return the ``top`` likeliest tokens, each with its probability, for every "[MASK]" of a text.
 
-    Raises InputError for a text without "[MASK]", and for one that is longer than the model allows,
-    and TokenizerError where the tokenizer does not know the text.
+    Raises InputError for a text without "[MASK]", for one that is longer than the model allows, and
+    for another tokenizer than the model's; TokenizerError where it does not know the text.
     """
-    check_whole("top", top, 1, model.config.vocab_size)
+    check_tokenizer(model.albert, tokenizer)
+    check_whole("top", top, 1, len(tokenizer))
     check_text(text)
     parts = text.split(GAP)
     if len(parts) == 1:
@@ -52,7 +53,8 @@ def fill(
     with evaluation_mode(model):
         hidden = model.albert(token_ids).last_hidden  # 1 S H
         at_gaps = hidden[token_ids == tokenizer.mask_id]  # K H
-        best = model.masked_token_head(at_gaps).softmax(-1).topk(top)
+        scores = model.masked_token_head(at_gaps)[:, : len(tokenizer)]  # spare rows are no tokens
+        best = scores.softmax(-1).topk(top)
     guesses = []
     for ids, probabilities in zip(best.indices.tolist(), best.values.tolist(), strict=True):
         tokens = tokenizer.pieces(ids)

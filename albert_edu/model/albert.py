@@ -15,7 +15,7 @@ from albert_edu.errors import InputError
 from albert_edu.model.embeddings import FactorizedEmbedding
 from albert_edu.model.encoder import SharedEncoder
 from albert_edu.model.heads import MaskedTokenHead, SentenceOrderHead
-from albert_edu.text.batches import PretrainingStream
+from albert_edu.text.hub_tokenizer import Tokenizer
 
 
 class EncoderOutput(NamedTuple):
@@ -71,9 +71,12 @@ def initialise(module: nn.Module, std: float) -> None:
 class Albert(nn.Module):
     """Embeddings, L layer applications, and a pooler on [CLS].
 
-    ``attention_mask`` is 1 on tokens and 0 on padding; None means that nothing is padding. Lan et
-    al. 2019, section 3; notebook 04.
+    ``attention_mask`` is 1 on tokens and 0 on padding; None means that nothing is padding.
+    ``tokenizer_fingerprint`` is that of the tokenizer whose ids the weights were trained on, None
+    before any training. Lan et al. 2019, section 3; notebook 04.
     """
+
+    tokenizer_fingerprint: str | None = None
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
@@ -129,11 +132,8 @@ class AlbertForPretraining(nn.Module):
     """Albert with the masked-token head and the sentence-order head (notebooks 05 and 06).
 
     Its forward gives the losses of a batch. The decoder sees masked positions only: K of S
-    positions go through the V-wide product, as in the authors' code. ``tokenizer_fingerprint`` is
-    that of the tokenizer whose ids the weights were trained on, None before any training.
+    positions go through the V-wide product, as in the authors' code.
     """
-
-    tokenizer_fingerprint: str | None = None
 
     def __init__(self, config: AlbertConfig):
         super().__init__()
@@ -175,22 +175,21 @@ def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float
     return loss_sum(logits, labels) / count.clamp(min=1)
 
 
-def check_vocabulary(model: AlbertForPretraining, stream: PretrainingStream) -> None:
-    """Raise InputError where a stream's token ids mean other tokens to the model, or none at all.
+def check_tokenizer(albert: Albert, tokenizer: Tokenizer) -> None:
+    """Raise InputError where a tokenizer's ids mean other tokens to a model, or none at all.
 
     Two vocabularies of one size differ silently: each release of SentencePiece learns another one
     from the same text, and a foreign one raises the loss by two nats without any other sign.
     """
-    tokens = len(stream.tokenizer)
-    rows = model.config.vocab_size
+    tokens = len(tokenizer)
+    rows = albert.config.vocab_size
     if tokens > rows:
         raise InputError(f"the tokenizer has {tokens} tokens, the model's vocab_size is {rows}.")
-    of_text = stream.tokenizer.fingerprint
-    if model.tokenizer_fingerprint not in (None, of_text):
+    if albert.tokenizer_fingerprint not in (None, tokenizer.fingerprint):
         raise InputError(
-            f"the text was cut by another tokenizer ({of_text}) than the model's "
-            f"({model.tokenizer_fingerprint}): the same ids mean other tokens. Prepare the text "
-            f"with the model's: prepare(name, tokenizer=tokenizer)."
+            f"this is another tokenizer ({tokenizer.fingerprint}) than the model's "
+            f"({albert.tokenizer_fingerprint}): the same ids mean other tokens. load_pretrained "
+            f"returns a model with its own, and prepare(name, tokenizer=tokenizer) cuts text by it."
         )
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from albert_edu.config import check_one_of
 from albert_edu.errors import InputError, errors_about, read_file, read_json
 from albert_edu.model import formats
-from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.model.albert import AlbertForPretraining, check_tokenizer
 from albert_edu.model.formats import InterchangeError
 from albert_edu.model.task_heads import AlbertForSpan, TaskModel
 from albert_edu.model.weights import identity_projection, our_weights, tensor_names
@@ -36,6 +36,13 @@ CONVERT = (  # what transformers reads and we do not: pickles
     "or the class of its head, and model.save_pretrained(NEW). TensorFlow's files need version 4 "
     "of it, and from_tf=True."
 )
+TOKENIZER_FILES = (
+    "spiece.model",
+    "tokenizer.json",
+    "vocab.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
 HUB_FILES = ["*.json", "*.safetensors", "spiece.model", "vocab.txt"]
 
 
@@ -50,9 +57,12 @@ def save_pretrained(
     The name of the class begins with Albert, Bert or AutoModel. ``label_names`` are the classes in
     the order of the logits; where they are not as many, an InputError is raised. Of a span model
     transformers reports ``no_answer`` and the pooler below it as unexpected, because its class has
-    neither. Where transformers has no such model an InterchangeError says why.
+    neither. Where transformers has no such model an InterchangeError says why. Raises InputError
+    for a tokenizer whose ids mean other tokens to the model.
     """
     folder = Path(folder)
+    if tokenizer:
+        check_tokenizer(model.albert, tokenizer)
     config = model.albert.config
     settings = formats.to_transformers(config)
     kind = class_of_head(model)
@@ -69,6 +79,8 @@ def save_pretrained(
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     if tokenizer:  # says how long a text the model takes
+        for name in TOKENIZER_FILES:  # of another kind, which would be read first
+            (folder / name).unlink(missing_ok=True)
         inputs = ["input_ids", "token_type_ids", "attention_mask"]
         tokenizer.save(folder, model_max_length=config.max_positions, model_input_names=inputs)
     return kind
@@ -121,7 +133,7 @@ def load_pretrained(
     tokenizer = load_tokenizer(folder, config.vocab_size)
     if tokenizer is None and "tokenizer" in required:
         raise InterchangeError(f"{folder} has no tokenizer, so the rows of its table mean nothing.")
-    model.tokenizer_fingerprint = tokenizer.fingerprint if tokenizer else None
+    model.albert.tokenizer_fingerprint = tokenizer.fingerprint if tokenizer else None
     return model, tokenizer
 
 

@@ -87,7 +87,8 @@ class AlbertForSpan(nn.Module):
         They are the log-probability that this span is the answer, by which the best window over a
         context is chosen, and the score for "no answer", which is likelier if it is above 0.
         """
-        start, end, none = self(batch)
+        # bfloat16 knows no odd numbers above 256, and positions stand beside the scores.
+        start, end, none = (scores.float() for scores in self(batch))
         span = start.log_softmax(-1)[:, :, None] + end.log_softmax(-1)[:, None, :]  # B S S
         S = span.shape[-1]
         ordered = torch.ones(S, S, dtype=torch.bool, device=span.device).triu()

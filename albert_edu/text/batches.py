@@ -9,12 +9,12 @@ from jaxtyping import Int
 from torch import Tensor
 
 from albert_edu.batch import IGNORE, PretrainingBatch
-from albert_edu.config import check_between, check_one_of, check_whole
+from albert_edu.config import check_between, check_one_of, check_whole, make_plain
 from albert_edu.errors import InputError
 from albert_edu.text import masking
 from albert_edu.text.segments import SPECIALS, Objective, Pairs, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
+from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer, check_is_albert
 
 EVAL_SEED_OFFSET = 1_000_000  # held-out batches are drawn with the run's seed plus this number
 
@@ -57,6 +57,8 @@ class PretrainingStream:
         check_between("short_probability", self.short_probability, 0.0, 1.0)
         check_between("mask_rate", self.mask_rate, 0.0, 1.0)
         check_whole("max_ngram", self.max_ngram, 1, 100)
+        make_plain(self)
+        check_is_albert(self.tokenizer)
         largest = int(self.corpus.tokens.max())
         size = len(self.tokenizer)
         if largest >= size:

@@ -20,7 +20,7 @@ from albert_edu.text.files import hub_rows, text_files
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
+from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_is_albert
 from albert_edu.text.unknown import WARN_ABOVE, check_known
 
 CACHE_VERSION = (
@@ -92,6 +92,8 @@ def prepare(
     usual = STORY_TOKENS if _course_corpora(name) == {"stories"} else USUAL_TOKENS
     size = usual if vocab_size is None else vocab_size
     check_whole("vocab_size", size, 6, 65_536)
+    if tokenizer is not None:
+        check_is_albert(tokenizer)
     if tokenizer is None and size == usual:
         tokenizer = shipped_vocabulary(name)
     # Each release of SentencePiece learns another vocabulary.

@@ -6,6 +6,7 @@ and one process at a time writes (notebook 07).
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from albert_edu.errors import CourseError, errors_about
 from albert_edu.model.albert import AlbertForPretraining
 
 KEEP = 2  # the newest, and the one before it in case the newest cannot be read
+NAME = re.compile(r"step-\d{8,}")
 STATE = "training_state.json"
 WEIGHTS = "model.safetensors"
 OPTIMIZER = "optimizer.safetensors"
@@ -53,13 +55,21 @@ def save_checkpoint(
             f"could not write the checkpoint of step {step} to {folder}: {error}. Free some space; "
             f"the same command goes on from the newest whole one."
         ) from error
-    for old in sorted(folder.glob("step-*"))[:-KEEP]:
+    for old in checkpoints_in(folder)[:-KEEP]:
         shutil.rmtree(old, ignore_errors=True)  # what is left of it goes the next time
+
+
+def checkpoints_in(folder: Path) -> list[Path]:
+    """Return the checkpoints in a folder, the oldest first.
+
+    One that a user has renamed, such as step-00000006.bad, is no checkpoint, and is not deleted.
+    """
+    return sorted(path for path in folder.glob("step-*") if NAME.fullmatch(path.name))
 
 
 def newest_checkpoint(folder: Path) -> Path | None:
     """Return the newest checkpoint in a folder, if there is one."""
-    return max(folder.glob("step-*"), default=None)
+    return max(checkpoints_in(folder), default=None)
 
 
 def resume(

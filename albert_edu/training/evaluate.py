@@ -12,7 +12,7 @@ from albert_edu.batch import IGNORE, PretrainingBatch, count_labels
 from albert_edu.model.albert import (
     AlbertForPretraining,
     PretrainingOutput,
-    check_vocabulary,
+    check_tokenizer,
     evaluation_mode,
     loss_sum,
 )
@@ -129,9 +129,9 @@ def evaluate(
     ``masked_token_loss`` and ``_accuracy`` are those of all masked positions, ``mask_token_loss``
     and ``_accuracy`` of those that show [MASK], so that nothing can be copied;
     ``sentence_order_loss`` and ``_accuracy`` are there where the stream has pairs to tell. Losses
-    are in nats, accuracies from 0 to 1. Raises InputError as ``check_vocabulary`` does.
+    are in nats, accuracies from 0 to 1. Raises InputError as ``check_tokenizer`` does.
     """
-    check_vocabulary(model, stream)
+    check_tokenizer(model.albert, stream.tokenizer)
     device = next(model.parameters()).device
     everywhere = torch.zeros(2, 3, dtype=torch.float64, device=device)
     at_mask_token = torch.zeros(3, dtype=torch.float64, device=device)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from albert_edu.batch import TaskData
 from albert_edu.config import check_one_of, check_whole
 from albert_edu.errors import InputError, RunError
-from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.model.albert import AlbertForPretraining, check_tokenizer, evaluation_mode
 from albert_edu.model.task_heads import AlbertForClassification, AlbertForSpan, TaskModel
 from albert_edu.progress import progress_bar
 from albert_edu.text.hub_tokenizer import Tokenizer
@@ -40,9 +40,10 @@ def set_up_task(
     """Put the head that the rows need on an encoder, and encode the rows, cut to S tokens.
 
     The head is drawn from torch's random state. Raises InputError for a length that the model has
-    not.
+    not, and for another tokenizer than its own.
     """
     check_whole("sequence_length", S, 8, pretrained.config.max_positions)
+    check_tokenizer(pretrained.albert, tokenizer)
     if train.form == "span":
         asked = encode_spans(_span_examples(train), tokenizer, S)
         unseen = encode_spans(_span_examples(test), tokenizer, S)

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from albert_edu.batch import PretrainingBatch
-from albert_edu.model.albert import AlbertForPretraining, check_vocabulary
+from albert_edu.errors import InputError
+from albert_edu.model.albert import AlbertForPretraining, check_tokenizer
 from albert_edu.progress import progress_bar
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint
@@ -35,7 +36,7 @@ from albert_edu.training.step import (
     forward_backward,
     stop_if_not_finite,
 )
-from albert_edu.training.workers import Workers, pick_device
+from albert_edu.training.workers import Workers, pick_device, process_count
 
 
 def pretrain(
@@ -59,7 +60,7 @@ def pretrain(
     NonFiniteLoss (the last good checkpoint stays) and CheckpointError (it belongs to another run,
     or another process, or the disk is full).
     """
-    _agree_on_vocabulary(model, stream, held_out)
+    _check_streams(model, stream, held_out)
     device = pick_device(device)
     workers = Workers.join(device)
     model.to(device).train()
@@ -70,10 +71,13 @@ def pretrain(
         state = checkpoint.resume(folder, model, optimizer, run)
         history = History(_baselines(stream, held_out), state.get("records", []))
         sums = _sums_since_the_last_record(state, workers, device)
-        began = time.perf_counter()
+        began = time.perf_counter() - state.get("seconds", 0.0)
         start = state.get("step", 0)
         wrapped = _wrapped(model, settings, workers)
         frozen = _parts_without_a_loss(model, stream)
+        model.albert.tokenizer_fingerprint = (
+            stream.tokenizer.fingerprint
+        )  # it learns these ids from now
         with _progress(describe, start, settings, workers) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = set_learning_rate(optimizer, step, settings)
@@ -96,20 +100,34 @@ def pretrain(
                     history.records.append(record)
                 if settings.is_due(done, settings.checkpoint_every):
                     workers.sum_on_main(sums)
-                    state = run | {"records": history.records, "sums": sums.tolist()}
+                    state = run | {
+                        "records": history.records,
+                        "sums": sums.tolist(),  # these two since the last record
+                        "seconds": time.perf_counter() - began,
+                    }
                     save_step(folder, done, model, optimizer, state, workers)
         workers.barrier()
     return history
 
 
-def _agree_on_vocabulary(
+def _check_streams(
     model: AlbertForPretraining, stream: PretrainingStream, held_out: PretrainingStream | None
 ) -> None:
-    """Raise InputError for a stream of another tokenizer, now and not after the last step."""
-    check_vocabulary(model, stream)
-    model.tokenizer_fingerprint = stream.tokenizer.fingerprint
-    if held_out:
-        check_vocabulary(model, held_out)
+    """Raise InputError for streams that cannot be used, now and not after the last step.
+
+    They are of another tokenizer, or a batch has fewer rows than there are workers.
+    """
+    if stream.batch_size < process_count():
+        raise InputError(
+            f"a batch of {stream.batch_size} rows is too small for {process_count()} workers: "
+            "each needs a row."
+        )
+    check_tokenizer(model.albert, stream.tokenizer)
+    if held_out and held_out.tokenizer.fingerprint != stream.tokenizer.fingerprint:
+        raise InputError(
+            "the held-out text was cut by another tokenizer than the text to learn from: take "
+            "both from one prepare(...)."
+        )
 
 
 def run_settings(

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast, get_args
 import torch
 from torch import nn
 
-from albert_edu.config import check_between, check_one_of, check_whole
+from albert_edu.config import check_between, check_one_of, check_whole, make_plain
 from albert_edu.training.lamb import LARGEST, Lamb, parameter_groups
 
 OptimizerName = Literal["lamb", "adamw"]
@@ -54,6 +54,7 @@ class TrainSettings:
         check_whole("log_every", self.log_every, 0, 10**9)
         check_whole("evaluate_every", self.evaluate_every, 0, 10**9)
         check_whole("seed", self.seed, 0, 2**32 - 1)
+        make_plain(self)
 
     def is_due(self, done: int, every: int) -> bool:
         """Whether something must be done after ``done`` steps: every so many, and at the end.

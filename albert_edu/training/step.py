@@ -39,7 +39,8 @@ def forward_backward(
     sums = torch.zeros(2, 3, dtype=torch.float64, device=batch.token_ids.device)
     # Dropout draws from the global generator, because torch's dropout knows no other.
     torch.manual_seed((settings.seed * 1_000_003 + step) * 1009 + workers.rank)
-    micro_batches = workers.micro_batches(min(settings.accumulate, len(batch)))
+    most = len(batch) // workers.world_size  # parts with a row for each worker
+    micro_batches = workers.micro_batches(min(settings.accumulate, most))
     for rows in micro_batches:
         part = batch.rows(rows)
         is_last = rows is micro_batches[-1]

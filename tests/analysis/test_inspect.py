@@ -8,10 +8,15 @@ import transformers
 from albert_edu.analysis.health import health
 from albert_edu.analysis.inspect import fill, inspect, masked_rows, rows_of_text
 from albert_edu.batch import IGNORE
+from albert_edu.errors import InputError
 from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.hub_tokenizer import HubTokenizer
+from albert_edu.text.prepare import prepare
+from albert_edu.text.task_rows import TaskRows
+from albert_edu.text.tasks import Example
 from albert_edu.text.tokenizer import TokenizerError
+from albert_edu.training.finetune import set_up_task
 from tests.support import main, randomised, tiny
 
 
@@ -85,6 +90,40 @@ def test_rows_are_masked_with_the_ids_of_their_own_tokenizer():
     assert not {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id} & set(hidden)
     assert (batch.order_labels == IGNORE).all()
     assert torch.equal(masked_rows(tokenizer, rows).token_ids, batch.token_ids)
+
+
+def test_a_tokenizer_of_another_model_is_refused_wherever_its_ids_would_mean_other_tokens(
+    laptop, tmp_path
+):
+    model, _ = laptop
+    other = prepare("stories").tokenizer
+    examples = [Example("the barn.", None, 0), Example("the boat.", None, 1)]
+    rows = TaskRows(examples, ["a", "b"], "text")
+    for use in (
+        lambda: fill(model, other, "the [MASK]"),
+        lambda: set_up_task(model, other, rows, rows, 16),
+        lambda: save_pretrained(model, other, tmp_path / "model"),
+    ):
+        with pytest.raises(InputError, match=r"this is another tokenizer .* than the model's"):
+            use()
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_row_of_the_table_that_is_no_token_is_no_guess(story_text):
+    model = randomised(tiny(vocab_size=200))
+    model.masked_token_head.decoder.bias.data[190:] = 99.0
+    (guesses,) = fill(model, story_text.tokenizer, "the [MASK] was old.", top=190)
+    assert sum(probability for _, probability in guesses) == pytest.approx(1)
+    with pytest.raises(InputError, match="top must be a whole number from 1 to 190"):
+        fill(model, story_text.tokenizer, "the [MASK] was old.", top=191)
+
+
+def test_a_folder_that_is_written_over_keeps_no_tokenizer_of_another_kind(tmp_path, story_text):
+    foreign = foreign_tokenizer(["the", "nation"])
+    bert = tiny(share="none", embedding_size=16, vocab_size=len(foreign))
+    for model, tokenizer in ((tiny(), story_text.tokenizer), (bert, foreign)):
+        save_pretrained(model, tokenizer, tmp_path)
+        assert load_pretrained(tmp_path)[1].fingerprint == tokenizer.fingerprint
 
 
 @pytest.fixture(scope="module")

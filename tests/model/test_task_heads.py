@@ -155,3 +155,11 @@ def test_the_predicted_span_is_the_best_that_a_slow_search_finds(encoder):
     torch.testing.assert_close(score[:, 0], best + F.logsigmoid(-none))
     assert torch.equal(no_answer[:, 0], none)
     assert span.tolist() == expected and expected[1] == [3, 32] and LONGEST_ANSWER == 30
+
+
+def test_a_position_above_256_is_that_position_in_bfloat16_too(encoder):
+    model = AlbertForSpan(encoder)
+    scores = torch.zeros(1, 400, dtype=torch.bfloat16)
+    scores[0, 301] = 90
+    model.forward = lambda batch: (scores, scores, torch.zeros(1, dtype=torch.bfloat16))
+    assert model.predict(data(1, labels=[0]))[0, :2].tolist() == [301, 301]

@@ -143,10 +143,13 @@ def one_word(found: dict, least: float, p: float) -> str:
 
 
 def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
-    for control in claim.get("control", []):
-        if chance(measure(control, runs), 0.0, 1) >= 0.025:
-            return "void"
-    if max(found["stuck"] for found in measured) > 0.25:
+    controls = [
+        measure(control, runs, "t", claim.get("keep_stuck", False))
+        for control in claim.get("control", [])
+    ]
+    if any(len(found["kept"]) < 2 or chance(found, 0.0, 1) >= 0.025 for found in controls):
+        return "void"
+    if max(found["stuck"] for found in [*measured, *controls]) > 0.25:
         return "void"
     words = {one_word(found, claim["least"], p) for found in measured}
     return words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"

@@ -74,6 +74,16 @@ def test_a_control_that_fails_voids_a_claim():
     assert word("loss: a < above", control=["loss: 1.52 < above"]) == "void"
 
 
+@pytest.mark.parametrize("stuck", [4, 3, 2])
+def test_a_control_whose_arm_is_stuck_has_not_held(stuck):
+    runs = [dict(run) for run in RUNS]
+    for run in [run for run in runs if run["row"] == "above"][:stuck]:
+        run["held_out_masked_token_loss"] = 9.0
+    assert word("loss: below < a", runs=runs, control=["loss: 1.2 < above"]) == "void"
+    found = word("loss: below < a", runs=runs, control=["loss: 1.2 < above"], keep_stuck=True)
+    assert found == "agrees"
+
+
 def test_only_seeds_that_both_rows_have_are_compared():
     assert compare("loss: a < b", runs_of(a=[1.0, 2.0, 3.0], b=[2.0, 3.5]), 0.1)["n"] == 2
 

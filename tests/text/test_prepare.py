@@ -4,10 +4,14 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import jaxtyping
 import pytest
+import tokenizers
 
 from albert_edu.text import prepare as module
+from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.corpora import hold_out
+from albert_edu.text.hub_tokenizer import HubTokenizer
 from albert_edu.text.prepare import cache_folder, prepare
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import stories
@@ -162,6 +166,24 @@ def test_text_that_a_given_tokenizer_does_not_know_is_refused(texts, story_text)
     for _ in range(2):  # nothing is kept of it
         with pytest.raises(TokenizerError, match=r"are unknown; most often .* for other text"):
             prepare(str(texts), tokenizer=story_text.tokenizer)
+
+
+def test_a_tokenizer_that_does_not_say_where_words_begin_is_refused_before_any_work(
+    texts, story_text, monkeypatch
+):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # readers have no such check
+    vocabulary = {
+        token: number
+        for number, token in enumerate(("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"))
+    }
+    other = HubTokenizer(tokenizers.BertWordPieceTokenizer(vocabulary)._tokenizer)
+    for use in (
+        lambda: prepare(str(texts), tokenizer=other),
+        lambda: PretrainingStream(story_text.train, other),
+    ):
+        with pytest.raises(TokenizerError, match=r"need an ALBERT tokenizer .* not a HubTokenizer"):
+            use()
+    assert not list(cache_folder().glob("*"))
 
 
 def test_what_training_will_see_is_said_before_the_first_step(tmp_path, monkeypatch, capsys):

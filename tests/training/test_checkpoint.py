@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import json
 import math
 import os
 import shutil
@@ -117,9 +118,19 @@ def test_a_damaged_checkpoint_is_named_and_once_it_is_moved_away_the_one_before_
     os.truncate(stopped / "step-00000006" / "model.safetensors", 5_000)
     with pytest.raises(CheckpointError, match=r"step-00000006 cannot be used.*Move it away"):
         train(stream, stopped, tiny(5))
-    shutil.move(stopped / "step-00000006", stopped.parent)
+    (stopped / "step-00000006").rename(stopped / "step-00000006.bad")
     assert same_bits(train(stream, stopped, tiny(5)), uninterrupted)
-    assert names(stopped) == ["step-00000009", "step-00000012"]
+    assert names(stopped) == ["step-00000006.bad", "step-00000009", "step-00000012"]
+
+
+def test_the_seconds_before_a_stop_are_counted(stream, stopped):
+    place = stopped / "step-00000006" / "training_state.json"
+    state = json.loads(place.read_text())
+    assert 0 <= state["seconds"] <= sum(record["seconds"] for record in state["records"]) + 60
+    place.write_text(json.dumps(state | {"seconds": 1e6}))
+    train(stream, stopped)
+    records = json.loads((stopped / "step-00000012" / "training_state.json").read_text())["records"]
+    assert [record["seconds"] > 1e6 for record in records] == [False] * 3 + [True] + [False] * 2
 
 
 def die_in_save_checkpoint(lines: int):

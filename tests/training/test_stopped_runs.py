@@ -5,11 +5,13 @@ import math
 import pytest
 import torch
 
+from albert_edu.errors import InputError
+from albert_edu.text.prepare import prepare
 from albert_edu.training import pretrain as module
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings
-from albert_edu.training.step import NonFiniteLoss
-from albert_edu.training.workers import pick_device
+from albert_edu.training.step import NonFiniteLoss, forward_backward
+from albert_edu.training.workers import Workers, pick_device
 from tests.support import tiny, weights
 from tests.training.runs import small_stream, trained
 
@@ -53,6 +55,37 @@ def test_each_worker_has_a_card_of_its_own(monkeypatch):
 def test_a_model_smaller_than_what_the_stream_holds_is_refused_by_name(stream, size, message):
     with pytest.raises(ValueError, match=message):
         trained(stream, tiny(**size))
+
+
+def test_held_out_text_of_another_tokenizer_is_refused_and_teaches_the_model_no_tokenizer(stream):
+    model = tiny(vocab_size=4000)
+    other = small_stream(prepare("sotu"))
+    with pytest.raises(InputError, match="held-out text was cut by another tokenizer"):
+        trained(stream, model, held_out=other)
+    trained(other, model, steps=1)  # it has learnt nothing of the first
+    with pytest.raises(InputError, match="this is another tokenizer"):
+        trained(stream, model)
+
+
+def test_a_batch_with_fewer_rows_than_workers_is_refused(stream, monkeypatch):
+    for name, value in {
+        "WORLD_SIZE": 9,
+        "RANK": 0,
+        "MASTER_ADDR": "here",
+        "MASTER_PORT": 1,
+    }.items():
+        monkeypatch.setenv(name, str(value))
+    with pytest.raises(InputError, match="a batch of 8 rows is too small for 9 workers"):
+        trained(stream)
+
+
+def test_workers_have_rows_in_each_part_however_many_parts_are_asked_for(stream):
+    sums = 0
+    for rank in range(2):
+        settings = TrainSettings(steps=1, accumulate=8)
+        sums = sums + forward_backward(tiny(), stream.batch(0), settings, 0, Workers(rank, 2))
+    alone = forward_backward(tiny(), stream.batch(0), settings, 0, Workers())
+    torch.testing.assert_close(sums, alone)
 
 
 def test_a_gradient_that_is_not_finite_stops_the_run_before_the_step_and_is_named(stream):
