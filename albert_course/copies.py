@@ -34,13 +34,14 @@ def start(number: str, assignment: bool = False) -> tuple[Path, bool]:
     written, kept = read_written(work), set()
     for source, copy in wanted.items():
         name = copy.relative_to(work).as_posix()
-        if copy.exists() and digest_of(copy) != written.get(name):
+        text = with_links(source, copy, copies)
+        unchanged = digest_of(text.encode())
+        if copy.exists() and digest_of(copy.read_bytes()) not in (written.get(name), unchanged):
             kept.add(copy)
             continue
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(with_links(source, copy, copies), encoding="utf-8", newline="\n")
-        written[name] = digest_of(copy)
-    (work / WRITTEN).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        write_whole(copy, text)
+        written[name] = unchanged
+        write_whole(work / WRITTEN, json.dumps(written, indent=1) + "\n")
     path = work / "me" / lesson.name if assignment else work / lesson.name
     return path, path in kept
 
@@ -64,11 +65,23 @@ def with_links(source: Path, copy: Path, copies: dict[Path, Path]) -> str:
 def read_written(work: Path) -> dict[str, str]:
     """Return the digests of the copies as they were written; none where they cannot be read."""
     try:
-        return json.loads((work / WRITTEN).read_text(encoding="utf-8"))
+        written = json.loads((work / WRITTEN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
+    return written if isinstance(written, dict) else {}
 
 
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def write_whole(path: Path, text: str) -> None:
+    """Write a file aside and rename it, so that an interruption leaves no half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.writing")
+    try:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 of what a file holds."""
+    return hashlib.sha256(content).hexdigest()

@@ -48,7 +48,11 @@ def check_notebooks() -> str:
         unmet += [told for told in map(what_is_here, front_end) if told]
     else:
         front_end = [one for one in front_end if one.name not in ("jupyterlab", "ipywidgets")]
-        unmet += [f"{one} is needed, none is here" for one in front_end if not version_of(one.name)]
+        unmet += [
+            f"{one.name}{one.specifier} is needed, none is here"
+            for one in front_end
+            if not version_of(one.name)
+        ]
     if unmet:
         raise Trouble(f"{'; '.join(unmet)}. Run make lab, or: {install('[lab,paper]')}")
     return f"{len(wanted) + len(front_end)} of {len(wanted) + len(front_end)} packages"
@@ -188,6 +192,15 @@ CHECKS: dict[str, Callable[[], str]] = {
 }
 
 
+def in_words(error: Exception) -> str:
+    """Say what a check has found, and what to do where a package is missing."""
+    if isinstance(error, Trouble):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError | importlib.metadata.PackageNotFoundError):
+        return f"{error.name} is not installed. Run make lab, or: {install('[lab,paper]')}"
+    return f"{type(error).__name__}: {error}"
+
+
 def examine(checks: dict[str, Callable[[], str]] | None = None) -> int:
     """Print OK or FAIL for each check, with its cure. Return 0 if all is well, else 1."""
     checks, failed = checks or CHECKS, 0
@@ -196,7 +209,6 @@ def examine(checks: dict[str, Callable[[], str]] | None = None) -> int:
             print(f"OK    {name:10} {check()}")
         except Exception as error:  # whatever breaks a check is a finding, not a crash
             failed += 1
-            kind = "" if isinstance(error, Trouble) else f"{type(error).__name__}: "
-            print(f"FAIL  {name:10} {kind}{error}")
+            print(f"FAIL  {name:10} {in_words(error)}")
     print(f"{failed} of {len(checks)} checks failed; cures are above" if failed else "all is well")
     return 1 if failed else 0

@@ -11,6 +11,9 @@ from types import EllipsisType
 RIGHT = 0.005  # as a share of the truth: a guess with as many digits as the answer shows
 CLOSE = 0.15
 POINTS = 3  # percentage points that are close, too
+SIZE = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+SIZES = re.compile(r"\d[.,]? *(k|thousand|million|billion)s?\b", re.IGNORECASE)
+RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]")
 NUMBER = re.compile(r"[-+−]?\d*[.,]?\d[\d.,_]*(?:e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -50,6 +53,8 @@ def read(guess: object, unit: str = "") -> float:
 
     >>> read("about 1,500 rows"), read("0,5"), read("8%"), read("8%", "percent"), read([8])
     (1500.0, 0.5, 0.08, 8.0, 8.0)
+    >>> read("2 million"), read("10k"), read("0,125")
+    (2000000.0, 10000.0, 0.125)
     """
     if isinstance(guess, str):
         return _read_text(guess, unit)
@@ -66,7 +71,7 @@ def _only_number(array) -> float:
     size = array.numel() if hasattr(array, "numel") else int(array.size)
     if size != 1:
         return _not_one()
-    return float(array.reshape(-1).tolist()[0])
+    return read(array.reshape(-1).tolist()[0])
 
 
 def _not_one() -> float:
@@ -77,10 +82,14 @@ def _read_text(text: str, unit: str) -> float:
     found = NUMBER.findall(text)
     if len(found) != 1:
         return _not_one()
+    if RAISED.search(text):
+        return _not_one()  # 10⁶ is not 10
     digits = found[0].replace("−", "-").replace("_", "").rstrip(".,")
-    if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?", digits):
+    if re.fullmatch(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", digits):
         digits = digits.replace(",", "")  # 1,500 is a thousand and a half, and 0,5 is a half
     number = float(digits.replace(",", "."))
+    if size := SIZES.search(text):
+        number *= SIZE[size[1].lower()]
     return number / 100 if "%" in text and not is_percent(unit) else number
 
 

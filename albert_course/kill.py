@@ -11,7 +11,7 @@ import torch
 from tqdm import tqdm
 
 from albert_edu.config import check_whole
-from albert_edu.errors import RunError
+from albert_edu.errors import InputError, RunError
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training.checkpoint import newest_checkpoint
@@ -30,10 +30,14 @@ def train_and_kill(
 
     Returns the name of the newest checkpoint in ``folder``, which is all that is left, or "nothing"
     if there is none. ``model`` stays as it is. The signal is the one that no process can catch.
-    Raises InputError for a step that the run does not have, and RunError if the training ends
-    before it, as one that was at its end already does.
+    Raises InputError for a step that the run does not have, or has behind it, and RunError if the
+    training ends before it, as one that was at its end already does.
     """
     check_whole("step", step, 1, settings.steps)
+    newest = newest_checkpoint(Path(folder))
+    done = int(newest.name.removeprefix("step-")) if newest else 0
+    if step <= done < settings.steps:
+        raise InputError(f"{folder} is at step {done} already: take a later step, or a new folder.")
     spawn = multiprocessing.get_context("spawn")  # the only way that all systems have
     here, there = spawn.Pipe(duplex=False)
     run = (model, stream, settings, Path(folder), step, torch.get_num_threads(), there)

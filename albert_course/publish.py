@@ -5,6 +5,7 @@ import re
 from albert_course.folder import course_folder
 from albert_edu.errors import InputError
 
+REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/(?!\.+$)[A-Za-z0-9_.-]+")
 FIRST = "notebooks/00_start_here.ipynb"
 
 
@@ -15,7 +16,7 @@ def publish(repository: str) -> list[str]:
     and the line in every notebook that brings the course to Colab. A second call replaces the
     address. Raises ValueError, before anything is written, for another name or a missing place.
     """
-    if not re.fullmatch(r"[A-Za-z0-9-]+/[\w.-]+", repository):
+    if not REPOSITORY.fullmatch(repository) or repository.endswith(".git"):
         raise InputError(
             f"expected OWNER/REPO, as in the address github.com/OWNER/REPO, and got {repository!r}"
         )

@@ -88,6 +88,19 @@ def test_doctor_names_what_is_wrong_and_the_cure_and_goes_on(capsys):
         assert part in out
 
 
+def test_doctor_has_a_cure_for_an_installation_that_broke_off(capsys):
+    def without_torch():
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    def without_metadata():
+        raise doctor.importlib.metadata.PackageNotFoundError("albert-edu")
+
+    assert doctor.examine({"device": without_torch, "packages": without_metadata}) == 1
+    said = capsys.readouterr().out
+    assert said.count("is not installed. Run make lab, or: ") == 2
+    assert "torch is not" in said and "albert-edu is not" in said
+
+
 def test_doctor_reports_a_package_outside_its_range_or_missing(monkeypatch, capsys):
     for here, found in (("0.0.1", [SimpleNamespace(version="0.0.1")]), ("none", [])):
         monkeypatch.setattr(

@@ -211,12 +211,37 @@ def test_starting_again_keeps_answers_and_renews_only_what_nobody_changed(
     assert main(options) == 0
     assert mine.read_text() == "my answer"
     assert f"yours, as you left it: {mine}" in capsys.readouterr().out
-    (course / "work" / ".written.json").write_text("not JSON")
-    start("01", assignment)
-    assert mine.read_text() == "my answer"
+    for spoilt in ("not JSON", "[]"):
+        (course / "work" / ".written.json").write_text(spoilt)
+        start("01", assignment)
+        assert mine.read_text() == "my answer"
     mine.unlink()
     start("01", assignment)
     assert mine.read_text() == "the best sentence"
+
+
+def test_an_interrupted_start_leaves_no_half_copy_and_what_it_wrote_follows_the_course(
+    course, monkeypatch
+):
+    replace = Path.replace
+
+    def full(path: Path, to: Path) -> None:
+        if to.name == "01_c.ipynb":
+            raise OSError("no space left")
+        replace(path, to)
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="no space"):
+        start("01")
+    monkeypatch.undo()
+    monkeypatch.chdir(course)
+    (course / "work" / ".written.json").unlink()
+    assert start("01") == (course / "work" / "01_b.ipynb", False), "it is as the course writes it"
+    (course / "notebooks" / "01_b.ipynb").write_text("a better sentence")
+    start("01")
+    assert (course / "work" / "01_b.ipynb").read_text() == "a better sentence"
+    names = {path.name for path in (course / "work").iterdir()}
+    assert names == {"00_start_here.ipynb", "01_b.ipynb", "01_c.ipynb", ".written.json"}
 
 
 def test_a_number_without_a_notebook_or_an_assignment_is_refused(course):

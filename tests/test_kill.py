@@ -38,3 +38,6 @@ def test_a_step_that_the_run_does_not_have_is_refused(story_text, tmp_path):
     for step in (0, 13):
         with pytest.raises(InputError, match="step"):
             train_and_kill(tiny(), stream, SETTINGS, tmp_path, step)
+    (tmp_path / "step-00000006").mkdir()
+    with pytest.raises(InputError, match="is at step 6 already"):
+        train_and_kill(tiny(), stream, SETTINGS, tmp_path, 5)

@@ -71,7 +71,20 @@ def test_a_notebook_without_the_course_says_the_line_that_brings_it(course):
     )
 
 
-@pytest.mark.parametrize("name", ["course", "https://github.com/a/b", "a/b/c", "a b/c", "/b", "a/"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "course",
+        "https://github.com/a/b",
+        "a/b/c",
+        "a b/c",
+        "/b",
+        "a/",
+        "a/b.git",
+        "a/..",
+        "a/ü",
+    ],
+)
 def test_what_is_not_owner_and_repository_changes_nothing(course, name, capsys):
     before = snapshot(course)
     assert main(["publish", name]) == 2

@@ -13,3 +13,4 @@ from pathlib import Path
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks" / "assignments"
 SOURCES, RELEASES = NOTEBOOKS / "source", NOTEBOOKS / "release"
 SEED_VARIABLE = "ALBERT_EDU_GRADING_SEED"  # it moves the seeds of hidden tests
+LARGEST_SEED = 2**62

@@ -20,6 +20,7 @@ from nbgrader.preprocessors import Execute
 from sqlalchemy import Engine, event
 from traitlets.config import Config, PyFileConfigLoader
 
+from albert_course.assignments import LARGEST_SEED
 from albert_course.assignments.build import configuration
 from albert_course.assignments.execute import (
     CELL_TIMEOUT,
@@ -29,6 +30,7 @@ from albert_course.assignments.execute import (
     RunSubmission,
 )
 from albert_course.assignments.wall import KERNEL, SAYS, find_wall, install_kernel, limit_memory
+from albert_edu.config import check_whole
 
 LOCKED = 900  # seconds that a write waits for the other processes' writes
 ERROR = re.compile(r"^ *[\w.]*(?:Error|Exception): .+", re.MULTILINE)
@@ -51,8 +53,10 @@ def configure(config: Config, file: str, seed: int, seconds=900, wall="", memory
     """Set nbgrader to grade in the folder of ``file``, and write its kernel.
 
     A submission may compute for ``seconds`` in all, and take ``memory`` bytes beyond torch's own.
-    ``wall`` is one of SAYS, or "" for the best that works.
+    ``wall`` is one of SAYS, or "" for the best that works. Raises InputError for a seed that is no
+    whole number.
     """
+    check_whole("seed", seed, 0, LARGEST_SEED)
     programs = str(Path(sys.executable).parent)  # nbgrader calls "alembic", of its own environment
     os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
     folder = Path(kernel_folder().name)

@@ -19,7 +19,13 @@ from albert_course.assignments.mend import Unreadable, mend
 from albert_course.assignments.process import grade_apart
 from albert_course.assignments.records import INTERRUPTED, Record, read_records, write_record
 from albert_course.assignments.scores_table import write_scores
-from albert_course.assignments.submissions import MISSING, check_file, find_submissions
+from albert_course.assignments.submissions import (
+    MISSING,
+    check_file,
+    find_strays,
+    find_submissions,
+    is_unicode,
+)
 from albert_course.checks.engine.limits import BUSY
 
 LATE_NOTE = "handed in again, late: both are graded, and what was in time counts"
@@ -60,11 +66,13 @@ def grade_folder(
     ``course`` receives gradebook.db, scores.csv and feedback/STUDENT/NAME/. A submission is graded
     again when it or its source has changed, or with ``again``. What was handed in again after the
     due date is graded in the course ``late`` inside. Which wall stands around the submissions is
-    said on stderr.
+    said on stderr. A notebook or an archive beside the students' folders is named.
     ``assignments`` are beginnings of names, such as "04"; by default all that anybody handed in.
     ValueError for a folder without submissions, RuntimeError for a source that nbgrader refuses.
     """
     students, paths = find_submissions(folder, sources, assignments, course)
+    for path in find_strays(folder):
+        yield Graded(path.name, "nobody", "it must lie in a student's folder", "")
     api = open_course(course)
     print(api.config.AlbertCourse.says, file=sys.stderr)
     try:
@@ -135,6 +143,9 @@ def grade_all(jobs: list[Job], again: bool) -> Iterator[Graded]:
 def grade_one(job: Job, again: bool) -> Graded | None:
     """Grade one submission, and record it; return None if there is nothing new."""
     student, assignment = job.student.name, job.source.stem
+    if not is_unicode(student):  # neither the gradebook nor a terminal could hold such a name
+        shown = student.encode(errors="replace").decode()
+        return Graded(assignment, shown, "rename the folder: its name is not in UTF-8", "")
     record = Record(note=LATE_NOTE if job.course.name == LATE else "")
     try:
         submitted = find_file(job)

@@ -42,10 +42,11 @@ def plain_cell(cell: dict) -> dict:
     kind = cell["cell_type"]
     source = cell.get("source", "")
     mark = as_dict(as_dict(cell.get("metadata")).get("nbgrader"))
+    name = mark.get("grade_id")
     plain = {
         "cell_type": kind if kind in ("code", "markdown", "raw") else "markdown",
         "source": source if isinstance(source, str) else "".join(source),
-        "name": mark.get("grade_id"),
+        "name": name if isinstance(name, str) else None,
     }
     if kind == "markdown" and "attachments" in cell:  # a picture in an open answer
         plain["attachments"] = cell["attachments"]
@@ -78,6 +79,7 @@ class Submission:
 
     def mend(self) -> None:
         """Bring every cell that nbgrader knows to its place. Unreadable where there are none."""
+        self._drop_untouched_copies()
         self._keep_last_copies()
         self._recognise_texts()
         known = self._named()
@@ -106,6 +108,21 @@ class Submission:
     def _named(self) -> dict[str, dict]:
         """The cells that nbgrader knows, by name and in the order of the submission."""
         return {cell["name"]: cell for cell in self.cells if cell["name"]}
+
+    def _drop_untouched_copies(self) -> None:
+        """Drop copies of an answer's cell as it was handed out, beside one that was worked on.
+
+        They would take the name from the answer, or define the function again behind it.
+        """
+        dropped = []
+        for name, stub in self.wanted.items():
+            copies = [cell for cell in self.cells if cell["name"] == name]
+            touched = [cell for cell in copies if cell["source"] != stub["source"]]
+            if stub["mark"]["solution"] and touched and len(touched) < len(copies):
+                dropped.append(name)
+                untouched = [id(cell) for cell in copies if cell["source"] == stub["source"]]
+                self.cells = [cell for cell in self.cells if id(cell) not in untouched]
+        self._note("an untouched copy is left out", dropped)
 
     def _keep_last_copies(self) -> None:
         """Leave a name to the last cell that has it, since JupyterLab copies names, too."""

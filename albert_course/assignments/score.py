@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from IPython.display import display
 
-from albert_course.assignments import SEED_VARIABLE
+from albert_course.assignments import LARGEST_SEED, SEED_VARIABLE
 from albert_course.checks import Report
-from albert_edu.config import whole_from_environment
+from albert_edu.config import check_whole, whole_from_environment
 
 
 def seeds(first: int) -> tuple[int, int]:
@@ -17,7 +17,9 @@ def seeds(first: int) -> tuple[int, int]:
     >>> seeds(44)
     (44, 45)
     """
-    moved = first + whole_from_environment(SEED_VARIABLE, 0)
+    key = whole_from_environment(SEED_VARIABLE, 0)
+    check_whole(SEED_VARIABLE, key, 0, LARGEST_SEED)
+    moved = first + key
     return moved, moved + 1
 
 

@@ -38,10 +38,23 @@ def find_submissions(
     return students, [path for path in there if path.name.startswith(wanted)]
 
 
+def find_strays(folder: Path) -> list[Path]:
+    """Return the notebooks and archives that lie beside the students' folders."""
+    there = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    return [path for path in there if may_hold_notebook(path) and is_unicode(path.name)]
+
+
 def is_student(path: Path, course: Path) -> bool:
     """Return whether a path is the folder of a student: not a graded course, nor a program's."""
-    graded = path.resolve() == course.resolve() or (path / "nbgrader_config.py").exists()
-    return path.is_dir() and not path.name.startswith((".", "__")) and not graded
+    if not path.is_dir() or path.name.startswith((".", "__")) or path.resolve() == course.resolve():
+        return False
+    of_a_course = (path / "nbgrader_config.py").exists()
+    return not of_a_course or any(path.glob("[0-9][0-9]_*.ipynb"))
+
+
+def is_unicode(name: str) -> bool:
+    """Return whether a file's name is text: an archive may leave the bytes of another encoding."""
+    return "Cs" not in map(unicodedata.category, name)
 
 
 def handed_in(student: Path, source: Path) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from albert_course.assignments import grade, process
-from albert_course.assignments.autograde import failure
+from albert_course.assignments.autograde import CONFIG, failure
 from albert_course.assignments.course import open_course
 from albert_course.assignments.grade import LATE_NOTE, grade_folder
 from albert_course.assignments.records import INTERRUPTED, read_records
@@ -220,6 +220,8 @@ def test_an_error_of_the_system_is_one_student_s_problem(places, monkeypatch, ca
     [
         ("nbgrader_config.py", "c = get_config()"),  # of nbgrader alone, without our wall
         ("nbgrader_config.py", "no Python"),
+        ("nbgrader_config.py", CONFIG.format(seed='"spring"')),
+        ("nbgrader_config.py", CONFIG.format(seed=-5)),
         ("gradebook.db", "no database " * 99),
     ],
 )

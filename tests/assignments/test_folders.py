@@ -2,15 +2,17 @@
 
 import os
 import shutil
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from albert_course.assignments import SOURCES, grade
+from albert_course.assignments.grade import grade_folder
 from albert_course.assignments.mend import Unreadable
 from albert_course.assignments.report import name_missing
-from albert_course.assignments.submissions import check_file, find_submissions
+from albert_course.assignments.submissions import check_file, find_submissions, is_student
 from tests.assignments.classroom import NAME
 from tests.assignments.courses import grade_by_comment, write
 from tests.support import main
@@ -84,6 +86,41 @@ def test_what_lies_beside_the_students_is_no_student(tmp_path):
     (tmp_path / "list.csv").touch()
     students, paths = find_submissions(tmp_path, SOURCES, ("",), tmp_path / "graded")
     assert [student.name for student in students] == ["ann"] and paths == [SOURCE]
+
+
+def test_what_lies_beside_the_students_and_may_be_handed_in_is_named(
+    course_to_copy, tmp_path, monkeypatch
+):
+    folder, course = tmp_path / "in", shutil.copytree(course_to_copy, tmp_path / "out")
+    place = write(folder, "ann")
+    shutil.copy(place, folder / "bob_04.ipynb")
+    (folder / "carl.zip").touch()
+    (folder / "list.csv").touch()
+    monkeypatch.setattr(grade, "grade_apart", lambda *_: "")
+    named = list(map(str, grade_folder(folder, course)))
+    assert named[:2] == [
+        f"{name}, nobody: it must lie in a student's folder"
+        for name in ("bob_04.ipynb", "carl.zip")
+    ]
+
+
+def test_a_student_with_a_file_of_nbgraders_is_a_student(tmp_path):
+    write(tmp_path, "dora")
+    (tmp_path / "dora" / "nbgrader_config.py").touch()
+    assert is_student(tmp_path / "dora", tmp_path / "graded")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep names in Unicode")
+def test_a_name_in_another_encoding_is_one_students_problem(course_to_copy, tmp_path, monkeypatch):
+    folder, course = tmp_path / "in", shutil.copytree(course_to_copy, tmp_path / "out")
+    write(folder, "ann")
+    shutil.copytree(folder / "ann", folder / os.fsdecode(b"M\xfcller"))
+    monkeypatch.setattr(grade, "grade_apart", lambda *_: "")
+    named = sorted(map(str, grade_folder(folder, course)))
+    assert named == [
+        f"{NAME}, M?ller: rename the folder: its name is not in UTF-8",
+        f"{NAME}, ann: graded",
+    ]
 
 
 def test_an_archive_alone_brings_its_assignment_into_the_list(tmp_path):

@@ -49,6 +49,17 @@ def test_a_copied_cell_keeps_its_answer_and_what_another_assignment_marked_is_no
     assert cells["encoder"].source == SOLVED["encoder"].strip()
 
 
+@pytest.mark.parametrize("place", [0, -1])
+@pytest.mark.parametrize("name", ["layer_plan", "encoder", "open_question"])
+def test_an_untouched_copy_of_a_cell_takes_nothing_from_the_answer(name, place, mended):
+    notebook = submission(SOLVED)
+    marked(notebook)["open_question"].source = "my words"
+    notebook.cells.insert(place, marked(submission({}))[name])
+    cells, note = mended(notebook)
+    answer = "my words" if name == "open_question" else SOLVED[name].strip()
+    assert cells[name].source == answer and note == f"{name}: an untouched copy is left out"
+
+
 @pytest.mark.parametrize(("moved", "to"), [("imports", -1), ("imports", 9), ("encoder_hidden", 0)])
 def test_a_cell_on_the_wrong_side_of_an_answer_is_put_back(moved, to, mended):
     notebook = submission({})
@@ -159,6 +170,12 @@ def without_version(notebook: dict) -> None:
     del notebook["nbformat_minor"]
 
 
+def with_a_cell_called(notebook: dict, name: object) -> None:
+    """Add a cell whose name in nbgrader is no text."""
+    metadata = {"nbgrader": {"grade_id": name}}
+    notebook["cells"].append({"cell_type": "code", "source": "1", "metadata": metadata})
+
+
 STRANGE = {
     "no metadata of a cell": lambda notebook: strip(notebook, "metadata"),
     "no outputs": lambda notebook: strip(notebook, "outputs"),
@@ -169,6 +186,8 @@ STRANGE = {
     "no version": without_version,
     "a kernel of another language": of_another_language,
     "metadata that are none": with_metadata_that_are_none,
+    "a list for a name": lambda notebook: with_a_cell_called(notebook, [1]),
+    "a dict for a name": lambda notebook: with_a_cell_called(notebook, {"a": 1}),
 }
 
 

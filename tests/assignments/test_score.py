@@ -3,10 +3,13 @@
 import importlib
 import re
 
+import pytest
+
 from albert_course.assignments import NOTEBOOKS, SEED_VARIABLE
 from albert_course.assignments import score as scoring
 from albert_course.assignments.score import score, seeds
 from albert_course.checks import Property, Report
+from albert_edu.errors import InputError
 
 HALF = Report("half", [Property("one", True), Property("two", False, mistake="a swap")])
 FULL = Report("full", [Property("one", True)])
@@ -35,6 +38,13 @@ def test_the_page_s_own_check_names_its_mistakes(tmp_path, monkeypatch):
         ("the mean over all positions", lambda losses, masked: losses.mean()),
     ):
         assert own.check_masked_mean(answer).reasons == [reason]
+
+
+@pytest.mark.parametrize("key", ["abc", "-1", "5.0", str(2**70)])
+def test_a_key_that_no_generator_takes_is_refused_by_name(key, monkeypatch):
+    monkeypatch.setenv("ALBERT_EDU_GRADING_SEED", key)
+    with pytest.raises(InputError, match="ALBERT_EDU_GRADING_SEED"):
+        seeds(44)
 
 
 def test_the_instructor_s_key_moves_the_seeds(monkeypatch):
