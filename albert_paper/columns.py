@@ -12,6 +12,8 @@ class Label(NamedTuple):
 
 
 LABELS = {  # by what a column ends in
+    "labels_50.accuracy": Label("accuracy with 50 labels", "%", " points"),
+    "labels_200.accuracy": Label("accuracy with 200 labels", "%", " points"),
     "masked_token_accuracy": Label("held-out MLM accuracy", "%", " points"),
     "accuracy": Label("accuracy", "%", " points"),
     "mean_angle": Label("mean angle (degrees)", "°", "°"),
