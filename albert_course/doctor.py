@@ -196,8 +196,10 @@ def in_words(error: Exception) -> str:
     """Say what a check has found, and what to do where a package is missing."""
     if isinstance(error, Trouble):
         return str(error)
-    if isinstance(error, ModuleNotFoundError | importlib.metadata.PackageNotFoundError):
-        return f"{error.name} is not installed. Run make lab, or: {install('[lab,paper]')}"
+    missing = isinstance(error, ModuleNotFoundError | importlib.metadata.PackageNotFoundError)
+    name = getattr(error, "name", None) or "."
+    if missing and "." not in name:  # a part of a package may be missing for another reason
+        return f"{name} is not installed. Run make lab, or: {install('[lab,paper]')}"
     return f"{type(error).__name__}: {error}"
 
 

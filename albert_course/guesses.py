@@ -11,8 +11,11 @@ from types import EllipsisType
 RIGHT = 0.005  # as a share of the truth: a guess with as many digits as the answer shows
 CLOSE = 0.15
 POINTS = 3  # percentage points that are close, too
-SIZE = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9}
-SIZES = re.compile(r"\d[.,]? *(k|thousand|million|billion)s?\b", re.IGNORECASE)
+SIZE = {"k": 1e3, "thousand": 1e3, "M": 1e6, "million": 1e6, "billion": 1e9}
+SIZES = re.compile(r"\d *((?:k|M)(?![\w-])|(?i:thousand|million|billion)(?=s?\b))")
+SIZE_WORDS = re.compile(
+    r"hundred|thousand|million|billion|trillion|dozen|mln|mio|bn", re.IGNORECASE
+)
 RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]")
 NUMBER = re.compile(r"[-+−]?\d*[.,]?\d[\d.,_]*(?:e[-+]?\d+)?", re.IGNORECASE)
 
@@ -59,19 +62,19 @@ def read(guess: object, unit: str = "") -> float:
     if isinstance(guess, str):
         return _read_text(guess, unit)
     if hasattr(guess, "numel") or hasattr(guess, "size"):  # a tensor or an array
-        return _only_number(guess)
+        return _only_number(guess, unit)
     if isinstance(guess, list | tuple):
         return read(guess[0], unit) if len(guess) == 1 else _not_one()
     number = float(guess)  # type: ignore[arg-type] # what cannot be a float is an error
     return _not_one() if math.isnan(number) else number
 
 
-def _only_number(array) -> float:
+def _only_number(array, unit: str) -> float:
     """The number of a tensor or an array that holds one; any other is an error."""
     size = array.numel() if hasattr(array, "numel") else int(array.size)
     if size != 1:
         return _not_one()
-    return read(array.reshape(-1).tolist()[0])
+    return read(array.reshape(-1).tolist()[0], unit)
 
 
 def _not_one() -> float:
@@ -82,14 +85,14 @@ def _read_text(text: str, unit: str) -> float:
     found = NUMBER.findall(text)
     if len(found) != 1:
         return _not_one()
-    if RAISED.search(text):
-        return _not_one()  # 10⁶ is not 10
+    if RAISED.search(text) or len(SIZE_WORDS.findall(text)) > len(SIZES.findall(text)):
+        return _not_one()  # 10⁶ is not 10, and "2 hundred thousand" is not 2
     digits = found[0].replace("−", "-").replace("_", "").rstrip(".,")
     if re.fullmatch(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", digits):
         digits = digits.replace(",", "")  # 1,500 is a thousand and a half, and 0,5 is a half
     number = float(digits.replace(",", "."))
     if size := SIZES.search(text):
-        number *= SIZE[size[1].lower()]
+        number *= SIZE[size[1] if size[1] in SIZE else size[1].lower()]
     return number / 100 if "%" in text and not is_percent(unit) else number
 
 

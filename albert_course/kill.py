@@ -14,7 +14,7 @@ from albert_edu.config import check_whole
 from albert_edu.errors import InputError, RunError
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.training.checkpoint import newest_checkpoint
+from albert_edu.training.checkpoint import newest_checkpoint, step_of
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings
 
@@ -35,7 +35,7 @@ def train_and_kill(
     """
     check_whole("step", step, 1, settings.steps)
     newest = newest_checkpoint(Path(folder))
-    done = int(newest.name.removeprefix("step-")) if newest else 0
+    done = step_of(newest) if newest else 0
     if step <= done < settings.steps:
         raise InputError(f"{folder} is at step {done} already: take a later step, or a new folder.")
     spawn = multiprocessing.get_context("spawn")  # the only way that all systems have

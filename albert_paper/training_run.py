@@ -233,6 +233,7 @@ class Run:
     def settings(self, stage: Stage, device: torch.device | None = None) -> TrainSettings:
         """Return how a stage is trained: a warm-up, then linear decay."""
         tenth = max(1, stage.steps // 10)
+        every = self.watch_every or tenth
         warmup_steps = int(self.warmup * stage.steps)
         return TrainSettings(
             steps=stage.steps,
@@ -240,10 +241,10 @@ class Run:
             warmup_steps=warmup_steps,
             optimizer="adamw" if self.optimizer == "adamw" else "lamb",
             weight_decay=self.weight_decay,
-            # With a record, so that a run that goes on from it counts all its seconds.
-            checkpoint_every=tenth * max(1, 500 // tenth),
+            # When CPU seconds are counted, so that a run which goes on from there counts all.
+            checkpoint_every=every * max(1, 500 // every),
             log_every=tenth,
-            evaluate_every=self.watch_every or tenth,
+            evaluate_every=every,
             seed=self.seed,
             **device_settings(pick_device(device)),
         )

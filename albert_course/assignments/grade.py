@@ -72,7 +72,7 @@ def grade_folder(
     """
     students, paths = find_submissions(folder, sources, assignments, course)
     for path in find_strays(folder):
-        yield Graded(path.name, "nobody", "it must lie in a student's folder", "")
+        yield Graded(readable(path.name), "nobody", "it must lie in a student's folder", "")
     api = open_course(course)
     print(api.config.AlbertCourse.says, file=sys.stderr)
     try:
@@ -144,8 +144,9 @@ def grade_one(job: Job, again: bool) -> Graded | None:
     """Grade one submission, and record it; return None if there is nothing new."""
     student, assignment = job.student.name, job.source.stem
     if not is_unicode(student):  # neither the gradebook nor a terminal could hold such a name
-        shown = student.encode(errors="replace").decode()
-        return Graded(assignment, shown, "rename the folder: its name is not in UTF-8", "")
+        return Graded(
+            assignment, readable(student), "rename the folder: its name is not in UTF-8", ""
+        )
     record = Record(note=LATE_NOTE if job.course.name == LATE else "")
     try:
         submitted = find_file(job)
@@ -166,6 +167,11 @@ def grade_one(job: Job, again: bool) -> Graded | None:
     record = record._replace(problem=problem)
     write_record(job.course, assignment, student, record)
     return Graded(assignment, student, problem, record.note)
+
+
+def readable(name: str) -> str:
+    """Return a file's name with a question mark for each byte that is no text."""
+    return name.encode(errors="replace").decode()
 
 
 def find_file(job: Job) -> Path:

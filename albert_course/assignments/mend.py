@@ -116,28 +116,40 @@ class Submission:
         """
         dropped = []
         for name, stub in self.wanted.items():
-            copies = [cell for cell in self.cells if cell["name"] == name]
-            touched = [cell for cell in copies if cell["source"] != stub["source"]]
-            if stub["mark"]["solution"] and touched and len(touched) < len(copies):
+            answered = any(is_answer(cell, stub) for cell in self.cells if cell["name"] == name)
+            if stub["mark"]["solution"] and answered and self._drop_stubs(stub):
                 dropped.append(name)
-                untouched = [id(cell) for cell in copies if cell["source"] == stub["source"]]
-                self.cells = [cell for cell in self.cells if id(cell) not in untouched]
         self._note("an untouched copy is left out", dropped)
 
+    def _drop_stubs(self, stub: dict) -> bool:
+        """Drop the cells with the text of a stub, and return whether there were any.
+
+        Those without a name only where they are code: open questions have stubs of one text.
+        """
+        named = {stub["name"]} if stub["cell_type"] == "markdown" else {stub["name"], None}
+        stubs = [cell for cell in self.cells if cell["name"] in named and same_text(cell, stub)]
+        self.cells = [cell for cell in self.cells if not any(cell is one for one in stubs)]
+        return bool(stubs)
+
     def _keep_last_copies(self) -> None:
-        """Leave a name to the last cell that has it, since JupyterLab copies names, too."""
-        seen: set[str] = set()
-        copies: set[str] = set()
-        for cell in reversed(self.cells):
-            name = cell["name"]
-            if name not in self.wanted:
+        """Leave a name to the last cell that has it, since JupyterLab copies names, too.
+
+        Of an answer that is the last copy which answers, if one does.
+        """
+        noted = []
+        for cell in self.cells:
+            if cell["name"] not in self.wanted:
                 cell["name"] = None
-            elif name in seen:
-                copies.add(name)
-                cell["name"], cell["copy"] = None, name
-            else:
-                seen.add(name)
-        self._note("the last copy counts", sorted(copies))
+        for name, stub in self.wanted.items():
+            copies = [cell for cell in self.cells if cell["name"] == name]
+            answers = [cell for cell in copies if is_answer(cell, stub)]
+            last = (answers if answers and stub["mark"]["solution"] else copies)[-1:]
+            for cell in copies:
+                if cell is not last[0]:
+                    cell["name"], cell["copy"] = None, name
+            if len(copies) > 1:
+                noted.append(name)
+        self._note("the last copy counts", sorted(noted))
 
     def _recognise_texts(self) -> None:
         """Name the cells whose name is lost, and whose text is as it was handed out."""
@@ -190,8 +202,8 @@ class Submission:
 
     def _give_way(self, there: dict | None, stub: dict) -> None:
         """Take the name from a cell that does not answer; a stub would even undo the answer."""
-        if there and there["source"] == stub["source"]:
-            self.cells.remove(there)
+        if there and same_text(there, stub):
+            self._drop_stubs(stub)
         elif there:
             there["name"] = None
 
@@ -230,12 +242,23 @@ class Submission:
             self.notes.append(f"{', '.join(names)}: {what}")
 
 
+def same_text(one: dict, other: dict) -> bool:
+    """Return whether two cells have the same lines, whatever blanks end them."""
+    if one["cell_type"] != other["cell_type"]:
+        return False
+    lines, others = (cell["source"].strip().splitlines() for cell in (one, other))
+    return [line.rstrip() for line in lines] == [line.rstrip() for line in others]
+
+
 def is_answer(cell: dict | None, stub: dict) -> bool:
     """Return whether a cell is more than the stub, and defines what the exercise asks for."""
-    if cell is None or cell["source"] == stub["source"]:
+    if cell is None or same_text(cell, stub) or not cell["source"].strip():
         return False
     if stub["cell_type"] == "markdown":
         return cell["cell_type"] == "markdown"
-    name = DEFINED.findall(stub["source"])[-1]
+    defined = DEFINED.findall(stub["source"])
+    if not defined:  # a test, or what is given
+        return True
+    name = defined[-1]
     assigned = re.search(rf"^{name} *(?::[^=\n]*)?=(?!=)", cell["source"], re.MULTILINE)
     return bool(assigned) or name in DEFINED.findall(cell["source"])

@@ -41,15 +41,15 @@ def find_submissions(
 def find_strays(folder: Path) -> list[Path]:
     """Return the notebooks and archives that lie beside the students' folders."""
     there = [path for path in sorted(folder.iterdir()) if path.is_file()]
-    return [path for path in there if may_hold_notebook(path) and is_unicode(path.name)]
+    return [path for path in there if may_hold_notebook(path) and path.name[0] != "."]
 
 
 def is_student(path: Path, course: Path) -> bool:
     """Return whether a path is the folder of a student: not a graded course, nor a program's."""
     if not path.is_dir() or path.name.startswith((".", "__")) or path.resolve() == course.resolve():
         return False
-    of_a_course = (path / "nbgrader_config.py").exists()
-    return not of_a_course or any(path.glob("[0-9][0-9]_*.ipynb"))
+    of_a_course = ("gradebook.db", "source")
+    return not any((path / name).exists() for name in of_a_course)
 
 
 def is_unicode(name: str) -> bool:

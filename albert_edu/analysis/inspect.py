@@ -109,7 +109,8 @@ def inspect(
 
     The last two are measured on held-out text of ``corpus``, and a line says on which. Without a
     corpus it is the one that the course learnt this vocabulary from, and for other vocabularies the
-    newest State of the Union address. Without a tokenizer there is nothing to measure on.
+    newest State of the Union address. Without a tokenizer there is nothing to measure on. Raises
+    InputError for a tokenizer that is not the model's.
     """
     lines = []
     for field, value in vars(model.config).items():
@@ -120,6 +121,7 @@ def inspect(
     if tokenizer is None:
         lines.append("There is no tokenizer, so neither Figure 1 nor health can be measured.")
     else:
+        check_tokenizer(model.albert, tokenizer)
         name, batches = text_to_measure(model, tokenizer, corpus)
         lines.append(f"Measured on {sum(map(len, batches))} rows of {name}:")
         lines += _figure_1(model, batches[0].unmasked())

@@ -57,8 +57,9 @@ def save_pretrained(
     The name of the class begins with Albert, Bert or AutoModel. ``label_names`` are the classes in
     the order of the logits; where they are not as many, an InputError is raised. Of a span model
     transformers reports ``no_answer`` and the pooler below it as unexpected, because its class has
-    neither. Where transformers has no such model an InterchangeError says why. Raises InputError
-    for a tokenizer whose ids mean other tokens to the model.
+    neither. A model that the folder held before is replaced, and its tokenizer with it. Where
+    transformers has no such model an InterchangeError says why. Raises InputError for a tokenizer
+    whose ids mean other tokens to the model, and for none where the folder keeps an old one.
     """
     folder = Path(folder)
     if tokenizer:
@@ -75,15 +76,31 @@ def save_pretrained(
         for ours, theirs in tensor_names(model).items()
     }
     tensors |= identity_projection(config)
+    _make_room_for_tokenizer(folder, tokenizer)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
     save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     if tokenizer:  # says how long a text the model takes
-        for name in TOKENIZER_FILES:  # of another kind, which would be read first
-            (folder / name).unlink(missing_ok=True)
         inputs = ["input_ids", "token_type_ids", "attention_mask"]
         tokenizer.save(folder, model_max_length=config.max_positions, model_input_names=inputs)
     return kind
+
+
+def _make_room_for_tokenizer(folder: Path, tokenizer: Tokenizer | None) -> None:
+    """Take the tokenizer of the model that a folder held before away: it would be read first.
+
+    Raises InputError where no other takes its place: it would be taken for the new model's.
+    """
+    if not (folder / "config.json").exists():
+        return
+    old = [folder / name for name in TOKENIZER_FILES if (folder / name).exists()]
+    if old and tokenizer is None:
+        raise InputError(
+            f"{folder} has the tokenizer of a model ({old[0].name}): give this model's own, or "
+            "another folder."
+        )
+    for file in old:
+        file.unlink()
 
 
 def class_of_head(model: AlbertForPretraining | TaskModel) -> str:

@@ -66,7 +66,8 @@ class HubTokenizer:
         (folder / SETTINGS).write_text(json.dumps(ours | self.settings | settings, indent=2) + "\n")
 
     def __len__(self) -> int:
-        return self.tokenizer.get_vocab_size()
+        """How many rows a table needs: a file that names a token twice leaves an id without one."""
+        return max(self.tokenizer.get_vocab().values()) + 1
 
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a text, without special ones; "[MASK]" becomes that token."""

@@ -64,12 +64,23 @@ def checkpoints_in(folder: Path) -> list[Path]:
 
     One that a user has renamed, such as step-00000006.bad, is no checkpoint, and is not deleted.
     """
-    return sorted(path for path in folder.glob("step-*") if NAME.fullmatch(path.name))
+    there = [path for path in folder.glob("step-*") if NAME.fullmatch(path.name)]
+    return sorted(there, key=step_of)
+
+
+def step_of(path: Path) -> int:
+    """Return the step of a checkpoint.
+
+    >>> step_of(Path("step-00000006"))
+    6
+    """
+    return int(path.name.removeprefix("step-"))
 
 
 def newest_checkpoint(folder: Path) -> Path | None:
     """Return the newest checkpoint in a folder, if there is one."""
-    return max(checkpoints_in(folder), default=None)
+    there = checkpoints_in(folder)
+    return there[-1] if there else None
 
 
 def resume(

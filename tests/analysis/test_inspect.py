@@ -101,6 +101,7 @@ def test_a_tokenizer_of_another_model_is_refused_wherever_its_ids_would_mean_oth
     rows = TaskRows(examples, ["a", "b"], "text")
     for use in (
         lambda: fill(model, other, "the [MASK]"),
+        lambda: inspect(model, other),
         lambda: set_up_task(model, other, rows, rows, 16),
         lambda: save_pretrained(model, other, tmp_path / "model"),
     ):
@@ -124,6 +125,17 @@ def test_a_folder_that_is_written_over_keeps_no_tokenizer_of_another_kind(tmp_pa
     for model, tokenizer in ((tiny(), story_text.tokenizer), (bert, foreign)):
         save_pretrained(model, tokenizer, tmp_path)
         assert load_pretrained(tmp_path)[1].fingerprint == tokenizer.fingerprint
+    with pytest.raises(InputError, match="has the tokenizer of a model"):
+        save_pretrained(tiny(), None, tmp_path)
+    assert load_pretrained(tmp_path)[1].fingerprint == foreign.fingerprint
+
+
+def test_an_id_behind_a_gap_of_the_vocabulary_can_be_guessed():
+    vocabulary = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "the": 5, "sea": 7}
+    tokenizer = HubTokenizer(tokenizers.BertWordPieceTokenizer(vocabulary)._tokenizer)
+    model = tiny(vocab_size=8)
+    model.masked_token_head.decoder.bias.data[7] = 99.0
+    assert fill(model, tokenizer, "the [MASK]", top=1)[0][0][0] == "sea"
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,7 @@ def test_what_lies_beside_the_students_is_no_student(tmp_path):
     write(tmp_path, "ann")
     for other in ("__MACOSX/ann", ".git", "graded/feedback", "of last year"):
         (tmp_path / other).mkdir(parents=True)
-    (tmp_path / "of last year" / "nbgrader_config.py").touch()
+    (tmp_path / "of last year" / "gradebook.db").touch()
     (tmp_path / "list.csv").touch()
     students, paths = find_submissions(tmp_path, SOURCES, ("",), tmp_path / "graded")
     assert [student.name for student in students] == ["ann"] and paths == [SOURCE]
@@ -95,7 +95,8 @@ def test_what_lies_beside_the_students_and_may_be_handed_in_is_named(
     place = write(folder, "ann")
     shutil.copy(place, folder / "bob_04.ipynb")
     (folder / "carl.zip").touch()
-    (folder / "list.csv").touch()
+    for other in ("list.csv", "._bob_04.ipynb"):
+        (folder / other).touch()
     monkeypatch.setattr(grade, "grade_apart", lambda *_: "")
     named = list(map(str, grade_folder(folder, course)))
     assert named[:2] == [
@@ -105,7 +106,8 @@ def test_what_lies_beside_the_students_and_may_be_handed_in_is_named(
 
 
 def test_a_student_with_a_file_of_nbgraders_is_a_student(tmp_path):
-    write(tmp_path, "dora")
+    (tmp_path / "dora" / "hw").mkdir(parents=True)
+    (tmp_path / "dora" / "hw" / "assignment4_final.ipynb").touch()
     (tmp_path / "dora" / "nbgrader_config.py").touch()
     assert is_student(tmp_path / "dora", tmp_path / "graded")
 

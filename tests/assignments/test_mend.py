@@ -1,5 +1,6 @@
 """A lost, copied or moved cell costs its own exercise at most, and is noted."""
 
+import copy
 import json
 
 import nbformat
@@ -58,6 +59,45 @@ def test_an_untouched_copy_of_a_cell_takes_nothing_from_the_answer(name, place, 
     cells, note = mended(notebook)
     answer = "my words" if name == "open_question" else SOLVED[name].strip()
     assert cells[name].source == answer and note == f"{name}: an untouched copy is left out"
+
+
+@pytest.mark.parametrize("text", ["{}\n", "{} \n\n"])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_stub_behind_an_answer_defines_nothing_again(text, named, mended):
+    notebook = submission(SOLVED)
+    stub = marked(submission({}))["layer_plan"]
+    stub.source = text.format(stub.source)
+    if not named:
+        stub.metadata = {}
+    place = notebook.cells.index(marked(notebook)["layer_plan"])
+    notebook.cells.insert(place + 1, stub)
+    cells, note = mended(notebook)
+    assert cells["layer_plan"].source == SOLVED["layer_plan"].strip()
+    assert note == "layer_plan: an untouched copy is left out"
+
+
+def test_an_answer_whose_name_is_lost_wins_against_two_stubs(mended):
+    notebook = submission(SOLVED)
+    answer = marked(notebook)["layer_plan"]
+    answer.metadata = {}
+    place = notebook.cells.index(answer)
+    notebook.cells[place + 1 : place + 1] = [marked(submission({}))["layer_plan"] for _ in "12"]
+    cells, _ = mended(notebook)
+    assert cells["layer_plan"].source == SOLVED["layer_plan"].strip()
+
+
+@pytest.mark.parametrize("texts", [["", None, "mine"], [None, "mine", ""], ["", "mine", None]])
+def test_an_open_answer_is_found_among_the_parts_of_a_cell_that_was_split(texts, mended):
+    """None is the stub. What stands behind a split at the start has lost its name."""
+    notebook = submission(SOLVED)
+    stub = marked(notebook)["open_question"]
+    place = notebook.cells.index(stub)
+    parts = [copy.deepcopy(stub) for _ in texts]
+    for part, text in zip(parts, texts, strict=True):
+        part.source = stub.source if text is None else text
+    notebook.cells[place : place + 1] = parts
+    cells, _ = mended(notebook)
+    assert cells["open_question"].source == "mine"
 
 
 @pytest.mark.parametrize(("moved", "to"), [("imports", -1), ("imports", 9), ("encoder_hidden", 0)])
