@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture(autouse=True)
 def empty_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path))
-    monkeypatch.setattr(own_model, "STEPS", 20)
+    monkeypatch.setattr(own_model, "STEPS", 6)
 
 
 def test_a_model_that_was_kept_comes_back_with_its_vocabulary_and_text_that_it_can_read(
@@ -62,7 +62,8 @@ def test_where_there_is_none_one_is_trained_said_and_kept(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_folder_that_cannot_be_read_is_said_and_replaced(capsys):
+def test_a_folder_that_cannot_be_read_is_said_and_replaced(monkeypatch):
+    monkeypatch.setattr(own_model, "STEPS", 1)
     model_place().mkdir(parents=True)
     (model_place() / "config.json").write_text("{}")
     with pytest.warns(UserWarning, match="cannot be read"):

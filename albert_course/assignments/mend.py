@@ -5,14 +5,12 @@ and some programs drop the metadata. Here each cell that matters is found again,
 """
 
 import json
-import re
 from functools import lru_cache
 from pathlib import Path
 
+from albert_course.assignments.answers import is_answer, plain_cell, same_text
 from albert_course.assignments.build import release
 from albert_edu.errors import CourseError, errors_about
-
-DEFINED = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 
 
 class Unreadable(CourseError, ValueError):
@@ -30,32 +28,6 @@ def mend(submitted: Path, source: Path) -> tuple[str, str]:
     mended = Submission(cells, handed_out(source, source.stat().st_mtime_ns))
     mended.mend()
     return mended.text(), "; ".join(mended.notes)
-
-
-def plain_cell(cell: dict) -> dict:
-    """Return what counts of a cell: its type, its text, and its name in nbgrader.
-
-    Outputs and other metadata are dropped: no two programs write the same ones, and a tag could
-    tell nbgrader to skip a test. A cell that loses its name to a later one of that name gets it
-    back as ``copy``.
-    """
-    kind = cell["cell_type"]
-    source = cell.get("source", "")
-    mark = as_dict(as_dict(cell.get("metadata")).get("nbgrader"))
-    name = mark.get("grade_id")
-    plain = {
-        "cell_type": kind if kind in ("code", "markdown", "raw") else "markdown",
-        "source": source if isinstance(source, str) else "".join(source),
-        "name": name if isinstance(name, str) else None,
-    }
-    if kind == "markdown" and "attachments" in cell:  # a picture in an open answer
-        plain["attachments"] = cell["attachments"]
-    return plain
-
-
-def as_dict(value: object) -> dict:
-    """Return a value that should be a dict, {} if it is none."""
-    return value if isinstance(value, dict) else {}
 
 
 @lru_cache(16)
@@ -240,25 +212,3 @@ class Submission:
     def _note(self, what: str, names: list[str]) -> None:
         if names:
             self.notes.append(f"{', '.join(names)}: {what}")
-
-
-def same_text(one: dict, other: dict) -> bool:
-    """Return whether two cells have the same lines, whatever blanks end them."""
-    if one["cell_type"] != other["cell_type"]:
-        return False
-    lines, others = (cell["source"].strip().splitlines() for cell in (one, other))
-    return [line.rstrip() for line in lines] == [line.rstrip() for line in others]
-
-
-def is_answer(cell: dict | None, stub: dict) -> bool:
-    """Return whether a cell is more than the stub, and defines what the exercise asks for."""
-    if cell is None or same_text(cell, stub) or not cell["source"].strip():
-        return False
-    if stub["cell_type"] == "markdown":
-        return cell["cell_type"] == "markdown"
-    defined = DEFINED.findall(stub["source"])
-    if not defined:  # a test, or what is given
-        return True
-    name = defined[-1]
-    assigned = re.search(rf"^{name} *(?::[^=\n]*)?=(?!=)", cell["source"], re.MULTILINE)
-    return bool(assigned) or name in DEFINED.findall(cell["source"])

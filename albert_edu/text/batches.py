@@ -12,9 +12,10 @@ from albert_edu.batch import IGNORE, PretrainingBatch
 from albert_edu.config import check_between, check_one_of, check_whole, make_plain
 from albert_edu.errors import InputError
 from albert_edu.text import masking
+from albert_edu.text.hub_tokenizer import check_is_albert
 from albert_edu.text.segments import SPECIALS, Objective, Pairs, PairSampler
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer, check_is_albert
+from albert_edu.text.tokenizer import CLS, PAD, SEP, AlbertTokenizer
 
 EVAL_SEED_OFFSET = 1_000_000  # held-out batches are drawn with the run's seed plus this number
 

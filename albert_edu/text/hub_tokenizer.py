@@ -86,6 +86,18 @@ class HubTokenizer:
 Tokenizer = AlbertTokenizer | HubTokenizer
 
 
+def check_is_albert(tokenizer: object) -> None:
+    """Raise TokenizerError unless it is an AlbertTokenizer, whose pieces say where a word begins.
+
+    Text is masked in whole words, so other tokenizers can fill, inspect and fine-tune, no more.
+    """
+    if not isinstance(tokenizer, AlbertTokenizer):
+        raise TokenizerError(
+            f"pre-training text, and scores on it, need an ALBERT tokenizer (spiece.model), not a "
+            f"{type(tokenizer).__name__}. A model with another one can be inspected and fine-tuned."
+        )
+
+
 def load_tokenizer(folder: Path, rows: int) -> Tokenizer | None:
     """Return the tokenizer of a model folder, or None where there is none.
 

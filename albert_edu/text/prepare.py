@@ -17,10 +17,11 @@ from albert_edu.errors import errors_about
 from albert_edu.names import warn_of_namesake
 from albert_edu.text.corpora import hold_out, is_named, load_corpus
 from albert_edu.text.files import hub_rows, text_files
+from albert_edu.text.hub_tokenizer import check_is_albert
 from albert_edu.text.sentences import CorpusError
 from albert_edu.text.stories import spelling_lesson
 from albert_edu.text.tokenized import TokenizedCorpus
-from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError, check_is_albert
+from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
 from albert_edu.text.unknown import WARN_ABOVE, check_known
 
 CACHE_VERSION = (

@@ -75,18 +75,6 @@ def begins_word(piece: str) -> bool:
     return piece in PUNCTUATION or not PUNCTUATION.union(ascii_letters).issuperset(piece)
 
 
-def check_is_albert(tokenizer: object) -> None:
-    """Raise TokenizerError unless it is an AlbertTokenizer, whose pieces say where a word begins.
-
-    Text is masked in whole words, so other tokenizers can fill, inspect and fine-tune, no more.
-    """
-    if not isinstance(tokenizer, AlbertTokenizer):
-        raise TokenizerError(
-            f"pre-training text, and scores on it, need an ALBERT tokenizer (spiece.model), not a "
-            f"{type(tokenizer).__name__}. A model with another one can be inspected and fine-tuned."
-        )
-
-
 class AlbertTokenizer:
     """A SentencePiece unigram model with ids pad 0, unk 1, [CLS] 2, [SEP] 3, [MASK] 4."""
 

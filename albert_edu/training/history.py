@@ -1,9 +1,14 @@
 """What training measured: the records of a run, whose lines become metrics.jsonl, read by name."""
 
+import time
 from dataclasses import dataclass
 
+from jaxtyping import Float
+from torch import Tensor
+
 from albert_edu.errors import InputError
-from albert_edu.training.evaluate import Baselines
+from albert_edu.training.evaluate import Baselines, scores
+from albert_edu.training.workers import Workers
 
 
 @dataclass
@@ -40,3 +45,23 @@ class History:
             if losses:
                 return self.baselines.verdict(losses[-1])
         return "not trained: there is no loss"
+
+
+def log_record(
+    done: int,
+    rate: float,
+    norm: Tensor,
+    began: float,
+    sums: Float[Tensor, "2 3"],
+    workers: Workers,
+) -> dict:
+    """Return what was measured since the last record, on all workers; ``sums`` begin anew.
+
+    The seconds since ``began`` are read after the norm, for which a GPU has to finish its work.
+    """
+    workers.all_reduce(sums)
+    record: dict = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
+    record["seconds"] = time.perf_counter() - began
+    record |= scores(sums)
+    sums.zero_()
+    return record

@@ -22,8 +22,8 @@ from albert_edu.model.albert import AlbertForPretraining, check_tokenizer
 from albert_edu.progress import progress_bar
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import checkpoint
-from albert_edu.training.evaluate import Baselines, baselines, evaluate, scores
-from albert_edu.training.history import History
+from albert_edu.training.evaluate import Baselines, baselines, evaluate
+from albert_edu.training.history import History, log_record
 from albert_edu.training.settings import (
     TrainSettings,
     compiled,
@@ -125,8 +125,8 @@ def _check_streams(
     check_tokenizer(model.albert, stream.tokenizer)
     if held_out and held_out.tokenizer.fingerprint != stream.tokenizer.fingerprint:
         raise InputError(
-            "the held-out text was cut by another tokenizer than the text to learn from: take "
-            "both from one prepare(...)."
+            "the held-out text was cut by another tokenizer than the text to learn from: the same "
+            "ids mean other tokens. Take both from one prepare(...)."
         )
 
 
@@ -139,26 +139,6 @@ def run_settings(
         "stream": stream.settings,
         "held_out": {"held_out": held_out.corpus.fingerprint if held_out else None},
     }
-
-
-def log_record(
-    done: int,
-    rate: float,
-    norm: Tensor,
-    began: float,
-    sums: Float[Tensor, "2 3"],
-    workers: Workers,
-) -> dict:
-    """Return what was measured since the last record, on all workers; ``sums`` begin anew.
-
-    The seconds since ``began`` are read after the norm, for which a GPU has to finish its work.
-    """
-    workers.all_reduce(sums)
-    record: dict = {"step": done, "learning_rate": rate, "gradient_norm": norm.item()}
-    record["seconds"] = time.perf_counter() - began
-    record |= scores(sums)
-    sums.zero_()
-    return record
 
 
 def look(

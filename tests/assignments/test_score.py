@@ -7,6 +7,7 @@ import pytest
 
 from albert_course.assignments import NOTEBOOKS, SEED_VARIABLE
 from albert_course.assignments import score as scoring
+from albert_course.assignments.course import open_course
 from albert_course.assignments.score import score, seeds
 from albert_course.checks import Property, Report
 from albert_edu.errors import InputError
@@ -45,6 +46,13 @@ def test_a_key_that_no_generator_takes_is_refused_by_name(key, monkeypatch):
     monkeypatch.setenv("ALBERT_EDU_GRADING_SEED", key)
     with pytest.raises(InputError, match="ALBERT_EDU_GRADING_SEED"):
         seeds(44)
+
+
+def test_a_key_that_no_generator_takes_makes_no_course(tmp_path, monkeypatch):
+    monkeypatch.setenv(SEED_VARIABLE, str(2**70))
+    with pytest.raises(InputError, match=SEED_VARIABLE):
+        open_course(tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_the_instructor_s_key_moves_the_seeds(monkeypatch):

@@ -126,3 +126,10 @@ def test_what_is_watched_goes_on_after_an_interruption(
     assert again.watched == whole.watched
     assert len(again.watched) == 2
     assert again.total("cpu_seconds") > 0
+
+
+@pytest.mark.parametrize(("steps", "watch_every"), [(1500, 100), (6000, 500), (2000, 0), (30, 0)])
+def test_a_checkpoint_lies_where_cpu_seconds_are_counted(steps, watch_every):
+    run = Run("a", steps=steps, watch="health_so_far", watch_every=watch_every)
+    settings = run.settings(run.stages()[0])
+    assert settings.checkpoint_every % settings.evaluate_every == 0

@@ -123,6 +123,13 @@ def test_a_damaged_checkpoint_is_named_and_once_it_is_moved_away_the_one_before_
     assert names(stopped) == ["step-00000006.bad", "step-00000009", "step-00000012"]
 
 
+def test_the_newest_checkpoint_is_that_of_the_highest_step(tmp_path):
+    for step in (99_999_998, 99_999_999, 100_000_000):
+        (tmp_path / f"step-{step:08d}").mkdir()
+    assert module.newest_checkpoint(tmp_path).name == "step-100000000"
+    assert [module.step_of(path) % 100 for path in module.checkpoints_in(tmp_path)] == [98, 99, 0]
+
+
 def test_the_seconds_before_a_stop_are_counted(stream, stopped):
     place = stopped / "step-00000006" / "training_state.json"
     state = json.loads(place.read_text())
