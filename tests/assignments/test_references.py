@@ -14,9 +14,9 @@ import pytest
 
 from albert_course import checks
 from albert_course.assignments import SOURCES
+from albert_course.assignments.answers import DEFINED
 from albert_course.assignments.apart import Apart, names_asked_for
 from albert_course.assignments.build import find_sources
-from albert_course.assignments.mend import DEFINED
 from albert_course.assignments.report import find_suspicious_lines
 from albert_course.checks.engine import judging
 from albert_course.checks.engine.card import card_of
