@@ -9,6 +9,7 @@ from pathlib import Path
 from albert_course.folder import course_folder
 from albert_course.notebooks import find
 from albert_edu.errors import InputError
+from albert_edu.output import write_text
 
 LINK = re.compile(r"(?<=\]\()[^)#:\s]+")  # the path of a link within the repository
 WRITTEN = ".written.json"  # of each copy, the SHA-256 of what we wrote
@@ -39,9 +40,9 @@ def start(number: str, assignment: bool = False) -> tuple[Path, bool]:
         if copy.exists() and digest_of(copy.read_bytes()) not in (written.get(name), unchanged):
             kept.add(copy)
             continue
-        write_whole(copy, text)
+        write_text(copy, text)
         written[name] = unchanged
-        write_whole(work / WRITTEN, json.dumps(written, indent=1) + "\n")
+        write_text(work / WRITTEN, json.dumps(written, indent=1) + "\n")
     path = work / "me" / lesson.name if assignment else work / lesson.name
     return path, path in kept
 
@@ -69,17 +70,6 @@ def read_written(work: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return written if isinstance(written, dict) else {}
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file aside and rename it, so that an interruption leaves no half of one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.writing")
-    try:
-        aside.write_text(text, encoding="utf-8", newline="\n")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def digest_of(content: bytes) -> str:

@@ -57,10 +57,7 @@ def check_one_of(name: str, value: object, allowed: Collection[object]) -> None:
 
 
 def make_plain(settings: Any) -> None:
-    """Turn the numbers of a dataclass into Python's own, because JSON knows no others.
-
-    NumPy's and torch's sizes, such as ``np.int64(4)``, are numbers as well as 4.
-    """
+    """Turn numbers that JSON does not know, such as ``np.int64(4)``, into Python's own."""
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         if isinstance(value, bool | int | float):

@@ -82,6 +82,17 @@ def write_whole(folder: Path, write: Callable[[Path], Said]) -> tuple[Path, Said
     return folder, said
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file aside and rename it, so that the file is whole at any moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.writing")
+    try:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
 def _write_elsewhere(write: Callable[[Path], Said]) -> tuple[Path, Said] | None:
     """Write into a new folder of the first place that takes it; None if there is none."""
     for place in (tempfile.gettempdir(), os.getcwd(), os.path.expanduser("~")):

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from albert_edu.output import write_text
 from albert_edu.training.workers import device_name
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,7 +71,4 @@ def git(*words: str) -> str:
 
 def write_json(path: Path, record: dict) -> None:
     """Write a record so that the file is whole at any moment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".tmp")
-    aside.write_text(json.dumps(record, indent=1) + "\n")
-    aside.replace(path)
+    write_text(path, json.dumps(record, indent=1) + "\n")

@@ -43,14 +43,11 @@ def same_text(one: dict, other: dict) -> bool:
 
 
 def is_answer(cell: dict | None, stub: dict) -> bool:
-    """Return whether a cell is more than the stub, and defines what the exercise asks for."""
+    """Return whether a cell is more than the stub of an answer, and defines what that asks for."""
     if cell is None or same_text(cell, stub) or not cell["source"].strip():
         return False
     if stub["cell_type"] == "markdown":
         return cell["cell_type"] == "markdown"
-    defined = DEFINED.findall(stub["source"])
-    if not defined:  # a test, or what is given
-        return True
-    name = defined[-1]
+    name = DEFINED.findall(stub["source"])[-1]
     assigned = re.search(rf"^{name} *(?::[^=\n]*)?=(?!=)", cell["source"], re.MULTILINE)
     return bool(assigned) or name in DEFINED.findall(cell["source"])

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
 
-from albert_course.assignments import LARGEST_SEED, SEED_VARIABLE
 from albert_course.assignments.autograde import CONFIG, failure, nbgrader_api
 from albert_course.assignments.records import open_gradebook
-from albert_edu.config import check_whole, whole_from_environment
+from albert_course.assignments.score import grading_seed
 from albert_edu.errors import FileError, InputError, RunError, errors_about
 
 SETTINGS = "nbgrader_config.py"
@@ -30,8 +29,7 @@ def open_course(course: Path) -> NbGraderAPI:
         found = {path.name for path in course.iterdir() if path.name[0] != "."}
         if found := found - {"gradebook.db"}:
             raise FileError(f"{course} holds {min(found)}, and no grades: give another --out.")
-        seed = whole_from_environment(SEED_VARIABLE, secrets.randbelow(1_000_000) + 1)
-        check_whole(SEED_VARIABLE, seed, 0, LARGEST_SEED)
+        seed = grading_seed(usual=secrets.randbelow(1_000_000) + 1)
         settings.write_text(CONFIG.format(seed=seed))
     with errors_about(
         settings, FileError, "Mend it: it should call configure with this class's seed."

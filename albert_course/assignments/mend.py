@@ -88,8 +88,10 @@ class Submission:
         """
         dropped = []
         for name, stub in self.wanted.items():
+            if not stub["mark"]["solution"]:
+                continue
             answered = any(is_answer(cell, stub) for cell in self.cells if cell["name"] == name)
-            if stub["mark"]["solution"] and answered and self._drop_stubs(stub):
+            if answered and self._drop_stubs(stub):
                 dropped.append(name)
         self._note("an untouched copy is left out", dropped)
 
@@ -114,13 +116,17 @@ class Submission:
                 cell["name"] = None
         for name, stub in self.wanted.items():
             copies = [cell for cell in self.cells if cell["name"] == name]
-            answers = [cell for cell in copies if is_answer(cell, stub)]
-            last = (answers if answers and stub["mark"]["solution"] else copies)[-1:]
+            if len(copies) < 2:
+                continue
+            kept = copies[-1]
+            if stub["mark"]["solution"]:
+                answers = [cell for cell in copies if is_answer(cell, stub)]
+                kept = answers[-1] if answers else kept
             for cell in copies:
-                if cell is not last[0]:
-                    cell["name"], cell["copy"] = None, name
-            if len(copies) > 1:
-                noted.append(name)
+                if cell is not kept:
+                    cell["name"] = None
+                    cell["copy"] = name
+            noted.append(name)
         self._note("the last copy counts", sorted(noted))
 
     def _recognise_texts(self) -> None:
