@@ -20,13 +20,19 @@ MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and th
 def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     """Draw every seed: a line from one side of a criterion to the other, or a dot beside its bar.
 
-    A criterion with +- has a band. Returns the figure and its alt text.
+    The line goes on to what a further criterion compares with one of them. A criterion with +- has
+    a band. Returns the figure and its alt text.
     """
     column, low, high, within = parse(claim["criterion"][0])
     values = table(runs, column)
+    names = [high, low]
+    for further in claim["criterion"][1:]:
+        also = parse(further)
+        if also.column == column and {also.low, also.high} & set(names):
+            names += [name for name in (also.high, also.low) if name not in names]
     sides = {}
     bars = []
-    for name in (high, low):
+    for name in names:
         seeds = side(name, values)
         if seeds.nunique() > 1:
             sides[name] = seeds

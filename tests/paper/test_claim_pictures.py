@@ -39,3 +39,17 @@ def test_each_column_of_the_plan_has_words_on_the_page():
     for claim in asked:
         for text in claim["criterion"]:
             assert label(parse(text).column).what, text
+
+
+def test_a_picture_goes_on_to_what_a_further_criterion_compares():
+    scores = {"narrow": (3.0, 4.0), "middle": (2.0, 2.5), "wide": (2.5, 2.0)}
+    runs = [
+        {"row": row, "seed": seed, "loss": value}
+        for row, values in scores.items()
+        for seed, value in enumerate(values)
+    ]
+    criterion = ["loss: middle < narrow", "loss: wide < middle", "other: wide < narrow"]
+    figure, alt = picture_of({"says": "so", "criterion": criterion}, runs)
+    lines = [list(line.get_ydata()) for line in figure.axes[0].lines]
+    assert lines == [[3.0, 2.0, 2.5], [4.0, 2.5, 2.0]]
+    assert alt == "2 seeds: narrow 3.00 to 4.00; middle 2.00 to 2.50; wide 2.00 to 2.50."
