@@ -2,8 +2,8 @@
 
 Read in this order. What the paper prints: published (its tables) and counts. What we ask: plan
 (data/plan.toml, and how all runs of an experiment come into one record), tuning (pilots, equal
-time), training_run (one run), sweep (many, each with its result file), stacking (a deep model from
-a shallow one), lamb_variants (sick runs), measures (what is measured on a trained model, by name:
+time), training_run (one run), stages (which runs may share), sweep (many runs, each with its result
+file), stacking (a deep model from a shallow one), lamb_variants (sick runs), measures (what is measured on a trained model, by name:
 text_scores, layer_steps, order_cross, few_labels, school). What the records say: claims (a plan and
 its records), outcomes (a word for each claim), page (CLAIMS.md), asked_again (ASKED_AGAIN.md),
 claim_pictures and columns (how they are drawn and written). reproduce trains the pair of Figure 1,

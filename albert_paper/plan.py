@@ -6,6 +6,7 @@ claim the criterion, the control and the smallest difference that matters. Noteb
 ``data/unjudged.toml`` has runs that decide no row of the page.
 """
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -128,6 +129,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
     plan = plans[name]
     folder = runs / "sweeps"
+    shared = runs / "stages" / name  # deleted when all is done
     path = figures / "results" / f"{name}.json"
     # A card is taken where the plan asks for one, unless a device is named.
     device = pick_device("cuda" if plan.get("card") and device == "auto" else device)
@@ -141,11 +143,12 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     def do_pilots(asked: Sequence[Run]) -> list[dict]:
         """Train the pilots that are not trained yet."""
         pilots.extend(run for run in asked if run not in pilots)
-        return sweep(asked, PILOT_MEASURE, folder, device)
+        return sweep(asked, PILOT_MEASURE, folder, device, shared)
 
     try:
         wanted = runs_of(settle(plan, run_of_row, do_pilots, record))
-        sweep(wanted, measure, folder, device)
+        sweep(wanted, measure, folder, device, shared)
+        shutil.rmtree(shared, ignore_errors=True)
     finally:
         record["runs"] = results(wanted, measure, folder)
         if pilots:

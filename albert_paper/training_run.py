@@ -5,8 +5,6 @@ is explained in notebook 07.
 """
 
 import dataclasses
-import hashlib
-import json
 import time
 from collections.abc import Callable
 from functools import partial
@@ -26,24 +24,9 @@ from albert_edu.training.workers import pick_device
 from albert_paper import measures
 from albert_paper.lamb_variants import build_optimizer
 from albert_paper.stacking import start_from
+from albert_paper.stages import Stage, keep_stage, name_of, take_up_stage
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
-
-
-class Stage(NamedTuple):
-    """A part of a run: a depth, its steps, peak learning rate, tokens of a sequence, and so on.
-
-    ``mask_rate`` and ``max_ngram`` are those of the stream: which tokens are masked.
-    """
-
-    num_layers: int
-    steps: int
-    learning_rate: float
-    sequence_length: int
-    mask_rate: float = MASK_RATE
-    max_ngram: int = MAX_NGRAM
-    dropout: float | None = None  # None means that of the run
-    corpus: str = ""  # that of the run when empty
 
 
 class Trained(NamedTuple):
@@ -106,9 +89,15 @@ class Run:
 
     def key(self, measure: Measure) -> str:
         """Return the name of the result, the same on every machine for the same settings."""
-        settings = dataclasses.asdict(self) | {"row": ""}
-        identity = json.dumps([measure.__name__, settings], sort_keys=True)
-        return hashlib.sha256(identity.encode()).hexdigest()[:16]
+        return name_of([measure.__name__, dataclasses.asdict(self) | {"row": ""}])
+
+    def stage_key(self, number: int) -> str:
+        """Return the name of its first stages, which a run that goes on otherwise may share."""
+        settings = dataclasses.asdict(self)
+        for name in ("row", "steps", "learning_rate", "grown", "then"):  # the stages say these
+            del settings[name]
+        settings["config"] = [pair for pair in self.config if pair[0] != "num_layers"]
+        return name_of([settings, self.stages()[:number]])
 
     def stream(self, text: PreparedText, held_out: bool = False, **changes) -> PretrainingStream:
         """Return its batches, or those of the documents held out.
@@ -165,12 +154,16 @@ class Run:
         )
 
     def train(
-        self, folder: Path | None = None, device: torch.device | None = None, describe: str = ""
+        self,
+        folder: Path | None = None,
+        device: torch.device | None = None,
+        describe: str = "",
+        shared: Path | None = None,
     ) -> Trained:
         """Train it, or go on with it; checkpoints lie in ``folder``.
 
         Each stage starts from the one before it. Step t of the whole run reads batch t, and as many
-        tokens at whatever length.
+        tokens at whatever length. Stages that another run has left in ``shared`` are taken up.
         """
         text = self.text()
         model: AlbertForPretraining | None = None
@@ -196,6 +189,9 @@ class Run:
             )
             settings = self.settings(stage, device)
             checkpoints = folder / f"stage-{number}" if folder else None
+            kept = shared / self.stage_key(number) if shared else None
+            if kept and checkpoints:
+                take_up_stage(kept, checkpoints)
             told = f"{describe}, {stage.num_layers} layers" if describe else None
             history = pretrain(
                 model,
@@ -207,6 +203,8 @@ class Run:
                 observe=self.observer(text),
                 build_optimizer=build,
             )
+            if kept and checkpoints:
+                keep_stage(checkpoints, kept)
             records += [record | {"step": done + record["step"]} for record in history.records]
             done += stage.steps
         assert model is not None, "a run has a stage"

@@ -152,7 +152,7 @@ def interrupted_sweep(asked: list[Run], at: set[int]):
     The largest learning rate is the best.
     """
 
-    def sweep(runs, measure, folder, device):
+    def sweep(runs, measure, folder, device, shared):
         for run in runs:
             if (path := folder / f"{run.key(measure)}.json").exists():
                 continue

@@ -114,6 +114,47 @@ def test_a_run_interrupted_in_any_stage_ends_with_the_same_bits_and_curve(
     assert step.calls == 10 + 1, "finished steps are not repeated"
 
 
+@pytest.mark.parametrize(
+    ("change", "steps"),
+    [
+        ({"then": (("dropout", 0.1), ("steps", 3))}, 3),
+        ({"then": ()}, 0),
+        ({"steps": 5}, 5 + 3),
+        ({"grown": ((1, 3), (2, 3))}, 3 + 4 + 3),
+        ({"seed": 1}, 10),
+        ({"warmup": 0.5}, 10),
+        ({"watch": "held_out_scores"}, 10),
+    ],
+)
+def test_stages_that_two_runs_have_in_common_are_trained_once(tmp_path, change, steps, monkeypatch):
+    """To the last bit and record, whichever of the two comes first."""
+    other = dataclasses.replace(IN_STAGES, **change)
+    alone = other.train()
+    count = interrupted(loop.forward_backward, 0)
+    monkeypatch.setattr(loop, "forward_backward", count)
+    shared = tmp_path / "shared"
+    IN_STAGES.train(tmp_path / "one", shared=shared)
+    assert count.calls == 10
+    found = other.train(tmp_path / "two", shared=shared)
+    assert count.calls == 10 + steps
+    assert same_bits(alone.model, found.model)
+    assert found.curve == alone.curve
+
+
+def test_an_interrupted_run_goes_on_where_it_was_and_not_from_what_another_left(
+    tmp_path, monkeypatch, checkpoint_at_every_step
+):
+    other = dataclasses.replace(IN_STAGES, then=())
+    step = interrupted(loop.forward_backward, 2)
+    monkeypatch.setattr(loop, "forward_backward", step)
+    with pytest.raises(KeyboardInterrupt):
+        other.train(tmp_path / "two", shared=tmp_path / "shared")
+    IN_STAGES.train(tmp_path / "one", shared=tmp_path / "shared")
+    found = other.train(tmp_path / "two", shared=tmp_path / "shared")
+    assert step.calls == 2 + 10 + 2, "stage 1 goes on after its first step, stage 2 is taken up"
+    assert found.curve == other.train().curve
+
+
 def test_what_is_watched_goes_on_after_an_interruption(
     tmp_path, monkeypatch, checkpoint_at_every_step
 ):
