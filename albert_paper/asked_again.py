@@ -12,6 +12,7 @@ from albert_paper.outcomes import compare, judge, parse
 from albert_paper.plan import NEW_PLAN, PAGE, runs_of
 from albert_paper.provenance import write_json
 from albert_paper.templates import render
+from albert_paper.words import paper_of, row_of
 
 
 def write_asked_again(figures: Path, runs: dict[str, list[dict]], before: dict[str, dict]) -> None:
@@ -45,14 +46,15 @@ def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict:
         claim = NEW_PLAN[name]["claims"][claim_name]
         rows[key] = {
             "says": claim["says"],
+            "paper": paper_of(claim),
             "ours": "",
-            "word": claims[key]["word"] if key in claims else "not run yet",
+            "word": "not run yet",
             "before": words_before(before.get(claim.get("before"), {})),
         }
         if key in claims:
+            row = row_of(claims[key], runs, claims)
+            rows[key] |= {name: row[name] for name in ("ours", "word", "note")}
             findings[key] = comparisons(claims[key])
-            found = [f"{each['what']} {each['found']}" for each in findings[key]["criterion"]]
-            rows[key]["ours"] = "; ".join(found)
     return {"claims": claims, "rows": rows, "findings": findings}
 
 

@@ -5,27 +5,23 @@ Each claim is judged by ``outcomes``, and its words are filled in with the numbe
 read the page.
 """
 
-import re
 from pathlib import Path
 
 from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
 from albert_paper.asked_again import write_asked_again
-from albert_paper.claim_pictures import figure1_picture, runs_kept, save_picture
+from albert_paper.claim_pictures import figure1_picture, save_picture
 from albert_paper.claims import finished_claims, read_runs, recorded
-from albert_paper.columns import shown
 from albert_paper.counts import counted_rows
 from albert_paper.layer_steps import FAR, step_sizes
-from albert_paper.outcomes import compare, judge, parse
+from albert_paper.outcomes import judge
 from albert_paper.plan import PLAN, UNJUDGED
 from albert_paper.provenance import write_json
-from albert_paper.published import TABLES
 from albert_paper.templates import render
+from albert_paper.words import filled, row_of
 
 AT_REST = 0.01  # degrees
 SIMILARITIES = ("similarity", "similarity_untrained")  # of a pair, in its record
-# {a < b: column}, {record/a: column}
-REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
 
 
 def write_report(root: Path) -> Path:
@@ -79,47 +75,3 @@ def far_angles(runs: list[dict]) -> dict[str, list[float]]:
         "at_rest": [angle for angle in angles if angle < AT_REST],
         "moving": [angle for angle in angles if angle >= AT_REST],
     }
-
-
-def printed(reference: list) -> float:
-    """Return a number of the paper, [table, column, key ...], or one such minus another."""
-    if isinstance(reference[0], list):
-        return round(printed(reference[0]) - printed(reference[1]), 2)
-    number, column, *key = reference
-    return TABLES[number][tuple(key) if len(key) > 1 else key[0]][column]
-
-
-def row_of(claim: dict, runs: dict, claims: dict) -> dict:
-    """Return a claim with the words of its row and its section."""
-    asked = parse(claim["criterion"][0])
-    ours = claim.get("ours", f"{{{asked.low} < {asked.high}: {asked.column}}}")
-    first = claim["parts"][0]
-    n = f" (n = {first['n']})"
-    kept = runs_kept(claim)
-    words = {
-        "paper": claim["paper"].format(*map(printed, claim.get("printed", ()))),
-        "ours": filled(ours, kept, runs, claims, n),
-        "note": filled(claim.get("note", ""), kept, runs, claims),
-    }
-    return claim | words
-
-
-def filled(text: str, own: list[dict], runs: dict, claims: dict, n: str = "") -> str:
-    """Put what was measured in the place of {a < b: column}, and the word of {EXPERIMENT.CLAIM}.
-
-    ``n`` follows the first number; a number of another record names its own.
-    """
-
-    def number(match: re.Match) -> str:
-        """Return the number that a reference asks for, and behind it its n."""
-        nonlocal n
-        record, sides, column = match.groups()
-        difference = " < " in sides
-        criterion = f"{column}: {sides}" if difference else f"{column}: 0 < {sides}"
-        found = compare(criterion, runs[record] if record else own, 0.0)
-        behind = f" (n = {found['n']})" if record else n
-        n = ""
-        return shown(found, column, difference or " - " in sides) + behind
-
-    text = REFERENCE.sub(number, text)
-    return re.sub(r"\{(\w+\.\w+)\}", lambda match: claims[match[1]]["word"], text)

@@ -1,0 +1,68 @@
+"""The words of a row: what the paper prints and what our runs measured, put into its sentences.
+
+A judged claim of a plan and the records go in; its row comes out, for CLAIMS.md and ASKED_AGAIN.md.
+"""
+
+import re
+
+from albert_paper.claim_pictures import runs_kept
+from albert_paper.columns import shown
+from albert_paper.outcomes import compare, parse
+from albert_paper.published import TABLES
+
+# {a < b: column}, {record/a: column}
+REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
+
+
+def printed(reference: list) -> float:
+    """Return a number of the paper, [table, column, key ...], or one such minus another."""
+    if isinstance(reference[0], list):
+        return round(printed(reference[0]) - printed(reference[1]), 2)
+    number, column, *key = reference
+    return TABLES[number][tuple(key) if len(key) > 1 else key[0]][column]
+
+
+def row_of(claim: dict, runs: dict, claims: dict) -> dict:
+    """Return a claim with the words of its row and its section."""
+    asked = parse(claim["criterion"][0])
+    ours = claim.get("ours", f"{{{asked.low} < {asked.high}: {asked.column}}}")
+    first = claim["parts"][0]
+    n = f" (n = {first['n']})"
+    kept = runs_kept(claim)
+    stuck_too = claim.get("keep_stuck", False)
+    words = {
+        "paper": paper_of(claim),
+        "ours": filled(ours, kept, runs, claims, n, stuck_too),
+        "note": filled(claim.get("note", ""), kept, runs, claims, keep_stuck=stuck_too),
+    }
+    return claim | words
+
+
+def paper_of(claim: dict) -> str:
+    """Return what the paper prints, in the words of a claim of the plan."""
+    return claim["paper"].format(*map(printed, claim.get("printed", ())))
+
+
+def filled(
+    text: str, own: list[dict], runs: dict, claims: dict, n: str = "", keep_stuck: bool = False
+) -> str:
+    """Put what was measured in the place of {a < b: column}, and the word of {EXPERIMENT.CLAIM}.
+
+    ``n`` follows the first number; a number of another record names its own. ``keep_stuck`` leaves
+    no run out.
+    """
+
+    def number(match: re.Match) -> str:
+        """Return the number that a reference asks for, and behind it its n."""
+        nonlocal n
+        record, sides, column = match.groups()
+        difference = " < " in sides
+        criterion = f"{column}: {sides}" if difference else f"{column}: 0 < {sides}"
+        measured = runs[record] if record else own
+        found = compare(criterion, measured, 0.0, keep_stuck=keep_stuck)
+        behind = f" (n = {found['n']})" if record else n
+        n = ""
+        return shown(found, column, difference or " - " in sides) + behind
+
+    text = REFERENCE.sub(number, text)
+    return re.sub(r"\{(\w+\.\w+)\}", lambda match: claims[match[1]]["word"], text)
