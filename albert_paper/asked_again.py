@@ -25,6 +25,7 @@ def write_asked_again(figures: Path, runs: dict[str, list[dict]], before: dict[s
         **again,
         alts={key: save_picture(key, claim, figures) for key, claim in claims.items()},
         recipes=recipes_and_health(runs.get("cause", [])),
+        cause_note=cause_note(runs),
         planned=len(runs_of(NEW_PLAN["cause"])),
     )
     (figures / "ASKED_AGAIN.md").write_text(page, encoding="utf-8")
@@ -62,22 +63,35 @@ def recipes_and_health(runs: list[dict]) -> dict[str, dict[str, list]]:
     """Return for each recipe of section ``cause`` what its runs ended with, seed by seed.
 
     ``closed`` is the first step at which most units of an application were closed, and None in a
-    run where that was never seen.
+    run where that was never seen. ``first_open`` and ``second_open`` are the shares of open units
+    after half of the steps, ``early`` is what the feed-forward block cost after 1,000.
     """
     recipes: dict[str, dict[str, list]] = {}
     for run in sorted(runs, key=lambda run: run["seed"]):
         health = run["health"]
+        seen = {one["step"]: one for one in run["watched"]}
+        first_open, second_open = seen[run["steps"] // 2]["open_units"]
         found = {
             "loss": run["held_out_masked_token_loss"],
             "ffn": health["ffn_worth"],
             "attention": health["attention_worth"],
             "open": health["least_open"],
+            "first_open": first_open,
+            "second_open": second_open,
+            "early": seen[1000]["ffn_worth"],
             "closed": next((w["step"] for w in run["watched"] if w["least_open"] < 0.5), None),
         }
         kept = recipes.setdefault(run["row"], {name: [] for name in found})
         for name, value in found.items():
             kept[name].append(value)
     return recipes
+
+
+def cause_note(runs: dict[str, list[dict]]) -> str:
+    """Return the note of section ``cause``, with its numbers, or "" before it has all its runs."""
+    claims = finished_claims({"cause": runs.get("cause", [])}, NEW_PLAN)
+    judged = judge(claims)
+    return "".join(row_of(claim, runs, judged)["note"] for claim in judged.values())
 
 
 def words_before(claim: dict) -> str:

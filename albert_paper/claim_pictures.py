@@ -8,38 +8,63 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, save, style
 from albert_paper.columns import label
-from albert_paper.outcomes import parse, side, table
+from albert_paper.outcomes import Comparison, parse, side, table
 
 MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and their spread
 
 
 def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
-    """Draw every seed: a line from one side of a criterion to the other, or a dot beside its bar.
+    """Draw every seed of every criterion, beside each other where they are of several columns.
 
-    The line goes on to what a further criterion compares with one of them. A criterion with +- has
-    a band. Returns the figure and its alt text.
+    Returns the figure and its alt text.
     """
-    column, low, high, within = parse(claim["criterion"][0])
+    compared: dict[str, list[tuple[Comparison, list[int]]]] = {}
+    for text, part in zip(claim["criterion"], claim["parts"], strict=True):
+        criterion = parse(text)
+        compared.setdefault(criterion.column, []).append((criterion, part["seeds"]))
+    style()
+    wide = max(4.6, 3.2 * len(compared))
+    figure, axes = plt.subplots(1, len(compared), figsize=(wide, 2.9), squeeze=False)
+    ends = []
+    for axis, (column, comparisons) in zip(axes[0], compared.items(), strict=True):
+        reached = "; ".join(draw_seeds(axis, comparisons, runs))
+        ends.append(f"{label(column).what}: {reached}" if len(compared) > 1 else reached)
+    if len(compared) > 1:
+        figure.suptitle(title_of(claim))
+    else:
+        axes[0, 0].set_title(title_of(claim), wrap=True)
+    return figure, f"{len(claim['parts'][0]['seeds'])} seeds: {'; '.join(ends)}."
+
+
+def draw_seeds(
+    axis: Axes, comparisons: Sequence[tuple[Comparison, list[int]]], runs: Sequence[dict]
+) -> list[str]:
+    """Draw a line per seed from one side of a criterion to the other, or a dot beside its bar.
+
+    It goes on to what a further criterion of the same column compares with its end. A criterion
+    with +- has a band. ``comparisons`` have the seeds that they leave in. Returns what the sides
+    reach from and to.
+    """
+    (column, low, high, within), kept = comparisons[0]
     values = table(runs, column)
-    names = [high, low]
-    for further in claim["criterion"][1:]:
-        also = parse(further)
-        if also.column == column and {also.low, also.high} & set(names):
-            names += [name for name in (also.high, also.low) if name not in names]
+    seeds_of = {high: kept, low: kept}
+    for further, kept in comparisons[1:]:
+        end = list(seeds_of)[-1]
+        if end in (further.high, further.low):
+            seeds_of[further.low if end == further.high else further.high] = kept
     sides = {}
     bars = []
-    for name in names:
-        seeds = side(name, values)
-        if seeds.nunique() > 1:
-            sides[name] = seeds
-        else:
+    for name, kept in seeds_of.items():
+        if name.replace(".", "").isdigit():
             bars.append(float(name))
-    style()
-    figure, axis = plt.subplots(figsize=(4.6, 2.9))
+        else:
+            seeds = side(name, values)
+            sides[name] = seeds.where(seeds.index.isin(kept))
     ticks = [name.replace(", ", "\n", 1) for name in sides]
     axis.plot(ticks, list(sides.values()), "o-", color=SHARED, alpha=0.6)
     width = within or 0.0
@@ -47,9 +72,7 @@ def seeds_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
         axis.axhline(bar, color="0.3", linestyle=":")
         axis.axhspan(bar - width, bar + width, color="0.85", zorder=0)
     axis.set(ylabel=label(column).what, xlim=(-0.4, len(sides) - 0.6))
-    axis.set_title(claim["says"], wrap=True)
-    ends = [f"{name} {seeds.min():.2f} to {seeds.max():.2f}" for name, seeds in sides.items()]
-    return figure, f"{len(values)} seeds: {'; '.join(ends)}."
+    return [f"{name} {seeds.min():.2f} to {seeds.max():.2f}" for name, seeds in sides.items()]
 
 
 def counts_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
@@ -73,7 +96,7 @@ def counts_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     axis.bar_label(bars, padding=3)
     axis.invert_yaxis()
     axis.set(xlabel=f"{label(column).what}, of {len(values)} seeds")
-    axis.set_title(claim["says"], wrap=True)
+    axis.set_title(title_of(claim), wrap=True)
     found = ", ".join(f"{name} {number}" for name, number in counts.items())
     return figure, f"{len(values)} seeds: {found}."
 
@@ -101,8 +124,14 @@ def curves_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     axis.axvline(runs[0]["steps"], color="0.3", linestyle=":")
     axis.set(xlabel="step", ylabel=label(column).what)
     axis.legend()
-    axis.set_title(claim["says"], wrap=True)
-    return figure, f"Mean of {len(own)} seeds; at the end: {', '.join(ends)}."
+    axis.set_title(title_of(claim), wrap=True)
+    found = f"Mean of {len(own)} seeds, on fewer batches than the criterion"
+    return figure, f"{found}; at the end: {', '.join(ends)}."
+
+
+def title_of(claim: dict) -> str:
+    """Return the sentence that is judged, and the word for it: a picture alone would assert it."""
+    return f"{claim['says']}: {claim['word']}"
 
 
 def rows_of(runs: Sequence[dict]) -> list[str]:
@@ -118,7 +147,7 @@ def layers_picture(claim: dict, runs: Sequence[dict]) -> tuple[Figure, str]:
     """
     shared = [run for run in runs if run["row"] == "all"]
     separate = [run for run in runs if run["row"] == "none"]
-    title = f"{claim['says']} ({len(shared)} pairs, trained for 12 applications)"
+    title = f"{title_of(claim)} ({len(shared)} pairs of 12 applications)"
     names = ("one shared layer", "separate layers")
     curves = (mean_curves(shared), mean_curves(separate))
     figure, _ = figure1(*curves, names, title, over="seeds")

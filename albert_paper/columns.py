@@ -14,6 +14,12 @@ class Label(NamedTuple):
 LABELS = {  # by what a column ends in
     "labels_50.accuracy": Label("accuracy with 50 labels", "%", " points"),
     "labels_200.accuracy": Label("accuracy with 200 labels", "%", " points"),
+    "third.masked_token_accuracy": Label("MLM accuracy on the third text", "%", " points"),
+    "third.masked_token_loss": Label("MLM loss on the third text (nats)"),
+    "head.nsp-topic.auc": Label("head: area under the curve"),
+    "head.sop.auc": Label("head: area under the curve"),
+    "probe_mean.nsp-topic.accuracy": Label("classifier: accuracy", "%", " points"),
+    "probe_mean.sop.accuracy": Label("classifier: accuracy", "%", " points"),
     "masked_token_accuracy": Label("held-out MLM accuracy", "%", " points"),
     "accuracy": Label("accuracy", "%", " points"),
     "mean_angle": Label("mean angle (degrees)", "°", "°"),
@@ -28,7 +34,6 @@ LABELS = {  # by what a column ends in
     "roughness": Label("mean bend (degrees)", "°", "°"),
     "never_learnt": Label("starts that never learnt", "%", " points"),
     "gap": Label("held-out minus training loss"),
-    "auc": Label("area under the curve"),
     "masked_token_loss": Label("held-out MLM loss (nats)"),
     "": Label(""),
 }

@@ -28,10 +28,10 @@ def counted_rows() -> dict[str, dict]:
         "paper": f"{wide.printed}M (Table 1)",
         "ours": f"{wide.total:,}",
         "word": "wrong" if wide.convention == "none" else "right",
-        "text": f"No way of counting that we tried gives {wide.printed}M, or "
-        f"{TABLES['early-main'][wide.row]['params']}M as in the paper's first version. The "
+        "text": f"No way of counting that we tried gives {wide.printed}M, or the first version's "
+        f"{TABLES['early-main'][wide.row]['params']}M. The "
         f"{TABLES['12'][4096]['params']}M of Table 12 for the same shared layer are "
-        f"{wide.total + wide_positions():,}: positions and segments that are as wide as the layer.",
+        f"{wide.total + wide_positions():,}: positions and segments as wide as the layer.",
     }
     return {"counts.tables_3_and_4": tables_3_and_4, "counts.xxlarge": xxlarge}
 

@@ -96,7 +96,10 @@ def chance(values: pd.Series, test: str) -> float:
     if test == "t":
         if len(values) < 2:
             return 1.0  # one seed shows nothing
-        return float(stats.t.sf(values.mean() / stats.sem(values), len(values) - 1))
+        error = stats.sem(values)
+        if error == 0:
+            return 0.0 if values.mean() > 0 else 1.0  # all seeds have one value
+        return float(stats.t.sf(values.mean() / error, len(values) - 1))
     values = values[values != 0]
     if test == "sign":
         return float(stats.binom.sf(values.gt(0).sum() - 1, len(values), 0.5))

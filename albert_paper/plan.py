@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+import torch
+
 from albert_edu.errors import FileError, InputError, read_json
 from albert_edu.training.workers import pick_device
 from albert_paper import measures
-from albert_paper.provenance import git, provenance, write_json
+from albert_paper.provenance import commit, git, name_of, provenance, write_json
 from albert_paper.published import DATA, read_toml
 from albert_paper.sweep import recorded_run, result_file, results, sweep
 from albert_paper.training_run import Measure, Run
@@ -61,7 +63,7 @@ def seeds_of(experiment: dict) -> list[int]:
 
 
 def runs_of(experiment: dict) -> list[Run]:
-    """Return every row with every seed, seed by seed: an unfinished set has whole pairs.
+    """Return every row with every seed, seed by seed, so that an unfinished set has whole pairs.
 
     A row with an ``n`` of its own has the first n seeds.
     """
@@ -129,7 +131,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
     plan = plans[name]
     folder = runs / "sweeps"
-    shared = runs / "stages" / name  # deleted when all is done
+    stages = runs / "stages" / name
     path = figures / "results" / f"{name}.json"
     # A card is taken where the plan asks for one, unless a device is named.
     device = pick_device("cuda" if plan.get("card") and device == "auto" else device)
@@ -143,12 +145,12 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     def do_pilots(asked: Sequence[Run]) -> list[dict]:
         """Train the pilots that are not trained yet."""
         pilots.extend(run for run in asked if run not in pilots)
-        return sweep(asked, PILOT_MEASURE, folder, device, shared)
+        return sweep(asked, PILOT_MEASURE, folder, device, for_stages(asked, stages, device))
 
     try:
         wanted = runs_of(settle(plan, run_of_row, do_pilots, record))
-        sweep(wanted, measure, folder, device, shared)
-        shutil.rmtree(shared, ignore_errors=True)
+        sweep(wanted, measure, folder, device, for_stages(wanted, stages, device))
+        shutil.rmtree(stages, ignore_errors=True)
     finally:
         record["runs"] = results(wanted, measure, folder)
         if pilots:
@@ -157,6 +159,17 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
         record["provenance"] = provenance(f"run {name}", everything)
         write_json(path, record)
     return path
+
+
+def for_stages(runs: Sequence[Run], folder: Path, device: torch.device) -> Path | None:
+    """Return where runs leave finished stages for others; None where nobody could take them up.
+
+    Those are runs of one stage. Nor may a stage go on with other code, or on another kind of
+    device; of code that is not committed nobody knows whether it is the same.
+    """
+    if all(len(run.stages()) == 1 for run in runs) or commit().endswith("+"):
+        return None
+    return folder / name_of([device.type, commit(), torch.__version__])
 
 
 def file_of(name: str) -> Path:

@@ -3,6 +3,7 @@
 Every record of ``figures/results`` has it, and is written whole.
 """
 
+import hashlib
 import json
 import os
 import platform
@@ -35,10 +36,16 @@ def here_and_now(device: torch.device) -> dict[str, str]:
     }
 
 
+def name_of(settings: list) -> str:
+    """Return a name that is the same on every machine for the same settings."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def provenance(command: str, runs: Collection[dict]) -> dict:
     """Return what a reader needs to do runs again, and what a sceptic asks first.
 
-    Runs of several machines, commits or days name them all.
+    Runs of several machines, commits or days name them all. ``seconds`` count a stage that several
+    runs took up in each of them.
     """
     record: dict[str, Any] = {"command": f"python -m albert_paper {command}"}
     for name in ("device", "commit", "date", "torch", "python"):

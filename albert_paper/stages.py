@@ -1,19 +1,20 @@
 """The stages of a run, and what runs that begin in the same way need to train only once.
 
 A run that branches, or one of a deeper stack, repeats the first stages of another run bit by bit.
-So the last checkpoint of a finished stage is kept under a name of all that led to it, and the next
-run takes it up there. Sections ``third`` and ``layers`` of the plan have such runs.
+So the last checkpoint of a finished stage (weights, optimizer, records) is copied to a folder that
+is named by all that led to it, and the next run takes it up there. Sections ``dropout``, ``third``
+and ``layers`` of the plan have such runs; ``plan.run_experiment`` says where the folders are, and
+deletes them when all runs are done.
 """
 
-import hashlib
-import json
+import contextlib
 import shutil
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from albert_edu.text.masking import MASK_RATE, MAX_NGRAM
-from albert_edu.training.checkpoint import newest_checkpoint
+from albert_edu.training.checkpoint import flush, newest_checkpoint
 
 
 class Stage(NamedTuple):
@@ -32,23 +33,22 @@ class Stage(NamedTuple):
     corpus: str = ""  # that of the run when empty
 
 
-def name_of(settings: list) -> str:
-    """Return a name that is the same on every machine for the same settings."""
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def take_up_stage(kept: Path, checkpoints: Path) -> None:
+def take_up_stage(finished: Path, own: Path) -> None:
     """Copy the end of a stage that another run has trained, unless this run has begun it."""
-    newest = newest_checkpoint(kept)
-    if newest and not checkpoints.exists():
-        _copy_whole(newest, checkpoints)
+    newest = newest_checkpoint(finished)
+    if newest and not own.exists():
+        _copy_whole(newest, own)
 
 
-def keep_stage(checkpoints: Path, kept: Path) -> None:
-    """Keep the end of a finished stage for runs that begin in the same way."""
-    newest = newest_checkpoint(checkpoints)
-    if newest and not kept.exists():
-        _copy_whole(newest, kept)
+def leave_stage(own: Path, finished: Path) -> None:
+    """Copy the end of a finished stage for runs that begin in the same way.
+
+    On a full disk it is not there, and they train it themselves.
+    """
+    newest = newest_checkpoint(own)
+    if newest and not finished.exists():
+        with contextlib.suppress(OSError, shutil.Error):
+            _copy_whole(newest, finished)
 
 
 def _copy_whole(checkpoint: Path, folder: Path) -> None:
@@ -60,6 +60,8 @@ def _copy_whole(checkpoint: Path, folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".copy-") as scratch:
         whole = Path(scratch, "whole")
         shutil.copytree(checkpoint, whole / checkpoint.name)
+        for path in (whole / checkpoint.name).iterdir():
+            flush(path)
         try:
             whole.rename(folder)
         except OSError:

@@ -31,19 +31,19 @@ def sweep(
     measure: Measure,
     folder: Path,
     device: torch.device | None = None,
-    shared: Path | None = None,
+    finished: Path | None = None,
 ) -> list[dict]:
     """Do what is not done yet and return every result in the order of ``runs``.
 
     It takes as many processes as there are cores, or as ``ALBERT_EDU_PROCESSES`` says on a machine
     that others use, too; a card takes one unless told so. Stages that several runs have in common
-    are trained once where there is a folder for what is ``shared``. Raises what training raises.
+    are trained once where there is a folder for ``finished`` ones. Raises what training raises.
     """
     processes = number_of_processes(device)
     waiting = [run for run in runs if not result_file(folder, run, measure).exists()]
     prepare_texts(waiting)
-    ordered = seeds_side_by_side(waiting, processes) if shared else waiting
-    jobs = [partial(do_run, run, measure, folder, device, shared=shared) for run in ordered]
+    ordered = seeds_side_by_side(waiting, processes) if finished else waiting
+    jobs = [partial(do_run, run, measure, folder, device, finished=finished) for run in ordered]
     with progress_bar("runs", total=len(runs), initial=len(runs) - len(waiting)) as bar:
         run_all(jobs, processes, lambda _: bar.update())
     return results(runs, measure, folder)
@@ -52,7 +52,7 @@ def sweep(
 def seeds_side_by_side(runs: Sequence[Run], processes: int) -> list[Run]:
     """Return the runs row by row of as many seeds as there are processes, then of the next seeds.
 
-    Runs of one seed may have stages in common, so they do not train at the same time.
+    Runs of one seed may have stages in common, so they should not train at the same time.
     """
     seeds = list(dict.fromkeys(run.seed for run in runs))
     rows = list(dict.fromkeys(run.row for run in runs))
@@ -82,7 +82,7 @@ def do_run(
     device: torch.device | None,
     keep: Path | None = None,
     describe: str = "",
-    shared: Path | None = None,
+    finished: Path | None = None,
 ) -> None:
     """Train and measure one run, unless its result exists, with checkpoints in ``folder``.
 
@@ -98,7 +98,7 @@ def do_run(
     checkpoints = result.with_suffix(f".{device.type}")  # a GPU's are not a core's
     origin = here_and_now(device)  # of the code that was imported
     try:
-        trained = run.train(checkpoints, device, describe, shared)
+        trained = run.train(checkpoints, device, describe, finished)
     except Exception as error:
         failed = f"training {run.row}, seed {run.seed} ({checkpoints}) failed"
         raise RunError(f"{failed}: {type(error).__name__}: {error}") from error

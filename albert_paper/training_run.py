@@ -23,8 +23,9 @@ from albert_edu.training.settings import TrainSettings, device_settings
 from albert_edu.training.workers import pick_device
 from albert_paper import measures
 from albert_paper.lamb_variants import build_optimizer
+from albert_paper.provenance import name_of
 from albert_paper.stacking import start_from
-from albert_paper.stages import Stage, keep_stage, name_of, take_up_stage
+from albert_paper.stages import Stage, leave_stage, take_up_stage
 
 Measure = Callable[[AlbertForPretraining, PreparedText, "Run"], dict]
 
@@ -61,7 +62,7 @@ class Run:
     sequence length, a mask rate and a longest n-gram of their own. A shallower one is stacked
     (footnote 5). ``then`` is a last stage on the trained model: its steps, and the dropout or the
     corpus it has. ``watch`` names a function of measures.py that is called every ``watch_every``
-    steps.
+    steps; it may not look at later stages, because runs that branch have it in common.
     """
 
     row: str  # of the table it belongs to; says nothing about the training
@@ -158,12 +159,12 @@ class Run:
         folder: Path | None = None,
         device: torch.device | None = None,
         describe: str = "",
-        shared: Path | None = None,
+        finished: Path | None = None,
     ) -> Trained:
         """Train it, or go on with it; checkpoints lie in ``folder``.
 
         Each stage starts from the one before it. Step t of the whole run reads batch t, and as many
-        tokens at whatever length. Stages that another run has left in ``shared`` are taken up.
+        tokens at whatever length. Stages that other runs left in ``finished`` are taken up.
         """
         text = self.text()
         model: AlbertForPretraining | None = None
@@ -189,9 +190,9 @@ class Run:
             )
             settings = self.settings(stage, device)
             checkpoints = folder / f"stage-{number}" if folder else None
-            kept = shared / self.stage_key(number) if shared else None
-            if kept and checkpoints:
-                take_up_stage(kept, checkpoints)
+            others = finished / self.stage_key(number) if finished else None
+            if others and checkpoints:
+                take_up_stage(others, checkpoints)
             told = f"{describe}, {stage.num_layers} layers" if describe else None
             history = pretrain(
                 model,
@@ -203,8 +204,8 @@ class Run:
                 observe=self.observer(text),
                 build_optimizer=build,
             )
-            if kept and checkpoints:
-                keep_stage(checkpoints, kept)
+            if others and checkpoints:
+                leave_stage(checkpoints, others)
             records += [record | {"step": done + record["step"]} for record in history.records]
             done += stage.steps
         assert model is not None, "a run has a stage"

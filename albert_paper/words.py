@@ -26,13 +26,11 @@ def row_of(claim: dict, runs: dict, claims: dict) -> dict:
     """Return a claim with the words of its row and its section."""
     asked = parse(claim["criterion"][0])
     ours = claim.get("ours", f"{{{asked.low} < {asked.high}: {asked.column}}}")
-    first = claim["parts"][0]
-    n = f" (n = {first['n']})"
     kept = runs_kept(claim)
     stuck_too = claim.get("keep_stuck", False)
     words = {
         "paper": paper_of(claim),
-        "ours": filled(ours, kept, runs, claims, n, stuck_too),
+        "ours": filled(ours, kept, runs, claims, tell_n=True, keep_stuck=stuck_too),
         "note": filled(claim.get("note", ""), kept, runs, claims, keep_stuck=stuck_too),
     }
     return claim | words
@@ -40,28 +38,36 @@ def row_of(claim: dict, runs: dict, claims: dict) -> dict:
 
 def paper_of(claim: dict) -> str:
     """Return what the paper prints, in the words of a claim of the plan."""
-    return claim["paper"].format(*map(printed, claim.get("printed", ())))
+    return claim.get("paper", "").format(*map(printed, claim.get("printed", ())))
 
 
 def filled(
-    text: str, own: list[dict], runs: dict, claims: dict, n: str = "", keep_stuck: bool = False
+    text: str,
+    own: list[dict],
+    runs: dict,
+    claims: dict,
+    tell_n: bool = False,
+    keep_stuck: bool = False,
 ) -> str:
     """Put what was measured in the place of {a < b: column}, and the word of {EXPERIMENT.CLAIM}.
 
-    ``n`` follows the first number; a number of another record names its own. ``keep_stuck`` leaves
-    no run out.
+    ``tell_n`` puts the number of seeds behind the first number, and behind each one that is of
+    other seeds than the one before it; a number of another record always has it. ``keep_stuck``
+    leaves no run out.
     """
+    told = None
 
     def number(match: re.Match) -> str:
         """Return the number that a reference asks for, and behind it its n."""
-        nonlocal n
+        nonlocal told
         record, sides, column = match.groups()
         difference = " < " in sides
         criterion = f"{column}: {sides}" if difference else f"{column}: 0 < {sides}"
         measured = runs[record] if record else own
         found = compare(criterion, measured, 0.0, keep_stuck=keep_stuck)
-        behind = f" (n = {found['n']})" if record else n
-        n = ""
+        tell = record or (tell_n and found["n"] != told)
+        told = told if record else found["n"]
+        behind = f" (n = {found['n']})" if tell else ""
         return shown(found, column, difference or " - " in sides) + behind
 
     text = REFERENCE.sub(number, text)

@@ -47,7 +47,7 @@ def save_checkpoint(
         save_file(_optimizer_tensors(optimizer), aside / OPTIMIZER)
         (aside / STATE).write_text(json.dumps(state, indent=1) + "\n")
         for path in aside.iterdir():
-            _flush(path)
+            flush(path)
         aside.rename(folder / f"step-{step:08d}")
     except Exception as error:  # safetensors reports a full disk with an error type of its own
         shutil.rmtree(aside, ignore_errors=True)
@@ -178,7 +178,7 @@ def _optimizer_entries(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor
     return entries
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Wait until the disk has a file, so that a power cut after the rename finds it whole."""
     with path.open("r+b") as file:  # Windows flushes only files that may be written
         os.fsync(file.fileno())

@@ -1,5 +1,9 @@
 """A claim is drawn as its measure asks."""
 
+import math
+
+import pytest
+
 from albert_paper.claim_pictures import picture_of
 from albert_paper.columns import label
 from albert_paper.outcomes import parse
@@ -15,12 +19,19 @@ def test_a_run_that_was_watched_is_drawn_over_its_steps():
                 {"step": step, "masked_token_accuracy": slope * step / 1000} for step in (100, 200)
             ]
             runs.append({"row": row, "seed": seed, "steps": 100, "watched": points})
-    claim = {"says": "so", "criterion": ["held_out_masked_token_accuracy: kept < removed"]}
+    claim = {
+        "says": "so",
+        "word": "agrees",
+        "criterion": ["held_out_masked_token_accuracy: kept < removed"],
+    }
     figure, alt = picture_of(claim, runs)
     (axis,) = figure.axes
     assert [list(line.get_ydata()) for line in axis.lines[:2]] == [[0.1, 0.2], [0.2, 0.4]]
     assert axis.lines[2].get_xdata() == [100, 100], "where the branches begin"
-    assert alt == "Mean of 2 seeds; at the end: kept 0.20, removed 0.40."
+    assert (
+        alt
+        == "Mean of 2 seeds, on fewer batches than the criterion; at the end: kept 0.20, removed 0.40."
+    )
 
 
 def test_starts_that_never_learnt_are_counted_in_pairs():
@@ -30,7 +41,9 @@ def test_starts_that_never_learnt_are_counted_in_pairs():
         for row, values in never.items()
         for seed, value in enumerate(values)
     ]
-    _, alt = picture_of({"says": "so", "criterion": ["never_learnt: a < b"]}, runs)
+    _, alt = picture_of(
+        {"says": "so", "word": "agrees", "criterion": ["never_learnt: a < b"]}, runs
+    )
     assert alt == "5 seeds: both 1, only b 2, only a 1, neither 1."
 
 
@@ -49,7 +62,11 @@ def test_a_picture_goes_on_to_what_a_further_criterion_compares():
         for seed, value in enumerate(values)
     ]
     criterion = ["loss: middle < narrow", "loss: wide < middle", "other: wide < narrow"]
-    figure, alt = picture_of({"says": "so", "criterion": criterion}, runs)
+    parts = [{"seeds": [0, 1]}, {"seeds": [1]}, {"seeds": [0, 1]}]
+    claim = {"says": "so", "word": "agrees", "criterion": criterion, "parts": parts}
+    figure, alt = picture_of(claim, runs)
+    assert figure.axes[0].get_title() == "so: agrees", "alone, a sentence would be asserted"
     lines = [list(line.get_ydata()) for line in figure.axes[0].lines]
-    assert lines == [[3.0, 2.0, 2.5], [4.0, 2.5, 2.0]]
-    assert alt == "2 seeds: narrow 3.00 to 4.00; middle 2.00 to 2.50; wide 2.00 to 2.50."
+    assert lines[0] == pytest.approx([3.0, 2.0, math.nan], nan_ok=True), "stuck where it is wide"
+    assert lines[1] == [4.0, 2.5, 2.0]
+    assert alt == "2 seeds: narrow 3.00 to 4.00; middle 2.00 to 2.50; wide 2.00 to 2.00."

@@ -11,7 +11,16 @@ from albert_edu.analysis.counting import count_parameters
 from albert_paper import measures, tuning
 from albert_paper import plan as module
 from albert_paper.outcomes import parse
-from albert_paper.plan import NEW_PLAN, PAGE, PLAN, run_experiment, runs_of, seeds_of
+from albert_paper.plan import (
+    NEW_PLAN,
+    PAGE,
+    PLAN,
+    for_stages,
+    run_experiment,
+    run_of_row,
+    runs_of,
+    seeds_of,
+)
 from albert_paper.provenance import ROOT, here_and_now
 from albert_paper.sweep import recorded_run
 from albert_paper.training_run import Run
@@ -152,7 +161,7 @@ def interrupted_sweep(asked: list[Run], at: set[int]):
     The largest learning rate is the best.
     """
 
-    def sweep(runs, measure, folder, device, shared):
+    def sweep(runs, measure, folder, device, finished):
         for run in runs:
             if (path := folder / f"{run.key(measure)}.json").exists():
                 continue
@@ -223,3 +232,34 @@ def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(ValueError, match="there is no device 'cuda:0'"):
         run_experiment("embedding_gpu", tmp_path, tmp_path)
+
+
+def test_finished_stages_are_taken_up_by_the_same_code_on_the_same_device_alone(
+    tmp_path, monkeypatch
+):
+    staged = [run_of_row("deep", 3, steps=6, L=6, chain=[1, 3])]
+    cpu, card = torch.device("cpu"), torch.device("cuda")
+    monkeypatch.setattr(module, "commit", lambda: "first")
+    places = {for_stages(staged, tmp_path, device) for device in (cpu, card)}
+    monkeypatch.setattr(module, "commit", lambda: "second")
+    places.add(for_stages(staged, tmp_path, cpu))
+    assert len(places) == 3 and None not in places
+    assert for_stages([run_of_row("plain", 3, steps=6, L=6)], tmp_path, cpu) is None
+    monkeypatch.setattr(module, "commit", lambda: "second+")
+    assert for_stages(staged, tmp_path, cpu) is None, "not committed"
+
+
+def test_what_runs_have_left_for_others_goes_when_all_are_done(tmp_path, monkeypatch):
+    rows = {name: ROWS["shallow"] | {"chain": [1]} for name in ("one", "other")}
+    section = {"measure": "scores", "seeds": [20], "settings": SETTINGS, "rows": rows}
+    monkeypatch.setitem(PLAN, "tiny", section)
+    monkeypatch.setattr(module, "commit", lambda: "first")
+    places = []
+
+    def sweep(runs, measure, folder, device, finished):
+        finished.mkdir(parents=True)
+        places.append(finished)
+
+    monkeypatch.setattr(module, "sweep", sweep)
+    run_experiment("tiny", tmp_path, tmp_path / "runs", "cpu")
+    assert places and not (tmp_path / "runs" / "stages" / "tiny").exists()

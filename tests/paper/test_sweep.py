@@ -70,7 +70,9 @@ def test_runs_that_may_share_a_stage_do_not_train_at_the_same_time():
 def test_a_branch_is_trained_from_what_its_sweep_has_kept(tmp_path):
     rows = {name: Run(name, **SHORT, then=(("corpus", name), ("steps", 2))) for name in TEXTS}
     apart = sweep([*rows.values()], weight_norm, tmp_path / "apart")
-    together = sweep([*rows.values()], weight_norm, tmp_path / "together", shared=tmp_path / "kept")
+    together = sweep(
+        [*rows.values()], weight_norm, tmp_path / "together", finished=tmp_path / "kept"
+    )
     for one, other in zip(apart, together, strict=True):
         assert one["norm"] == other["norm"]
     assert len(list((tmp_path / "kept").iterdir())) == 3, "one beginning and two ends"

@@ -121,24 +121,26 @@ def test_a_run_interrupted_in_any_stage_ends_with_the_same_bits_and_curve(
         ({"then": ()}, 0),
         ({"steps": 5}, 5 + 3),
         ({"grown": ((1, 3), (2, 3))}, 3 + 4 + 3),
+        ({"config": (("hidden_dropout", 0.1), ("num_layers", 3))}, 4 + 3),
         ({"seed": 1}, 10),
         ({"warmup": 0.5}, 10),
         ({"watch": "held_out_scores"}, 10),
     ],
 )
 def test_stages_that_two_runs_have_in_common_are_trained_once(tmp_path, change, steps, monkeypatch):
-    """To the last bit and record, whichever of the two comes first."""
+    """To the last bit and record. What the depth is comes with a stage, and is no other beginning."""
     other = dataclasses.replace(IN_STAGES, **change)
     alone = other.train()
     count = interrupted(loop.forward_backward, 0)
     monkeypatch.setattr(loop, "forward_backward", count)
-    shared = tmp_path / "shared"
-    IN_STAGES.train(tmp_path / "one", shared=shared)
+    finished = tmp_path / "finished"
+    IN_STAGES.train(tmp_path / "one", finished=finished)
     assert count.calls == 10
-    found = other.train(tmp_path / "two", shared=shared)
+    found = other.train(tmp_path / "two", finished=finished)
     assert count.calls == 10 + steps
     assert same_bits(alone.model, found.model)
     assert found.curve == alone.curve
+    assert found.watched == alone.watched
 
 
 def test_an_interrupted_run_goes_on_where_it_was_and_not_from_what_another_left(
@@ -148,9 +150,9 @@ def test_an_interrupted_run_goes_on_where_it_was_and_not_from_what_another_left(
     step = interrupted(loop.forward_backward, 2)
     monkeypatch.setattr(loop, "forward_backward", step)
     with pytest.raises(KeyboardInterrupt):
-        other.train(tmp_path / "two", shared=tmp_path / "shared")
-    IN_STAGES.train(tmp_path / "one", shared=tmp_path / "shared")
-    found = other.train(tmp_path / "two", shared=tmp_path / "shared")
+        other.train(tmp_path / "two", finished=tmp_path / "finished")
+    IN_STAGES.train(tmp_path / "one", finished=tmp_path / "finished")
+    found = other.train(tmp_path / "two", finished=tmp_path / "finished")
     assert step.calls == 2 + 10 + 2, "stage 1 goes on after its first step, stage 2 is taken up"
     assert found.curve == other.train().curve
 

@@ -25,7 +25,8 @@ def invented_runs(name: str) -> list[dict]:
                 for key in above:
                     place = place.setdefault(key, {})
                 place[last] = chance.random()
-        runs.append(found | {"held_out_masked_token_loss": chance.random()})
+        scores = {f"{part}_masked_token_loss": chance.random() for part in ("held_out", "train")}
+        runs.append(found | scores)
     return runs
 
 
