@@ -6,8 +6,11 @@ pip reads its own variables: PIP_CONSTRAINT=constraints.txt for the versions tha
 PIP_EXTRA_INDEX_URL for an index with a smaller torch.
 """
 
+from __future__ import annotations  # so that an older Python comes as far as to say what it lacks
+
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import venv
@@ -63,6 +66,7 @@ def main(name: str = "", *more: str) -> int:
         )
         return 2
     os.chdir(ROOT)
+    more = in_words_of_tasks(more)
     extras, steps = COMMANDS[name]
     made = {"site": "build/site/index.html", "book": "build/book.pdf"}.get(name)
     if name == "slides":
@@ -76,6 +80,7 @@ def main(name: str = "", *more: str) -> int:
         if name.startswith("test"):  # tests/offline cuts the network off
             os.environ.update(PYTHONPATH=str(ROOT / "tests" / "offline"), HF_HUB_OFFLINE="1")
             os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
+            os.environ["PYTHONUTF8"] = "1"  # tests read files without naming an encoding
         for step in steps:
             run(python, "-m", *step, *(more if step is steps[-1] else ()))
         if name == "book":
@@ -83,7 +88,7 @@ def main(name: str = "", *more: str) -> int:
         if made:
             print(f"made: {made}")
     except subprocess.CalledProcessError as error:
-        return error.returncode
+        return 130 if error.returncode == -signal.SIGINT else error.returncode
     except KeyboardInterrupt:
         return 130
     return 0
@@ -96,24 +101,69 @@ def environment(extras: str, lowest: bool = False) -> Path:
     """
     folder = ROOT / (".venv-lowest" if lowest else ".venv")
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    wanted = Path("pyproject.toml").read_bytes()
+    wanted, asked = what_an_installation_depends_on()
     stamps = folder / "has-test", folder / f"has-{extras}"  # the tests need all that the others do
-    if any(stamp.exists() and stamp.read_bytes() == wanted for stamp in stamps):
-        return python
-    if not shutil.which("pip", path=str(python.parent)):
+    works = has_pip(python)
+    for stamp in stamps:
+        found = stamp.read_bytes() if works and stamp.exists() else b""
+        if found.startswith(wanted) and found.endswith(asked):
+            return python
+    if not works:  # nor does what an upgrade of the system's Python left behind
         try:
-            venv.create(folder, with_pip=True)
+            venv.create(folder, with_pip=True, clear=True)
         except (ImportError, subprocess.CalledProcessError):
             sys.exit("Python cannot make an environment: sudo apt-get install python3-venv")
+        except (OSError, ValueError) as error:
+            sys.exit(f"No environment can be made in {folder}: {error}. Does another command run?")
     print(f"installing albert-edu[{extras}] into {folder.name}", flush=True)
     what = ["--quiet", "--editable", f".[{extras}]"]
     if lowest:
         run(python, "-m", "pip", "install", "--quiet", "uv")
-        run(python, "-m", "uv", "pip", "install", "--resolution", "lowest-direct", *what)
+        lowest_ones = ["--upgrade", "--resolution", "lowest-direct"]  # also below what is there
+        run(python, "-m", "uv", "pip", "install", *lowest_ones, *what)
     else:
         run(python, "-m", "pip", "install", "--disable-pip-version-check", *what)
-    stamps[1].write_bytes(wanted)
+    stamps[1].write_bytes(wanted + asked)
     return python
+
+
+def what_an_installation_depends_on() -> tuple[bytes, bytes]:
+    """Return this folder with pyproject.toml, and the versions that PIP_CONSTRAINT asks for.
+
+    An editable installation knows its folder: one that was moved has to be made again.
+    """
+    asked = b""
+    for name in os.environ.get("PIP_CONSTRAINT", "").split():
+        asked += name.encode() + (Path(name).read_bytes() if Path(name).exists() else b"")
+    return str(ROOT).encode() + b"\n" + Path("pyproject.toml").read_bytes(), asked
+
+
+def has_pip(python: Path) -> bool:
+    """Return whether this Python runs and has pip."""
+    try:
+        return (
+            subprocess.run([str(python), "-c", "import pip"], capture_output=True).returncode == 0
+        )
+    except OSError:
+        return False
+
+
+def in_words_of_tasks(more: tuple[str, ...]) -> tuple[str, ...]:
+    """Return further arguments, those of the form NAME=VALUE as make would hand them on.
+
+    PROFILE=laptop becomes ``--profile laptop``, NOTEBOOK=04 becomes 04, and what pip reads, such as
+    PIP_CONSTRAINT=constraints.txt, goes into the environment.
+    """
+    words: list[str] = []
+    for word in more:
+        name, equals, value = word.partition("=")
+        if equals and name.startswith("PIP_"):
+            os.environ[name] = value
+        elif equals and name in ("PROFILE", "NOTEBOOK", "NOTEBOOKS"):
+            words += ["--profile", value] if name == "PROFILE" else value.split()
+        else:
+            words.append(word)
+    return tuple(words)
 
 
 def lesson(number: str = "00") -> str:
@@ -162,8 +212,20 @@ CONSTRAINTS = """\
 
 
 def run(*command: str | Path) -> None:
-    """Run a command in the course's folder; CalledProcessError if it fails."""
-    subprocess.run(list(map(str, command)), check=True)
+    """Run a command in the course's folder; CalledProcessError if it fails.
+
+    Ctrl-C reaches the command itself, which may ask whether to stop, as JupyterLab does; so it is
+    waited for until it ends.
+    """
+    process = subprocess.Popen(list(map(str, command)))
+    while True:
+        try:
+            code = process.wait()
+            break
+        except KeyboardInterrupt:
+            continue
+    if code:
+        raise subprocess.CalledProcessError(code, str(command[0]))
 
 
 if __name__ == "__main__":

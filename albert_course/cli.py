@@ -1,6 +1,7 @@
 """The course's command line: ``python -m albert_course VERB``."""
 
 import argparse
+from importlib.util import find_spec
 
 from albert_course.assignments.commands import add_verbs, run_build
 from albert_course.doctor import examine, remember
@@ -54,13 +55,15 @@ def run_start(options) -> None:
 
     copy, changed = start(options.number, options.assignment)
     print(f"{'yours, as you left it' if changed else 'yours to change'}: {copy}")
-    print(f"open it with: jupyter lab '{copy}'")
+    print(f'open it with: jupyter lab "{copy}"')
 
 
 def run_publish(options) -> None:
     """Write the repository's address into the README, the notebooks, and what the site reads."""
     from albert_course.publish import publish
 
+    if not find_spec("nbgrader"):  # what students get is built anew: nothing is written without
+        raise ModuleNotFoundError("No module named 'nbgrader'", name="nbgrader")
     print(*publish(options.repository), sep="\n")
     run_build(options)
     print("These say the address now; commit and push them.")

@@ -3,7 +3,10 @@
 import importlib.metadata
 import json
 import platform
+import subprocess
 import sys
+import tempfile
+import tomllib
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,12 +65,22 @@ def requirements(extra: str) -> "list[Requirement]":
     """Return what an extra of the course asks for, or, for an empty one, what the library asks."""
     from packaging.requirements import Requirement
 
+    if (project := _project()) is not None:  # what was installed may be older
+        lines = project["optional-dependencies"][extra] if extra else project["dependencies"]
+        return [Requirement(line) for line in lines if not line.startswith("albert-edu[")]
     asked = [Requirement(line) for line in importlib.metadata.requires("albert-edu") or []]
     library = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
     if not extra:
         return library
     others = [one for one in asked if one not in library]
     return [one for one in others if one.marker and one.marker.evaluate({"extra": extra})]
+
+
+def _project() -> dict | None:
+    """Return the table ``project`` of the pyproject.toml beside the package, if it lies there."""
+    path = Path(albert_edu.__file__).parents[1] / "pyproject.toml"
+    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"] if path.exists() else {}
+    return project if project.get("name") == "albert-edu" else None
 
 
 def what_is_here(wanted: "Requirement") -> str:
@@ -86,7 +99,8 @@ def version_of(name: str) -> str:
 
 def install(extras: str = "") -> str:
     """Return the command that installs the course, in its folder, with these extras."""
-    return f"{sys.executable} -m pip install -e '.{extras}'"
+    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    return f'{python} -m pip install -e ".{extras}"'
 
 
 def in_course_folder() -> bool:
@@ -110,6 +124,9 @@ def check_device() -> str:
 def check_course() -> str:
     """Which copy of the course this is; returns the folders of the package and of the notebooks."""
     package = Path(__file__).resolve().parent
+    if (found := _imported_elsewhere()) != package:
+        what = f"take the course from {found}" if found else "find no course: was it moved?"
+        raise Trouble(f"Notebooks {what} In {package.parent}, run make lab, or: {install()}")
     if not in_course_folder():
         return f"{package}; no notebooks/ here, which start, notebooks and assignments need"
     folder = course_folder()
@@ -119,6 +136,15 @@ def check_course() -> str:
             f"folder, run: {install()}"
         )
     return str(package)
+
+
+def _imported_elsewhere() -> Path | None:
+    """Return the package that Python finds from another folder, as a kernel does."""
+    code = "import albert_course; print(albert_course.__file__)"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", code]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return Path(run.stdout.strip()).resolve().parent if run.returncode == 0 else None
 
 
 def check_kernel() -> str:

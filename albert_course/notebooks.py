@@ -62,7 +62,11 @@ def _execute(path: Path) -> tuple[nbformat.NotebookNode, float, float]:
     calls this must have no other kernel in its life. Raises nbclient's CellExecutionError for a
     cell that fails.
     """
-    import resource  # not on Windows, where `find` must work all the same
+    try:
+        import resource
+    except ImportError:  # `find` must work all the same
+        words = "Windows does not tell a kernel's seconds and memory: run this under WSL, or Linux."
+        raise InputError(words) from None
 
     import nbclient
 

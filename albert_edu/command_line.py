@@ -80,7 +80,8 @@ def explain(error: Exception) -> str:
     if isinstance(error, CourseError | OSError):
         return f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError):
-        command = f"{sys.executable} -m pip install -e '.[test]'"
+        python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+        command = f'{python} -m pip install -e ".[test]"'
         return f"{error.name} is not installed. In the course's folder, run: {command}"
     with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
         traceback.print_exception(error, file=file)

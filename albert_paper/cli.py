@@ -16,11 +16,12 @@ def main(arguments: list[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs."""
     parser = argparse.ArgumentParser("python -m albert_paper", description="The paper's evidence.")
-    training = argparse.ArgumentParser(add_help=False)
-    option = training.add_argument
-    option("--device", default="auto", help="auto, cpu or cuda")
+    kept = argparse.ArgumentParser(add_help=False)
+    option = kept.add_argument
     option("--record", action="store_const", const=Path("figures"), help="keep results in figures")
     option("--runs", default="runs", type=Path, help="where models and checkpoints go")
+    training = argparse.ArgumentParser(add_help=False, parents=[kept])
+    training.add_argument("--device", default="auto", help="auto, cpu or cuda")
     verb = verbs_of(parser)
 
     option = verb("reproduce", run_reproduce, "train the pair of Figure 1", training).add_argument
@@ -31,7 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     verb("bench", run_bench, "time a training step beside transformers", training)
 
-    option = verb("reviews", run_reviews, "a released model and ours judge film reviews", training)
+    option = verb("reviews", run_reviews, "a released model and ours judge film reviews", kept)
     option.add_argument("--model", help="a folder, or a name on the Hub; else an installed package")
 
     option = verb("school", run_school, "teach a small model to read (notebook 11)").add_argument

@@ -128,7 +128,7 @@ def test_doctor_names_a_kernel_of_another_python_and_a_course_of_another_folder(
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (ModuleNotFoundError("no", name="nbgrader"), r"^nbgrader is not installed.*\[test\]'$"),
+        (ModuleNotFoundError("no", name="nbgrader"), r'^nbgrader is not installed.*\[test\]"$'),
         (PermissionError(13, "no", "notebooks/x"), "^PermissionError: .*'notebooks/x'$"),
     ],
 )

@@ -1,5 +1,6 @@
 """environment.yml, the README and the workflows say the same as pyproject.toml and the Makefile."""
 
+import ast
 import functools
 import importlib.metadata
 import os
@@ -123,3 +124,110 @@ def test_the_offline_guard_lets_this_machine_through_and_nothing_else():
         [sys.executable, "-c", code], env=guard, capture_output=True, text=True, check=False
     )
     assert "the tests run offline, and something wants to reach 192.0.2.1" in run.stderr
+
+
+def test_arguments_of_make_mean_the_same_behind_tasks_py(monkeypatch):
+    monkeypatch.delenv("PIP_CONSTRAINT", raising=False)
+    asked = ("PROFILE=laptop", "PIP_CONSTRAINT=constraints.txt", "NOTEBOOKS=00 07", "-k", "a=b")
+    assert tasks.in_words_of_tasks(asked) == ("--profile", "laptop", "00", "07", "-k", "a=b")
+    assert os.environ["PIP_CONSTRAINT"] == "constraints.txt"
+
+
+@pytest.fixture
+def small_course(tmp_path, monkeypatch):
+    """A folder with a pyproject.toml, where an installation takes no time; its commands."""
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tasks, "ROOT", tmp_path)
+    monkeypatch.delenv("PIP_CONSTRAINT", raising=False)
+    done = []
+    monkeypatch.setattr(tasks, "run", lambda *command: done.append(command))
+
+    def create(folder, **options):
+        python = Path(folder) / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+        python.parent.mkdir(parents=True, exist_ok=True)
+        python.touch()
+        done.append("new")
+
+    monkeypatch.setattr(tasks.venv, "create", create)
+    monkeypatch.setattr(tasks, "has_pip", Path.exists)
+    return done
+
+
+def test_an_environment_is_made_once_and_again_where_what_it_depends_on_has_changed(
+    small_course, tmp_path, monkeypatch
+):
+    done = small_course
+    tasks.environment("lab")
+    assert len(done) == 2
+    tasks.environment("lab")
+    assert len(done) == 2, "nothing has changed"
+    (tmp_path / "exact.txt").write_text("numpy==2.3\n")
+    monkeypatch.setenv("PIP_CONSTRAINT", "exact.txt")
+    tasks.environment("lab")
+    assert len(done) == 3, "other versions are asked for"
+    monkeypatch.delenv("PIP_CONSTRAINT")
+    tasks.environment("lab")
+    assert len(done) == 3, "and none in particular now"
+    monkeypatch.setattr(tasks, "ROOT", tmp_path / "moved")
+    tmp_path.joinpath("moved").mkdir()
+    (tmp_path / ".venv").rename(tmp_path / "moved" / ".venv")
+    tasks.environment("lab")
+    assert len(done) == 4, "an editable installation knows its folder"
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    tasks.environment("lab")
+    assert len(done) == 5
+    monkeypatch.setattr(tasks, "has_pip", lambda python: False)
+    tasks.environment("lab")
+    assert done[5] == "new", "the Python behind it has gone"
+
+
+def test_a_folder_that_takes_no_environment_is_told_in_a_sentence(small_course, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", ".venv")
+
+    monkeypatch.setattr(tasks.venv, "create", refuse)
+    with pytest.raises(SystemExit, match=r"No environment can be made in .*Permission denied"):
+        tasks.environment("lab")
+
+
+def test_a_command_that_asks_after_ctrl_c_is_waited_for(monkeypatch):
+    class Asks:
+        """JupyterLab: it is told to stop, asks, and ends when that is answered."""
+
+        waits = 0
+
+        def __init__(self, command):
+            pass
+
+        def wait(self):
+            Asks.waits += 1
+            if Asks.waits == 1:
+                raise KeyboardInterrupt
+            return 0
+
+    monkeypatch.setattr(tasks.subprocess, "Popen", Asks)
+    tasks.run("jupyterlab")
+    assert Asks.waits == 2
+
+
+def test_tasks_py_comes_as_far_as_its_message_on_a_python_of_2019():
+    """3.8 has no ``str | Path`` and no ``list[str]``: they must not be evaluated."""
+    compile((ROOT / "tasks.py").read_text(encoding="utf-8"), "tasks.py", "exec")
+    tree = ast.parse((ROOT / "tasks.py").read_text(encoding="utf-8"), feature_version=(3, 8))
+    first = next(node for node in tree.body if not isinstance(node, ast.Expr))
+    assert isinstance(first, ast.ImportFrom) and first.module == "__future__"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell of the workflow is bash")
+@pytest.mark.parametrize(("tag", "code"), [("v{}", 0), ("v9.9.9", 1)])
+def test_a_release_has_the_version_of_its_tag(tag, code):
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())
+    (script,) = (
+        step["run"]
+        for step in workflow["jobs"]["release"]["steps"]
+        if "tag" in step.get("name", "")
+    )
+    named = {**os.environ, "GITHUB_REF_NAME": tag.format(project()["version"])}
+    run = subprocess.run(["bash", "-e", "-c", script], cwd=ROOT, env=named, check=False)
+    assert run.returncode == code

@@ -5,6 +5,7 @@ Complexity and the length of functions are ruff's to see, and types the type che
 
 import ast
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -91,6 +92,8 @@ def test_every_file_the_readme_links_exists_and_its_figures_have_alt_text():
 
 
 def test_nothing_in_the_tree_names_a_machine():
+    if not shutil.which("git"):
+        pytest.skip("nobody knows what is tracked")
     command = ["git", "-C", str(ROOT), "ls-files"]
     tracked = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
     kinds = {".py", ".md", ".toml", ".yml", ".json", ".ipynb", ".cfg"}

@@ -170,7 +170,7 @@ def test_doctor_names_a_missing_package_of_the_notebooks_and_the_line_that_insta
     checks = {name: doctor.CHECKS[name] for name in ("packages", "notebooks")}
     assert doctor.examine(checks) == 1
     out = capsys.readouterr().out
-    assert re.search(rf"FAIL .*{absent}\S+ is needed, none is here.*pip install -e '\.", out)
+    assert re.search(rf'FAIL .*{absent}\S+ is needed, none is here.*pip install -e "\.', out)
 
 
 def test_without_jupyterlab_the_parts_of_jupyter_may_be_the_front_end_s_own(monkeypatch):

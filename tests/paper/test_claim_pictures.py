@@ -61,11 +61,13 @@ def test_a_picture_goes_on_to_what_a_further_criterion_compares():
         for row, values in scores.items()
         for seed, value in enumerate(values)
     ]
-    criterion = ["loss: middle < narrow", "loss: wide < middle", "other: wide < narrow"]
-    parts = [{"seeds": [0, 1]}, {"seeds": [1]}, {"seeds": [0, 1]}]
+    criterion = ["loss: middle < narrow", "loss: wide < middle"]
+    parts = [{"seeds": [0, 1]}, {"seeds": [1]}]
     claim = {"says": "so", "word": "agrees", "criterion": criterion, "parts": parts}
     figure, alt = picture_of(claim, runs)
-    assert figure.axes[0].get_title() == "so: agrees", "alone, a sentence would be asserted"
+    assert figure.axes[0].get_title(loc="left") == "so: agrees", (
+        "alone, a sentence would be asserted"
+    )
     lines = [list(line.get_ydata()) for line in figure.axes[0].lines]
     assert lines[0] == pytest.approx([3.0, 2.0, math.nan], nan_ok=True), "stuck where it is wide"
     assert lines[1] == [4.0, 2.5, 2.0]
