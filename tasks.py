@@ -141,11 +141,10 @@ def what_an_installation_depends_on() -> tuple[bytes, bytes]:
 def has_pip(python: Path) -> bool:
     """Return whether this Python runs and has pip."""
     try:
-        return (
-            subprocess.run([str(python), "-c", "import pip"], capture_output=True).returncode == 0
-        )
+        found = subprocess.run([str(python), "-c", "import pip"], capture_output=True)
     except OSError:
         return False
+    return found.returncode == 0
 
 
 def in_words_of_tasks(more: tuple[str, ...]) -> tuple[str, ...]:

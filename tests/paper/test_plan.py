@@ -15,9 +15,7 @@ from albert_paper.plan import (
     NEW_PLAN,
     PAGE,
     PLAN,
-    for_stages,
     run_experiment,
-    run_of_row,
     runs_of,
     seeds_of,
 )
@@ -232,34 +230,3 @@ def test_an_unknown_experiment_and_a_missing_card_are_told(tmp_path, monkeypatch
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(ValueError, match="there is no device 'cuda:0'"):
         run_experiment("embedding_gpu", tmp_path, tmp_path)
-
-
-def test_finished_stages_are_taken_up_by_the_same_code_on_the_same_device_alone(
-    tmp_path, monkeypatch
-):
-    staged = [run_of_row("deep", 3, steps=6, L=6, chain=[1, 3])]
-    cpu, card = torch.device("cpu"), torch.device("cuda")
-    monkeypatch.setattr(module, "commit", lambda: "first")
-    places = {for_stages(staged, tmp_path, device) for device in (cpu, card)}
-    monkeypatch.setattr(module, "commit", lambda: "second")
-    places.add(for_stages(staged, tmp_path, cpu))
-    assert len(places) == 3 and None not in places
-    assert for_stages([run_of_row("plain", 3, steps=6, L=6)], tmp_path, cpu) is None
-    monkeypatch.setattr(module, "commit", lambda: "second+")
-    assert for_stages(staged, tmp_path, cpu) is None, "not committed"
-
-
-def test_what_runs_have_left_for_others_goes_when_all_are_done(tmp_path, monkeypatch):
-    rows = {name: ROWS["shallow"] | {"chain": [1]} for name in ("one", "other")}
-    section = {"measure": "scores", "seeds": [20], "settings": SETTINGS, "rows": rows}
-    monkeypatch.setitem(PLAN, "tiny", section)
-    monkeypatch.setattr(module, "commit", lambda: "first")
-    places = []
-
-    def sweep(runs, measure, folder, device, finished):
-        finished.mkdir(parents=True)
-        places.append(finished)
-
-    monkeypatch.setattr(module, "sweep", sweep)
-    run_experiment("tiny", tmp_path, tmp_path / "runs", "cpu")
-    assert places and not (tmp_path / "runs" / "stages" / "tiny").exists()

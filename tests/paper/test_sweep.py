@@ -9,10 +9,9 @@ from albert_edu.training.step import NonFiniteLoss
 from albert_paper import pool
 from albert_paper import sweep as module
 from albert_paper.measures import order_cross
-from albert_paper.sweep import Run, seeds_side_by_side, sweep
+from albert_paper.sweep import Run, sweep
 
 SHORT = {"steps": 4, "batch_size": 4, "sequence_length": 32}
-TEXTS = ("stories", "stories:topic_nouns=3")
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("small_measures")]
 
 
@@ -58,21 +57,3 @@ def test_processes_of_their_own_give_the_same_numbers(tmp_path, monkeypatch):
     (alone,) = sweep([run], weight_norm, tmp_path / "processes")
     untimed = {"training_seconds": 0, "cpu_seconds": 0}
     assert alone | untimed == here | untimed
-
-
-def test_runs_that_may_share_a_stage_do_not_train_at_the_same_time():
-    runs = [Run(row, **SHORT, seed=seed) for seed in (30, 31, 32) for row in ("a", "b")]
-    ordered = [(run.seed, run.row) for run in seeds_side_by_side(runs, 2)]
-    assert ordered == [(30, "a"), (31, "a"), (30, "b"), (31, "b"), (32, "a"), (32, "b")]
-    assert seeds_side_by_side(runs, 1) == runs
-
-
-def test_a_branch_is_trained_from_what_its_sweep_has_kept(tmp_path):
-    rows = {name: Run(name, **SHORT, then=(("corpus", name), ("steps", 2))) for name in TEXTS}
-    apart = sweep([*rows.values()], weight_norm, tmp_path / "apart")
-    together = sweep(
-        [*rows.values()], weight_norm, tmp_path / "together", finished=tmp_path / "kept"
-    )
-    for one, other in zip(apart, together, strict=True):
-        assert one["norm"] == other["norm"]
-    assert len(list((tmp_path / "kept").iterdir())) == 3, "one beginning and two ends"
