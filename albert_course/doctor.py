@@ -125,7 +125,7 @@ def check_course() -> str:
     """Which copy of the course this is; returns the folders of the package and of the notebooks."""
     package = Path(__file__).resolve().parent
     if (found := _imported_elsewhere()) != package:
-        what = f"take the course from {found}" if found else "find no course: was it moved?"
+        what = f"take the course from {found}." if found else "find no course: was it moved?"
         raise Trouble(f"Notebooks {what} In {package.parent}, run make lab, or: {install()}")
     if not in_course_folder():
         return f"{package}; no notebooks/ here, which start, notebooks and assignments need"

@@ -125,6 +125,20 @@ def test_doctor_names_a_kernel_of_another_python_and_a_course_of_another_folder(
     assert "runs /elsewhere/bin/python" in out and f"Notebooks are in {tmp_path}" in out
 
 
+def test_doctor_asks_for_the_course_as_a_kernel_does_and_not_from_its_folder(monkeypatch, capsys):
+    """``python -m`` finds what lies in its folder; a notebook in work/ finds what is installed."""
+    places = {
+        "": "find no course: was it moved? In ",
+        "/old/albert_course/__init__.py": "/old/albert",
+    }
+    for printed, words in places.items():
+        answer = SimpleNamespace(returncode=0 if printed else 1, stdout=f"{printed}\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(doctor.subprocess, "run", lambda *_, a=answer, **__: a)
+            assert doctor.examine({"course": doctor.check_course}) == 1
+        assert words in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [
