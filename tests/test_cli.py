@@ -17,9 +17,10 @@ from safetensors.torch import load_file, save_file
 from albert_course import doctor, folder
 from albert_course.assignments import commands
 from albert_edu.cli import build_parser
+from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.interchange import model_folder
 from albert_edu.training.settings import TrainSettings
-from tests.support import HOUR, main
+from tests.support import HOUR, main, same_bits
 
 QUICK = "--steps 6 --checkpoint-every 2 --batch-size 4 --sequence-length 32"
 
@@ -194,3 +195,22 @@ def test_without_a_clone_a_command_says_that_it_needs_one_and_writes_nothing(
     error = capsys.readouterr().err
     assert "course's folder" in error or "grade a folder first" in error
     assert len(error.splitlines()) == 1 and [path.name for path in tmp_path.rglob("*")] == ["empty"]
+
+
+def test_every_flag_of_pretrain_reaches_the_training(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(
+        "albert_edu.cli.pretrain", lambda *all: given.extend(all) or pytest.fail("enough")
+    )
+    flags = "--corpus stories --steps 40 --optimizer lamb --learning-rate 0.5 --warmup-steps 3"
+    flags += " --accumulate 2 --gradient-checkpointing --checkpoint-every 7 --seed 9"
+    flags += " --objective nsp --batch-size 4 --sequence-length 32"
+    with pytest.raises(pytest.fail.Exception):
+        main(["pretrain", *flags.split(), "--out", str(tmp_path)])
+    model, stream, settings, *_, held_out = given
+    told = dict(steps=40, optimizer="lamb", learning_rate=0.5, warmup_steps=3, accumulate=2)
+    told |= dict(gradient_checkpointing=True, checkpoint_every=7, seed=9)
+    assert vars(settings).items() >= told.items()
+    assert (stream.seed, held_out.seed, stream.objective) == (9, 1_000_009, "nsp")
+    torch.manual_seed(9)
+    assert same_bits(AlbertForPretraining(model.config), model)

@@ -19,6 +19,7 @@ from albert_course.own_model import (
     my_model,
 )
 from albert_edu.analysis.health import masked_loss
+from albert_edu.text.corpora import hold_out, load_corpus
 from tests.support import randomised, same_bits, tiny
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,3 +84,13 @@ def test_the_recipe_is_that_of_notebook_00():
     assert 'AlbertConfig.named("albert-tiny"' in source
     assert 'hold_out(corpus, fraction=0.2, by="script")' in source
     assert SPLIT == {"fraction": 0.2, "by": "script"}
+
+
+def test_it_learns_from_some_stories_and_is_shown_others(story_text, monkeypatch, tmp_path):
+    monkeypatch.setenv("ALBERT_EDU_CACHE", str(tmp_path))
+    own_model.keep_model(tiny(vocab_size=190), story_text.tokenizer)
+    learnt, unseen = hold_out(load_corpus("stories"), **own_model.SPLIT)
+    lessons = own_model.my_lessons(story_text.tokenizer)
+    for batches, part in ((lessons, learnt), (own_model.my_model().unseen, unseen)):
+        assert len(batches.corpus.document_offsets) - 1 == len(part)
+    assert len(learnt) > len(unseen)

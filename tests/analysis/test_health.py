@@ -1,14 +1,16 @@
 """Health: a silenced block is one that adds nothing, and a dead half is named."""
 
 import copy
+import dataclasses
 
 import pytest
 import torch
 
-from albert_edu.analysis.health import Health, health, masked_loss, silenced
+from albert_edu.analysis.health import Health, health, masked_loss, silenced, units_that_open
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.model.layers import FeedForward, SelfAttention
 from albert_edu.text.batches import PretrainingStream
+from tests.model.batches import V, masked_batch
 from tests.support import randomised, same_bits, tiny, weights
 
 L = 3
@@ -80,7 +82,7 @@ def test_a_block_whose_units_never_open_is_a_dead_half(stream):
     assert found.verdict().startswith("dead ")
 
 
-def test_units_count_as_open_by_application_and_not_in_padding(stream):
+def test_units_count_as_open_by_application(stream):
     model = model_of("none")
     F = model.config.ffn_size
     with torch.no_grad():
@@ -146,3 +148,12 @@ def test_a_half_is_dead_that_costs_less_than_0_3_nats_and_closed_units_are_no_li
     assert found.closed == closed
     assert found.alive == (not dead and not closed)
     assert found.verdict().startswith("alive") == found.alive
+
+
+def test_a_unit_that_opens_in_padding_alone_is_closed():
+    model = randomised(tiny(vocab_size=V), std=0.3)
+    model.albert.encoder.ffn[0].up.bias.data.fill_(-2.0)
+    batch = masked_batch()
+    others = torch.where(batch.attention_mask.bool(), batch.token_ids, 9)
+    other = dataclasses.replace(batch, token_ids=others)
+    assert units_that_open(model, [batch]) == units_that_open(model, [other])

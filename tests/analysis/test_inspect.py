@@ -5,8 +5,10 @@ import tokenizers
 import torch
 import transformers
 
+from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.health import health
 from albert_edu.analysis.inspect import fill, inspect, masked_rows, rows_of_text
+from albert_edu.analysis.similarity import layer_similarity
 from albert_edu.batch import IGNORE
 from albert_edu.errors import InputError
 from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
@@ -202,3 +204,22 @@ def test_a_text_in_a_script_that_the_tokenizer_does_not_know_is_refused(laptop):
         fill(model, tokenizer, "президент [MASK] здесь")
     with pytest.raises(TokenizerError, match="learnt for other text"):
         rows_of_text(tokenizer, "президент здесь", 32)
+
+
+def test_inspect_prints_the_numbers_of_what_it_names(story_text):
+    model = randomised(tiny(share="none"), std=0.3)
+    said = inspect(model, story_text.tokenizer)
+    stream = PretrainingStream(story_text.held_out, story_text.tokenizer, "sop", 32, 32)
+    found = health(model, stream, batches=2)
+    moved = layer_similarity(model, *stream.batch(0).unmasked())
+    for part in (
+        f"{moved.l2[1]:8.2f} {moved.angle_degrees[1]:6.1f} degrees",
+        f"{found.recall_in_order:.0%} of those in order and {found.recall_swapped:.0%} of the swap",
+        f"{count_parameters(model.config).with_heads:>13,} parameters of the whole model",
+    ):
+        assert part in said
+
+
+def test_two_vocabularies_of_one_size_have_two_fingerprints():
+    one, again, other = (foreign_tokenizer([word]) for word in ("the", "the", "sea"))
+    assert len(one) == len(other) and one.fingerprint == again.fingerprint != other.fingerprint

@@ -8,7 +8,7 @@ from statistics import mean, stdev
 import pytest
 import torch
 
-from albert_edu.analysis.similarity import layer_similarity
+from albert_edu.analysis.similarity import _step, layer_similarity
 from albert_edu.batch import PretrainingBatch
 from albert_edu.model.albert import AlbertForPretraining
 from tests.model.batches import V, masked_batch
@@ -89,3 +89,10 @@ def test_results_are_stored_as_plain_numbers(model, batch):
     stored = json.loads(json.dumps(result.as_lists(), allow_nan=False))
     assert [*stored] == MEASURES
     assert stored["l2"] == pytest.approx(result.l2.tolist(), abs=1e-4)
+
+
+def test_a_thousandth_of_a_degree_is_told_from_none():
+    before = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    turn = torch.tensor(1e-3).deg2rad()
+    after = before + turn * before.flip(1)
+    assert _step(before, after)[2] == pytest.approx(1e-3, rel=1e-3)

@@ -186,3 +186,14 @@ def test_a_tag_that_would_skip_a_test_is_dropped(mended):
     for cell in notebook.cells:
         cell.metadata["tags"] = ["skip-execution"]
     assert all(cell.metadata.keys() == {"nbgrader"} for cell in mended(notebook)[0].values())
+
+
+def test_of_two_copies_that_both_answer_the_last_one_counts(mended):
+    notebook = submission(SOLVED)
+    answer = marked(notebook)["layer_plan"]
+    older = copy.deepcopy(answer)
+    older.source, older.id = "def layer_plan(L, share, G=1):\n    return 3", "older"
+    notebook.cells.insert(notebook.cells.index(answer), older)
+    cells, note = mended(notebook)
+    assert cells["layer_plan"].source == SOLVED["layer_plan"].strip()
+    assert note == "layer_plan: the last copy counts"

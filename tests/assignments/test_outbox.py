@@ -66,3 +66,11 @@ def test_a_huge_error_keeps_its_name(outbox, sent):
     outbox("socket", "error", {"ename": "ValueError", "evalue": LONG, "traceback": [LONG] * 3}, {})
     (_, content), *_ = sent
     assert content["ename"] == "ValueError" and len(str(content)) < 3000
+
+
+def test_a_huge_result_is_cut():
+    sent = []
+    outbox = Outbox(lambda stream, message, content: sent.append(message))
+    data = {"text/plain": "x" * (2 * LARGEST)}
+    outbox("socket", {"msg_type": "execute_result", "content": {"data": data, "metadata": {}}})
+    assert sent[0]["content"]["data"] == {"text/plain": CUT}

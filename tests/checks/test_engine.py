@@ -20,7 +20,8 @@ def test_another_seed_draws_other_inputs_so_that_constants_fail():
 
 
 def test_an_answer_that_eats_memory_is_stopped():
-    assert "larger than it need be" in check_gelu(lambda x: torch.ones(1 << 33)).reasons[0]
+    """Of 3 GB, which most machines have, and untouched take none of."""
+    assert "larger than it need be" in check_gelu(lambda x: torch.empty(3 << 28)).reasons[0]
 
 
 def test_an_answer_that_changes_its_input_does_not_change_the_question():

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +111,13 @@ def test_an_inner_limit_gives_the_alarm_back_to_the_outer_one(monkeypatch):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_memory_is_limited_while_an_answer_runs_and_as_before_afterwards():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with limits.limits():
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        assert resource.RLIM_INFINITY != soft <= held + limits.BYTES
+    assert resource.getrlimit(resource.RLIMIT_AS) == before

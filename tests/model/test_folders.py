@@ -13,8 +13,9 @@ import transformers
 from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 
+from albert_edu.config import AlbertConfig
 from albert_edu.errors import InputError
-from albert_edu.model.formats import InterchangeError
+from albert_edu.model.formats import InterchangeError, from_transformers, to_transformers
 from albert_edu.model.interchange import load_pretrained, model_folder, save_pretrained
 from tests.support import same_bits, tiny
 
@@ -140,3 +141,12 @@ def test_the_hub_gives_the_files_that_we_read_and_otherwise_its_reason(monkeypat
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
     with pytest.raises(InterchangeError, match="came from the Hub: 401"):
         model_folder("albert/albert-base-v2")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("auto_map", {"AutoModel": "own.Model"}), ("is_encoder_decoder", True)]
+)
+def test_a_folder_of_foreign_code_or_with_a_decoder_is_refused(field, value):
+    settings = to_transformers(AlbertConfig.named("albert-tiny")) | {field: value}
+    with pytest.raises(ValueError, match=f"{field} must be"):
+        from_transformers(settings)

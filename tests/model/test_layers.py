@@ -65,3 +65,15 @@ def test_attention_dropout_is_on_in_training_and_off_in_evaluation(x):
     assert not torch.allclose(attention.train()(x, KEEP), attention(x, KEEP), atol=1e-3)
     slow, _ = attention.eval().forward_with_weights(x, KEEP)
     torch.testing.assert_close(attention(x, KEEP), slow, atol=1e-5, rtol=1e-5)
+
+
+def test_attention_weights_are_dropped_at_the_configured_rate(monkeypatch):
+    rates, fused = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F, "scaled_dot_product_attention", lambda *given: rates.append(given[4]) or fused(*given)
+    )
+    shape = dict(hidden_size=12, num_layers=1, num_heads=4)
+    attention = SelfAttention(AlbertConfig(**shape, attention_dropout=0.3, hidden_dropout=0.1))
+    attention.train()(torch.randn(2, 7, 12))
+    attention.eval()(torch.randn(2, 7, 12))
+    assert rates == [0.3, 0.0]

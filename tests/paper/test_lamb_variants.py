@@ -65,3 +65,11 @@ def test_a_name_gives_its_optimizer(name, kind):
 def test_a_name_that_is_none_is_told():
     with pytest.raises(InputError, match="no optimizer 'lamb, slow'; there are lamb, slow vectors"):
         build_optimizer("lamb, slow", nn.Linear(2, 2), SETTINGS)
+
+
+def test_the_bias_correction_leaves_the_ratio_and_the_decay_of_a_matrix():
+    torch.manual_seed(0)
+    w = nn.Linear(3, 4).weight.detach()
+    adam = 1 / (1 + 1e-6) + 0.01 * w  # of a gradient of ones
+    expected = -0.01 * w.norm() / adam.norm() * adam
+    torch.testing.assert_close(moved("lamb, bias correction")["weight"], expected)

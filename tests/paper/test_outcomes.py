@@ -107,3 +107,10 @@ def test_sides_that_share_no_seeds_are_told():
     apart = runs_of(a=[1.0, 2.0]) + [run | {"seed": 99} for run in runs_of(b=[1.0])]
     with pytest.raises(ValueError, match="fewer than two seeds have both sides of 'loss: a < b'"):
         compare("loss: a < b", apart, 0.1)
+
+
+def test_a_run_whose_half_is_dead_is_stuck_however_low_its_loss():
+    runs = runs_of(a=[1.0] * 8, b=[1.4, 1.5, 1.6, 1.4, 1.5, 1.6, 1.5, 9.0])
+    runs = [run | {"health": {"alive": run["loss"] < 9}} for run in runs]
+    found = compare("loss: a < b", runs, 0.02)
+    assert (found["n"], found["stuck"]) == (7, {"a": 0, "b": 1})

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from albert_edu.errors import InputError
+from albert_edu.model.interchange import load_pretrained
 from albert_edu.text.task_rows import TaskRows
 from albert_edu.text.tasks import Example
 from albert_paper import reviews
@@ -68,3 +69,10 @@ def test_a_run_that_is_recorded_is_not_made_again_unless_its_settings_or_weights
     monkeypatch.setattr(reviews, "fingerprint", lambda model: 0.0)
     again = json.loads(reviews.reviews(tmp_path, "laptop").read_text())
     assert len(again["runs"]) == 1 and again != first
+
+
+def test_the_accuracy_is_that_of_the_reviews_to_test():
+    learn = rows_of(("a fine film", 1), ("a fine film", 0))
+    test = rows_of(*[("a fine film", 1)] * 3)
+    found = reviews.fine_tuned(*load_pretrained("laptop"), learn, test, 0.0, 0)
+    assert found["accuracy"] in (0, 1), "of those to learn from, half are right in any case"

@@ -1,5 +1,7 @@
 """Stages that several runs have in common: who may take them up, and when they go."""
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -65,3 +67,25 @@ def test_a_branch_is_trained_from_what_its_sweep_has_kept(tmp_path):
     for one, other in zip(apart, together, strict=True):
         assert one["norm"] == other["norm"]
     assert len(list((tmp_path / "kept").iterdir())) == 3, "one beginning and two ends"
+
+
+def test_a_stage_is_named_by_all_that_its_weights_depend_on():
+    run = Run("a", **SHORT, grown=((1, 3),))
+    changes = (
+        {"optimizer": "lamb"},
+        {"optimizer": "lamb, slow vectors"},
+        {"corpus": "sotu"},
+        {"vocab_size": 120},
+        {"objective": "nsp"},
+        {"negatives": "topic"},
+        {"batch_size": 5},
+        {"learning_rate": 1e-3},
+        {"weight_decay": 0.1},
+        {"warmup": 0.2},
+        {"mask_rate": 0.3},
+        {"max_ngram": 1},
+        {"seed": 1},
+        {"config": (("hidden_dropout", 0.1),)},
+    )
+    names = {run.stage_key(1), *(dataclasses.replace(run, **one).stage_key(1) for one in changes)}
+    assert len(names) == len(changes) + 1

@@ -1,6 +1,7 @@
 """A run trains in stages, goes on after an interruption, and looks at itself on the way."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ import torch
 from albert_edu import AlbertForPretraining
 from albert_edu.text.batches import PretrainingStream
 from albert_edu.training import pretrain as loop
-from albert_paper import measures
+from albert_paper import measures, training_run
 from albert_paper.plan import run_of_row
 from albert_paper.stacking import start_from
 from albert_paper.training_run import Run
@@ -176,3 +177,21 @@ def test_a_checkpoint_lies_where_cpu_seconds_are_counted(steps, watch_every):
     run = Run("a", steps=steps, watch="health_so_far", watch_every=watch_every)
     settings = run.settings(run.stages()[0])
     assert settings.checkpoint_every % settings.evaluate_every == 0
+
+
+def test_a_run_trains_with_the_masks_the_decay_and_the_dropout_that_it_names(monkeypatch):
+    told = []
+
+    def pretrain(model, stream, settings, *rest, **named):
+        config = model.config
+        dropout = config.hidden_dropout, config.attention_dropout
+        told.append((stream.mask_rate, stream.max_ngram, settings.weight_decay, *dropout))
+        return SimpleNamespace(records=[])
+
+    monkeypatch.setattr(training_run, "pretrain", pretrain)
+    run = Run("a", **SHORT, mask_rate=0.3, max_ngram=1, weight_decay=0.2)
+    dropped = (("hidden_dropout", 0.1), ("attention_dropout", 0.1))
+    then = (("dropout", 0.0), ("steps", 3))
+    grown = ((1, 3, 1e-3, 24, 0.45, 2),)
+    dataclasses.replace(run, config=dropped, then=then, grown=grown).train()
+    assert told == [(0.45, 2, 0.2, 0.1, 0.1), (0.3, 1, 0.2, 0.1, 0.1), (0.3, 1, 0.2, 0.0, 0.0)]

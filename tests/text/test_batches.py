@@ -133,7 +133,7 @@ def test_settings_are_every_field_and_what_stands_for_the_corpus_and_the_tokeniz
         assert made == default | options | prints
 
 
-def test_more_tokens_are_masked_and_only_single_words_when_a_stream_is_told_so(text):
+def test_more_tokens_are_masked_when_a_stream_is_told_so(text):
     usual = PretrainingStream(text.train, text.tokenizer, batch_size=64, sequence_length=64)
     words = dataclasses.replace(usual, mask_rate=0.3, max_ngram=1)
     few = usual.batch(0)
@@ -148,3 +148,9 @@ def test_more_tokens_are_masked_and_only_single_words_when_a_stream_is_told_so(t
 def test_a_stream_refuses_masks_that_cannot_be(text, wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         PretrainingStream(text.train, text.tokenizer, **wrong)
+
+
+def test_runs_of_words_are_as_long_as_a_stream_is_told(story_text):
+    usual = PretrainingStream(story_text.train, story_text.tokenizer, batch_size=8)
+    words = dataclasses.replace(usual, max_ngram=1)
+    assert not torch.equal(words.batch(0).masked_positions, usual.batch(0).masked_positions)

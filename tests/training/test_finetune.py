@@ -169,7 +169,8 @@ def test_a_question_of_ones_own_is_answered_with_words_of_its_context(story_text
     model = AlbertForSpan(encoder)
     torch.nn.init.constant_(model.head["none"].bias, 100.0)  # it would rather not
     context = "Anna  opened the oven. Ben sang \u2026 at home."
-    assert answer(model, story_text.tokenizer, "opened the oven", context) in context
+    said = answer(model, story_text.tokenizer, "opened the oven", context)
+    assert said and said in context
     with pytest.warns(UserWarning, match="most often '!' 1"):
         said = answer(model, story_text.tokenizer, "opened the oven", "Ben!")
         assert said in ("Ben", "Ben!", "!")

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from albert_edu.text.batches import PretrainingStream
-from albert_edu.training.evaluate import MARGIN, Baselines, evaluate
+from albert_edu.training.evaluate import MARGIN, Baselines, baselines, evaluate
 from albert_edu.training.history import History
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings, learning_rate
@@ -78,3 +78,13 @@ def test_what_is_observed_goes_into_the_records_and_changes_no_bit(stream):
     history = pretrain(watched, stream, settings, describe=None, observe=observe)
     assert history.column("norm")[0] == [2, 4, 5] and seen == [True] * 3
     assert same_bits(plain, watched)
+
+
+def test_the_baselines_are_learnt_from_the_training_text_and_are_of_the_held_out(
+    stream, story_text
+):
+    tokenizer, train, unseen = story_text
+    held_out = PretrainingStream(unseen, tokenizer, "sop", 4, 32)
+    for given, measured in ((held_out, unseen), (None, train)):
+        history = trained(stream, held_out=given, steps=0)[1]
+        assert history.baselines == baselines(train, measured, len(tokenizer))

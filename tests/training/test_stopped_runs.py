@@ -108,3 +108,13 @@ def test_weights_ruined_by_the_last_step_are_no_result(stream, tmp_path, monkeyp
     with pytest.raises(NonFiniteLoss, match=r"albert\.pooler\.bias"):
         pretrain(model, stream, TrainSettings(1), tmp_path, "cpu")
     assert not list(tmp_path.glob("step-*"))  # nor kept as a good checkpoint
+
+
+def test_no_two_parts_of_a_batch_drop_the_same_units(stream):
+    model, seen = tiny(hidden_dropout=0.5), []
+    dropout = model.albert.embeddings.dropout
+    dropout.register_forward_hook(lambda layer, inputs, output: seen.append(output == 0))
+    for rank in range(2):
+        forward_backward(model, stream.batch(0), TrainSettings(1), 0, Workers(rank, 2))
+    forward_backward(model, stream.batch(0), TrainSettings(1, accumulate=2), 0, Workers())
+    assert not torch.equal(*seen[:2]) and not torch.equal(*seen[2:])
