@@ -18,10 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 FAST = ["-m", "not slow", "--ignore=tests/test_jupyterlab.py", "--ignore=tests/figures", "tests"]
-# One thread per worker, and three workers for two cores, because now and then one only waits: for a
-# student who sleeps, or for a browser. In the order of the command line: the notebooks, few and
-# long, come first, so that no worker waits at the end for another's last.
-PYTEST = ["pytest", "-q", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+# One thread per worker and two workers: two cores, no crowding. In the order of the command line:
+# the notebooks, few and long, come first, so that no worker waits at the end for the other's last.
+PYTEST = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 PYTEST += ["--durations=20"]
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
 # Nets, for a cell that hangs: how long a cell takes depends on what else the machine does.
