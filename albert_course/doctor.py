@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import albert_edu
 from albert_course.folder import course_folder
+from albert_edu.command_line import install_command
 from albert_edu.errors import CourseError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def check_packages() -> str:
     wanted = requirements("")
     unmet = [told for told in map(what_is_here, wanted) if told]
     if unmet:
-        raise Trouble(f"{'; '.join(unmet)}. Run: {install()}")
+        raise Trouble(f"{'; '.join(unmet)}. Run: {install_command()}")
     return f"{len(wanted)} of {len(wanted)}"
 
 
@@ -57,7 +58,7 @@ def check_notebooks() -> str:
             if not version_of(one.name)
         ]
     if unmet:
-        raise Trouble(f"{'; '.join(unmet)}. Run make lab, or: {install('[lab,paper]')}")
+        raise Trouble(f"{'; '.join(unmet)}. Run make lab, or: {install_command('[lab,paper]')}")
     return f"{len(wanted) + len(front_end)} of {len(wanted) + len(front_end)} packages"
 
 
@@ -97,12 +98,6 @@ def version_of(name: str) -> str:
     return found.version if found else ""
 
 
-def install(extras: str = "") -> str:
-    """Return the command that installs the course, in its folder, with these extras."""
-    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
-    return f'{python} -m pip install -e ".{extras}"'
-
-
 def in_course_folder() -> bool:
     """Return whether the notebooks are here."""
     try:
@@ -124,21 +119,23 @@ def check_device() -> str:
 def check_course() -> str:
     """Which copy of the course this is; returns the folders of the package and of the notebooks."""
     package = Path(__file__).resolve().parent
-    if (found := _imported_elsewhere()) != package:
+    if (found := _package_of_a_kernel()) != package:
         what = f"take the course from {found}." if found else "find no course: was it moved?"
-        raise Trouble(f"Notebooks {what} In {package.parent}, run make lab, or: {install()}")
+        raise Trouble(
+            f"Notebooks {what} In {package.parent}, run make lab, or: {install_command()}"
+        )
     if not in_course_folder():
         return f"{package}; no notebooks/ here, which start, notebooks and assignments need"
     folder = course_folder()
     if folder != package.parent:
         raise Trouble(
             f"Notebooks are in {folder}, but Python takes the course from {package}. In the first "
-            f"folder, run: {install()}"
+            f"folder, run: {install_command()}"
         )
     return str(package)
 
 
-def _imported_elsewhere() -> Path | None:
+def _package_of_a_kernel() -> Path | None:
     """Return the package that Python finds from another folder, as a kernel does."""
     code = "import albert_course; print(albert_course.__file__)"
     with tempfile.TemporaryDirectory() as folder:
@@ -151,7 +148,7 @@ def check_kernel() -> str:
     """The kernel python3 runs the Python that has the course; returns JupyterLab's version, too."""
     if not find_spec("jupyter_client"):
         raise Trouble(
-            f"No Jupyter, which notebooks need. Run make lab, or: {install('[lab,paper]')}"
+            f"No Jupyter, which notebooks need. Run make lab, or: {install_command('[lab,paper]')}"
         )
     from jupyter_client.kernelspec import KernelSpecManager
 
@@ -177,7 +174,7 @@ def check_model() -> str:
         if here != there:
             raise Trouble(
                 f"The shipped model makes {here} of {sentence!r}, and {there} where it was made "
-                f"(sentencepiece {version}). Install the package again: {install()}"
+                f"(sentencepiece {version}). Install the package again: {install_command()}"
             )
     return f"{len(remembered)} answers as where it was made (sentencepiece {version})"
 
@@ -189,7 +186,9 @@ def model_answers(sentences: Iterable[str]) -> dict[str, list[str]]:
 
     model, tokenizer = load_pretrained("laptop")
     if tokenizer is None:
-        raise Trouble(f"The shipped model lacks its tokenizer. Install it again: {install()}")
+        raise Trouble(
+            f"The shipped model lacks its tokenizer. Install it again: {install_command()}"
+        )
     answers = {}
     for sentence in sentences:
         if "[MASK]" in sentence:
@@ -225,7 +224,7 @@ def in_words(error: Exception) -> str:
     missing = isinstance(error, ModuleNotFoundError | importlib.metadata.PackageNotFoundError)
     name = getattr(error, "name", None) or "."
     if missing and "." not in name:  # a part of a package may be missing for another reason
-        return f"{name} is not installed. Run make lab, or: {install('[lab,paper]')}"
+        return f"{name} is not installed. Run make lab, or: {install_command('[lab,paper]')}"
     return f"{type(error).__name__}: {error}"
 
 

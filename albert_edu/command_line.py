@@ -80,15 +80,20 @@ def explain(error: Exception) -> str:
     if isinstance(error, CourseError | OSError):
         return f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError):
-        python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
-        command = f'{python} -m pip install -e ".[test]"'
-        return f"{error.name} is not installed. In the course's folder, run: {command}"
+        cure = f"In the course's folder, run: {install_command('[test]')}"
+        return f"{error.name} is not installed. {cure}"
     with tempfile.NamedTemporaryFile("w", prefix="albert-edu-", delete=False) as file:
         traceback.print_exception(error, file=file)
     what = f"This is a bug in the course ({error!r})"
     if another_worker_ended(error):
         what = "Another worker has ended. The same command goes on from the newest checkpoint"
     return f"{what}; the trace is in {file.name}."
+
+
+def install_command(extras: str = "") -> str:
+    """Return the command that installs the course, in its folder, with these extras."""
+    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    return f'{python} -m pip install -e ".{extras}"'
 
 
 def another_worker_ended(error: Exception) -> bool:

@@ -20,7 +20,7 @@ def test_another_seed_draws_other_inputs_so_that_constants_fail():
 
 
 def test_an_answer_that_eats_memory_is_stopped():
-    """Of 3 GB, which most machines have, and untouched take none of."""
+    """It asks for 3 GB, which is above the limit; most machines would give them."""
     assert "larger than it need be" in check_gelu(lambda x: torch.empty(3 << 28)).reasons[0]
 
 
