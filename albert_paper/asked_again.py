@@ -3,60 +3,53 @@
 When it has all its rows, it takes the place of the page. Notebooks 07 and 12 link to it.
 """
 
+from collections import defaultdict
 from pathlib import Path
 
 from albert_paper.claim_pictures import save_picture
 from albert_paper.claims import finished_claims, recorded
-from albert_paper.columns import label, shown
+from albert_paper.columns import shown
 from albert_paper.outcomes import compare, judge, parse
-from albert_paper.plan import NEW_PLAN, PAGE, runs_of
+from albert_paper.plan import NEW_PLAN, PAGE
 from albert_paper.provenance import write_json
 from albert_paper.templates import render
-from albert_paper.words import paper_of, row_of
+from albert_paper.words import filled, paper_of, row_of
 
 
 def write_asked_again(figures: Path, runs: dict[str, list[dict]], before: dict[str, dict]) -> None:
     """Write the page, its pictures, and asked_again.json; ``before`` are the older claims."""
-    again = asked_again(runs, before)
-    claims = again["claims"]
+    rows = asked_again(runs, before)
+    claims = {key: row for key, row in rows.items() if "parts" in row}
     write_json(figures / "asked_again.json", recorded(claims))
+    cause = NEW_PLAN["cause"]["claims"]["feed_forward"] | {"runs": runs["cause"]}
     page = render(
         "asked_again.md",
-        **again,
+        rows=rows,
+        claims=claims,
         alts={key: save_picture(key, claim, figures) for key, claim in claims.items()},
-        recipes=recipes_and_health(runs.get("cause", [])),
-        cause_note=cause_note(runs),
-        planned=len(runs_of(NEW_PLAN["cause"])),
+        recipes=recipes_and_health(runs["cause"]),
+        cause_note=filled(cause["note"], cause, runs, {}),
     )
     (figures / "ASKED_AGAIN.md").write_text(page, encoding="utf-8")
 
 
-def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict:
-    """Return what the page of the plan of 28 November 2026 shows.
+def asked_again(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict[str, dict]:
+    """Return the rows of the page of the plan of 28 November 2026, also those without runs.
 
-    These are its ``claims`` as far as they have runs, judged; its ``rows``, also those without
-    runs; and of each judged claim, what its comparisons found (``findings``). ``before`` are the
-    claims of the older plan.
+    A row with runs is its claim, judged, with its words and what its comparisons ``found``.
+    ``before`` are the claims of the older plan.
     """
     finished = finished_claims(runs, NEW_PLAN)
     claims = judge({key: finished[key] for key in PAGE if key in finished}, PAGE)
     rows = {}
-    findings = {}
     for key in PAGE:
         name, claim_name = key.split(".")
         claim = NEW_PLAN[name]["claims"][claim_name]
-        rows[key] = {
-            "says": claim["says"],
-            "paper": paper_of(claim),
-            "ours": "",
-            "word": "not run yet",
-            "before": words_before(before.get(claim.get("before"), {})),
-        }
+        rows[key] = claim | {"paper": paper_of(claim), "ours": "", "word": "not run yet"}
         if key in claims:
-            row = row_of(claims[key], runs, claims)
-            rows[key] |= {name: row[name] for name in ("ours", "word", "note")}
-            findings[key] = comparisons(claims[key])
-    return {"claims": claims, "rows": rows, "findings": findings}
+            rows[key] = row_of(claims[key], runs, claims) | {"found": comparisons(claims[key])}
+        rows[key]["before"] = words_before(before.get(claim.get("before"), {}))
+    return rows
 
 
 def recipes_and_health(runs: list[dict]) -> dict[str, dict[str, list]]:
@@ -66,32 +59,23 @@ def recipes_and_health(runs: list[dict]) -> dict[str, dict[str, list]]:
     run where that was never seen. ``first_open`` and ``second_open`` are the shares of open units
     after half of the steps, ``early`` is what the feed-forward block cost after 1,000.
     """
-    recipes: dict[str, dict[str, list]] = {}
-    for run in sorted(runs, key=lambda run: run["seed"]):
-        health = run["health"]
+    recipes: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
         seen = {one["step"]: one for one in run["watched"]}
         first_open, second_open = seen[run["steps"] // 2]["open_units"]
         found = {
             "loss": run["held_out_masked_token_loss"],
-            "ffn": health["ffn_worth"],
-            "attention": health["attention_worth"],
-            "open": health["least_open"],
+            "ffn": run["health"]["ffn_worth"],
+            "attention": run["health"]["attention_worth"],
+            "open": run["health"]["least_open"],
             "first_open": first_open,
             "second_open": second_open,
             "early": seen[1000]["ffn_worth"],
             "closed": next((w["step"] for w in run["watched"] if w["least_open"] < 0.5), None),
         }
-        kept = recipes.setdefault(run["row"], {name: [] for name in found})
         for name, value in found.items():
-            kept[name].append(value)
+            recipes[run["row"]][name].append(value)
     return recipes
-
-
-def cause_note(runs: dict[str, list[dict]]) -> str:
-    """Return the note of section ``cause``, with its numbers, or "" before it has all its runs."""
-    claims = finished_claims({"cause": runs.get("cause", [])}, NEW_PLAN)
-    judged = judge(claims)
-    return "".join(row_of(claim, runs, judged)["note"] for claim in judged.values())
 
 
 def words_before(claim: dict) -> str:
@@ -106,18 +90,16 @@ def comparisons(claim: dict) -> dict[str, list[dict]]:
 
     A test other than t says nothing about the size of a difference, but mean and interval do.
     """
-    how = {name: claim[name] for name in ("test", "keep_stuck") if name in claim}
     found: dict[str, list[dict]] = {}
     for kind in ("criterion", "control", "also"):
         found[kind] = []
         for text in claim.get(kind, ()):
-            part = compare(text, claim["runs"], claim["least"], **how)
+            part = compare(text, claim)
             asked = parse(text)
             words = f"{shown(part, asked.column, asked.low != '0')} (n = {part['n']})"
             arms = {}
             for row in part["stuck"]:  # the rows that the comparison names
-                alone = compare(f"{asked.column}: 0 < {row}", claim["runs"], 0.0, **how)
+                alone = compare(f"{asked.column}: 0 < {row}", claim)
                 arms[row] = shown(alone, asked.column, difference=False)
-            measured = {"what": label(asked.column).what, "arms": arms, "stuck": part["stuck"]}
-            found[kind].append({"text": text, "found": words} | measured)
+            found[kind].append({"text": text, "found": words, "arms": arms, "stuck": part["stuck"]})
     return found

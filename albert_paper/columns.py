@@ -4,35 +4,33 @@ from typing import NamedTuple
 
 
 class Label(NamedTuple):
-    """What a column measures, and how its values and their differences are written."""
+    """What a column measures, and in which unit; a difference of percents is of points."""
 
     what: str
     unit: str = ""
-    unit_of_differences: str = ""
 
 
 LABELS = {  # by what a column ends in
-    "labels_50.accuracy": Label("accuracy with 50 labels", "%", " points"),
-    "labels_200.accuracy": Label("accuracy with 200 labels", "%", " points"),
-    "third.masked_token_accuracy": Label("MLM accuracy on the third text", "%", " points"),
+    "labels_50.accuracy": Label("accuracy with 50 labels", "%"),
+    "labels_200.accuracy": Label("accuracy with 200 labels", "%"),
+    "third.masked_token_accuracy": Label("MLM accuracy on the third text", "%"),
     "third.masked_token_loss": Label("MLM loss on the third text (nats)"),
-    "head.nsp-topic.auc": Label("head: area under the curve"),
-    "head.sop.auc": Label("head: area under the curve"),
-    "probe_mean.nsp-topic.accuracy": Label("classifier: accuracy", "%", " points"),
-    "probe_mean.sop.accuracy": Label("classifier: accuracy", "%", " points"),
-    "masked_token_accuracy": Label("held-out MLM accuracy", "%", " points"),
-    "accuracy": Label("accuracy", "%", " points"),
-    "mean_angle": Label("mean angle (degrees)", "°", "°"),
+    "auc": Label("head: area under the curve"),
+    "probe_mean.nsp-topic.accuracy": Label("classifier: accuracy", "%"),
+    "probe_mean.sop.accuracy": Label("classifier: accuracy", "%"),
+    "masked_token_accuracy": Label("held-out MLM accuracy", "%"),
+    "accuracy": Label("accuracy", "%"),
+    "mean_angle": Label("mean angle (degrees)", "°"),
     "mean_l2": Label("mean L2 distance"),
-    "later_angle": Label("angle (degrees)", "°", "°"),
-    "angle_at.24": Label("angle at application 24 (degrees)", "°", "°"),
-    "angle_at.36": Label("angle at application 36 (degrees)", "°", "°"),
-    "angle_at.100": Label("angle at application 100 (degrees)", "°", "°"),
-    "angle_at.1000": Label("angle at application 1,000 (degrees)", "°", "°"),
+    "later_angle": Label("angle (degrees)", "°"),
+    "angle_at.24": Label("angle at application 24 (degrees)", "°"),
+    "angle_at.36": Label("angle at application 36 (degrees)", "°"),
+    "angle_at.100": Label("angle at application 100 (degrees)", "°"),
+    "angle_at.1000": Label("angle at application 1,000 (degrees)", "°"),
     "l2_roughness": Label("mean bend of the L2 distance"),
     "relative_roughness": Label("mean bend, relative to the mean angle"),
-    "roughness": Label("mean bend (degrees)", "°", "°"),
-    "never_learnt": Label("starts that never learnt", "%", " points"),
+    "roughness": Label("mean bend (degrees)", "°"),
+    "never_learnt": Label("starts that never learnt", "%"),
     "gap": Label("held-out minus training loss"),
     "masked_token_loss": Label("held-out MLM loss (nats)"),
     "": Label(""),
@@ -48,8 +46,8 @@ def shown(found: dict, column: str, difference: bool) -> str:
     """Return a mean with its 95% interval and unit; seconds are rounded and have no interval."""
     if column.endswith("seconds"):
         return f"{found['mean']:.0f}"
-    axis = label(column)
-    unit = axis.unit_of_differences if difference else axis.unit
-    scale = 100 if unit in ("%", " points") else 1
+    unit = label(column).unit
+    scale = 100 if unit == "%" else 1
     digits = 1 if unit else 2
+    unit = " points" if difference and unit == "%" else unit
     return f"{found['mean'] * scale:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"

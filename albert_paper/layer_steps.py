@@ -5,8 +5,6 @@ stack of its shape, and of a shared layer that is applied up to 1,000 times. Exp
 08.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import torch
 
@@ -15,16 +13,14 @@ from albert_edu.batch import Inputs
 from albert_edu.model.albert import AlbertForPretraining
 from albert_edu.text.prepare import PreparedText
 from albert_paper.text_scores import BATCH, scores
-
-if TYPE_CHECKING:  # which itself imports the measures
-    from albert_paper.training_run import Run
+from albert_paper.training_run import Run
 
 FAR = 1000  # applications of a shared layer: does it come to rest?
 LOOKED_AT = (12, 24, 36, 100, 300, FAR)  # applications on the way there
 FAR_ROWS = 16  # of text, since they pass the layer so often
 
 
-def layer_steps(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def layer_steps(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return ``scores``, and the size and smoothness of the layers' steps.
 
     ``roughness`` is the mean absolute second difference of the angles from layer 2 on, l2_roughness

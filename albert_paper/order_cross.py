@@ -5,7 +5,7 @@ come out the accuracy of its order head and of linear probes that are trained af
 notebook 06.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,9 +18,7 @@ from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.prepare import PreparedText
 from albert_edu.training.evaluate import baselines, evaluate
 from albert_paper.text_scores import BATCH, MEASURED, living_parts
-
-if TYPE_CHECKING:  # which itself imports the measures
-    from albert_paper.training_run import Run
+from albert_paper.training_run import Run
 
 
 class OrderTask(NamedTuple):
@@ -45,7 +43,7 @@ class Features(NamedTuple):
     labels: Tensor  # N
 
 
-def order_cross(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def order_cross(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return MLM, and three order tasks by the head and by fresh linear probes.
 
     The head has an accuracy, its recalls, and the area under its curve: how often a swapped or

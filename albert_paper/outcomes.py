@@ -41,23 +41,23 @@ def parse(text: str) -> Comparison:
     return Comparison(column, low, high, float(within) if within else None)
 
 
-def compare(
-    text: str, runs: Sequence[dict], least: float, test: str = "t", keep_stuck: bool = False
-) -> dict:
-    """Compare two sides, such as ``column: a < b``, over the seeds without a stuck run.
+def compare(text: str, claim: dict) -> dict:
+    """Compare two sides, such as ``column: a < b``, over the seeds of a claim without a stuck run.
 
-    ``least`` is the smallest difference that counts. ``keep_stuck`` leaves no run out.
+    Of the claim count its ``runs``, ``least``, the smallest difference that matters, ``test``, and
+    ``keep_stuck``, which leaves no run out.
     """
+    runs, test = claim["runs"], claim.get("test", "t")
     column, low, high, within = parse(text)
     values = table(runs, column)
     near = within is not None
-    margin = within or least
+    margin = within or claim.get("least", 0.0)
     difference = side(high, values) - side(low, values)
     every = (-difference if near else difference).dropna()
     if len(every) < 2:
         raise InputError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
-    bad = stuck(runs).loc[every.index, rows] & (not keep_stuck)
+    bad = stuck(runs).loc[every.index, rows] & (not claim.get("keep_stuck"))
     kept = every[~bad.any(axis=1)]
     different = min(1.0, 2 * min(chance(kept, test), chance(-kept, test)))
     equal = max(chance(margin - kept, test), chance(kept + margin, test))
@@ -65,16 +65,15 @@ def compare(
         equal = 1.0  # seeds that tie say nothing about how large a difference is
     outside = min(chance(kept - margin, test), chance(-margin - kept, test))
     in_favour = kept.abs().le(margin) if near else kept.gt(0)
-    measured = {
-        "mean": kept.mean(),  # high - low; with +-, the measured side minus the number
-        "half": half_interval(kept),  # of the 95% interval
+    mean, half = interval(kept)
+    return {
+        "mean": mean,  # high - low; with +-, the measured side minus the number
+        "half": half,  # of the 95% interval
         "n": len(kept),
         # two-sided, that there is no difference; with +-, that the value is outside
         "p": equal if near else different,
         "p_equal": equal,  # two one-sided tests, that the difference is ``least`` or larger
         "p_outside": outside,  # with +-, that the value is inside
-    }
-    return measured | {
         "in_favour": int(in_favour.sum()),  # seeds
         "seeds": kept.index.to_list(),
         "left_out": len(every) - len(kept),  # seeds with a stuck run
@@ -152,21 +151,16 @@ def stuck(runs: Sequence[dict]) -> pd.DataFrame:
     return bad
 
 
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the mean, and half of its 95% interval from Student's t.
+def interval(values: Sequence[float] | pd.Series) -> tuple[float, float]:
+    """Return the mean, and half of its 95% interval from Student's t: of one value nobody knows it.
 
     >>> mean, half = interval([1.0, 2.0, 3.0])
     >>> mean, round(half, 2)
     (2.0, 2.48)
     """
-    return float(np.mean(values)), float(half_interval(values))
-
-
-def half_interval(values: Sequence[float] | pd.Series) -> float:
-    """Return half of the 95% interval of a mean; of fewer than two values nobody knows it."""
-    if len(values) < 2:
-        return np.nan
-    return stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+    known = len(values) > 1
+    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values) if known else np.nan
+    return float(np.mean(values)), float(half)
 
 
 def holm(p: pd.Series) -> pd.Series:
@@ -187,9 +181,7 @@ def judge(claims: dict[str, dict], family: Sequence[str] = ()) -> dict[str, dict
     """
     found = {}
     for key, claim in claims.items():
-        how = {name: claim[name] for name in ("test", "keep_stuck") if name in claim}
-        runs, least = claim["runs"], claim["least"]
-        found[key] = [compare(text, runs, least, **how) for text in claim["criterion"]]
+        found[key] = [compare(text, claim) for text in claim["criterion"]]
     worst = dict.fromkeys(family, 1.0)
     worst |= {key: max(part["p"] for part in parts) for key, parts in found.items()}
     corrected = holm(pd.Series(worst))
@@ -202,8 +194,7 @@ def judge(claims: dict[str, dict], family: Sequence[str] = ()) -> dict[str, dict
 
 def word_of_claim(claim: dict, parts: Sequence[dict], p: float) -> str:
     """Return the word for a claim with its corrected p, from its criterion and its control."""
-    how = {name: claim[name] for name in ("keep_stuck",) if name in claim}
-    controls = [compare(text, claim["runs"], 0.0, **how) for text in claim.get("control", ())]
+    controls = [compare(text, claim) for text in claim.get("control", ())]
     # Not so: of fewer than two seeds there is no interval, and NaN is above nothing.
     held = all(control["mean"] > control["half"] for control in controls)
     if not held or any(part["void"] for part in [*parts, *controls]):

@@ -41,16 +41,17 @@ def write_report(root: Path) -> Path:
         if "paper" in claim:
             alt = save_picture(key, claim, figures)
             rows[key] = row_of(claim, runs, claims) | {"alt": alt}
-    figure, small_alt = figure1_picture(runs["figure1_seeds"])
+    six = runs["figure1_seeds"]
+    figure, small_alt = figure1_picture(six)
     save(figure, figures / "figure1_seeds.png", small_alt)
     base = read_json(figures / "results" / "figure1_gpu.json", FileError)
     page = render(
         "claims.md",
         rows=rows,
         judged=len(claims),
-        small=filled(UNJUDGED["figure1_seeds"]["text"], runs["figure1_seeds"], runs, claims),
+        small=filled(UNJUDGED["figure1_seeds"]["text"], {"runs": six}, runs, claims),
         small_alt=small_alt,
-        far=far_angles(runs["figure1_seeds"]),
+        far=far_angles(six),
         base=base,
         base_steps={name: more_when_separate(base, name) for name in SIMILARITIES},
     )

@@ -9,7 +9,6 @@ claim the criterion, the control and the smallest difference that matters. Noteb
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import torch
 
@@ -87,8 +86,8 @@ def run_of_row(
     groups: int = 0,
     dropout: float = 0.0,
     chain: Sequence[int] = (),
-    then: Mapping = MappingProxyType({}),
-    stage_rates: Mapping[int, float] = MappingProxyType({}),
+    then: Mapping | None = None,
+    stage_rates: Mapping[int, float] | None = None,
     n: int = 0,
     **changes,
 ) -> Run:
@@ -115,7 +114,7 @@ def run_of_row(
     if stage_rates:
         grown = tuple((*stage, stage_rates[stage[0]]) for stage in grown)
         changes["learning_rate"] = stage_rates[L]
-    last = tuple(sorted(dict(then).items()))
+    last = tuple(sorted((then or {}).items()))
     return Run(row, **changes, config=config, grown=grown, then=last, seed=seed)
 
 

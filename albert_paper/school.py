@@ -7,7 +7,6 @@ they do in an exam on four shuffled sentences. Notebook 11 explains the school a
 
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from safetensors.torch import save_file
@@ -22,9 +21,7 @@ from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training.finetune import answers_to, finetune
 from albert_edu.training.settings import TrainSettings
 from albert_paper.text_scores import scores
-
-if TYPE_CHECKING:  # which itself imports the measures
-    from albert_paper.training_run import Run
+from albert_paper.training_run import Run
 
 CLASSES = (
     (1, 100, 1e-3),
@@ -37,7 +34,7 @@ PASSED = 0.9  # of the answers are right
 SHIPPED = ("eight heads", 31)  # row and seed of the pupil of notebook 11, the best in the exam
 
 
-def school(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def school(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return ``scores``, and what became of both pupils under ``pre_trained`` and ``random``.
 
     Each has its ``marks``, a pair (sentences, share right) for each term, and ``exam``, the share

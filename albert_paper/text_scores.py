@@ -6,7 +6,7 @@ Other measures add to ``scores``. Explained in notebooks 05 (baselines) and 07 (
 
 import functools
 from pydoc_data.topics import topics
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from albert_edu.analysis.counting import count_parameters
 from albert_edu.analysis.health import health
@@ -17,9 +17,7 @@ from albert_edu.text.prepare import PreparedText
 from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer
 from albert_edu.training.evaluate import baselines, evaluate
-
-if TYPE_CHECKING:  # which itself imports the measures
-    from albert_paper.training_run import Run
+from albert_paper.training_run import Run
 
 BATCH = 64  # rows
 MEASURED = 32  # batches that a score is measured on
@@ -27,7 +25,7 @@ WATCHED = 8  # batches for a score while a run trains
 SILENCED = 4  # batches for each half that is silenced
 
 
-def scores(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return parameters, health, and MLM loss and accuracy on held-out and on training text."""
     record: dict[str, Any] = {"parameters": count_parameters(model.config).with_heads}
     for part, held_out in (("held_out", True), ("train", False)):
@@ -43,7 +41,7 @@ def scores(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
     return record
 
 
-def living_parts(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def living_parts(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return the health of a model: what silencing each half costs, and the least open share."""
     found = health(model, run.stream(text, held_out=True, batch_size=BATCH), SILENCED)
     return {
@@ -56,17 +54,17 @@ def living_parts(model: AlbertForPretraining, text: PreparedText, run: "Run") ->
     }
 
 
-def held_out_scores(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def held_out_scores(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return the scores on some held-out text, for a curve."""
     return evaluate(model, run.stream(text, held_out=True, batch_size=BATCH), WATCHED)
 
 
-def third_domain(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def third_domain(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return the scores on some text of a kind that no run has read, for a curve."""
     return evaluate(model, third_stream(text, run), WATCHED)
 
 
-def third_stream(text: PreparedText, run: "Run") -> PretrainingStream:
+def third_stream(text: PreparedText, run: Run) -> PretrainingStream:
     """Return batches of Python's language reference, which no run has read."""
     third = language_reference(text.tokenizer)
     return run.stream(text._replace(held_out=third), held_out=True, batch_size=BATCH)
@@ -81,7 +79,7 @@ def language_reference(tokenizer: AlbertTokenizer) -> TokenizedCorpus:
     return TokenizedCorpus.encode(to_dataset(documents), tokenizer)
 
 
-def scores_branch(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def scores_branch(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return ``scores``, and those on a kind of text that no run has read.
 
     ``unigram`` is the loss there of a unigram model of what this branch has read: what counting
@@ -100,7 +98,7 @@ def scores_branch(model: AlbertForPretraining, text: PreparedText, run: "Run") -
     return {**scores(model, text, run), "third": third}
 
 
-def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run: "Run") -> dict:
+def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
     """Return ``scores``, and the MLM loss on a kind of text that no run has read.
 
     The unigram baseline there depends on which text was read, so the record also says how far the

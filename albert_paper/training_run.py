@@ -21,7 +21,6 @@ from albert_edu.text.prepare import PreparedText, prepare
 from albert_edu.training.pretrain import pretrain
 from albert_edu.training.settings import TrainSettings, device_settings
 from albert_edu.training.workers import pick_device
-from albert_paper import measures
 from albert_paper.lamb_variants import build_optimizer
 from albert_paper.provenance import name_of
 from albert_paper.stacking import start_from
@@ -216,6 +215,8 @@ class Run:
 
         It counts the CPU seconds of this process since it was called last, without its own.
         """
+        from albert_paper import measures  # which need a Run
+
         began = time.process_time()
 
         def observe(model: AlbertForPretraining) -> dict:

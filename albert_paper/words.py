@@ -26,14 +26,12 @@ def row_of(claim: dict, runs: dict, claims: dict) -> dict:
     """Return a claim with the words of its row and its section."""
     asked = parse(claim["criterion"][0])
     ours = claim.get("ours", f"{{{asked.low} < {asked.high}: {asked.column}}}")
-    kept = runs_kept(claim)
-    stuck_too = claim.get("keep_stuck", False)
-    words = {
+    kept = claim | {"runs": runs_kept(claim)}
+    return claim | {
         "paper": paper_of(claim),
-        "ours": filled(ours, kept, runs, claims, tell_n=True, keep_stuck=stuck_too),
-        "note": filled(claim.get("note", ""), kept, runs, claims, keep_stuck=stuck_too),
+        "ours": filled(ours, kept, runs, claims, tell_n=True),
+        "note": filled(claim.get("note", ""), kept, runs, claims),
     }
-    return claim | words
 
 
 def paper_of(claim: dict) -> str:
@@ -41,19 +39,11 @@ def paper_of(claim: dict) -> str:
     return claim.get("paper", "").format(*map(printed, claim.get("printed", ())))
 
 
-def filled(
-    text: str,
-    own: list[dict],
-    runs: dict,
-    claims: dict,
-    tell_n: bool = False,
-    keep_stuck: bool = False,
-) -> str:
+def filled(text: str, claim: dict, runs: dict, claims: dict, tell_n: bool = False) -> str:
     """Put what was measured in the place of {a < b: column}, and the word of {EXPERIMENT.CLAIM}.
 
     ``tell_n`` puts the number of seeds behind the first number, and behind each one that is of
-    other seeds than the one before it; a number of another record always has it. ``keep_stuck``
-    leaves no run out.
+    other seeds than the one before it; a number of another record always has it.
     """
     told = None
 
@@ -63,8 +53,7 @@ def filled(
         record, sides, column = match.groups()
         difference = " < " in sides
         criterion = f"{column}: {sides}" if difference else f"{column}: 0 < {sides}"
-        measured = runs[record] if record else own
-        found = compare(criterion, measured, 0.0, keep_stuck=keep_stuck)
+        found = compare(criterion, claim | {"runs": runs[record]} if record else claim)
         tell = record or (tell_n and found["n"] != told)
         told = told if record else found["n"]
         behind = f" (n = {found['n']})" if tell else ""

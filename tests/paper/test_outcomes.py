@@ -51,7 +51,7 @@ def test_a_word_follows_the_sign_the_spread_and_what_matters(criteria, said):
 
 def test_the_interval_and_p_are_those_of_scipys_paired_test():
     a, b = np.random.default_rng(0).normal(size=(2, 8))
-    found = compare("loss: a < b", runs_of(a=list(a), b=list(b)), 0.1)
+    found = compare("loss: a < b", {"runs": runs_of(a=list(a), b=list(b)), "least": 0.1})
     expected = stats.ttest_rel(b, a)
     low, high = expected.confidence_interval()
     assert found["p"] == pytest.approx(expected.pvalue)
@@ -62,7 +62,7 @@ def test_the_interval_and_p_are_those_of_scipys_paired_test():
 def test_pairs_with_a_stuck_run_are_left_out_and_many_of_them_void_a_claim():
     runs = runs_of(a=[1.0] * 8, b=[1.4, 1.5, 1.6, 1.4, 1.5, 1.6, 1.5, 9.0])
     runs[-1]["held_out_masked_token_loss"] = 4.0
-    found = compare("loss: a < b", runs, 0.02)
+    found = compare("loss: a < b", {"runs": runs, "least": 0.02})
     assert (found["n"], found["left_out"], found["mean"]) == (7, 1, pytest.approx(1.5 - 1.0))
     for run in runs[-3:]:
         run["held_out_masked_token_loss"] = 4.1
@@ -85,7 +85,8 @@ def test_a_control_whose_arm_is_stuck_has_not_held(stuck):
 
 
 def test_only_seeds_that_both_rows_have_are_compared():
-    assert compare("loss: a < b", runs_of(a=[1.0, 2.0, 3.0], b=[2.0, 3.5]), 0.1)["n"] == 2
+    runs = runs_of(a=[1.0, 2.0, 3.0], b=[2.0, 3.5])
+    assert compare("loss: a < b", {"runs": runs})["n"] == 2
 
 
 def test_more_claims_on_the_page_make_each_harder():
@@ -99,18 +100,18 @@ def test_more_claims_on_the_page_make_each_harder():
 @pytest.mark.parametrize(("criterion", "said"), [("loss: a < bb", "'bb'"), ("los: a < b", "'los'")])
 def test_a_misspelt_row_or_column_is_named(criterion, said):
     with pytest.raises((KeyError, ValueError), match=said):
-        compare(criterion, runs_of(a=[1.0, 2.0], b=[2.0, 3.0]), 0.1)
+        compare(criterion, {"runs": runs_of(a=[1.0, 2.0], b=[2.0, 3.0])})
 
 
 def test_sides_that_share_no_seeds_are_told():
     """NaN would be called undecided."""
     apart = runs_of(a=[1.0, 2.0]) + [run | {"seed": 99} for run in runs_of(b=[1.0])]
     with pytest.raises(ValueError, match="fewer than two seeds have both sides of 'loss: a < b'"):
-        compare("loss: a < b", apart, 0.1)
+        compare("loss: a < b", {"runs": apart})
 
 
 def test_a_run_whose_half_is_dead_is_stuck_however_low_its_loss():
     runs = runs_of(a=[1.0] * 8, b=[1.4, 1.5, 1.6, 1.4, 1.5, 1.6, 1.5, 9.0])
     runs = [run | {"health": {"alive": run["loss"] < 9}} for run in runs]
-    found = compare("loss: a < b", runs, 0.02)
+    found = compare("loss: a < b", {"runs": runs, "least": 0.02})
     assert (found["n"], found["stuck"]) == (7, {"a": 0, "b": 1})
