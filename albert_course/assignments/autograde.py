@@ -41,7 +41,8 @@ from albert_course.assignments.autograde import configure
 
 c = get_config()
 # Another seed would ask the rest of the class other questions. The seconds are those that a whole
-# submission may compute. With wall="bwrap" nothing is graded where bubblewrap does not work.
+# submission may compute; a cell may for a fifteenth of them. With wall="bwrap" nothing is graded
+# where bubblewrap does not work.
 configure(c, __file__, seed={seed}, seconds=900, wall="")
 
 # Who is late, by the due date that `nbgrader db assignment add` gives, loses nothing or all points:
@@ -52,7 +53,8 @@ configure(c, __file__, seed={seed}, seconds=900, wall="")
 def configure(config: Config, file: str, seed: int, seconds=900, wall="", memory=2 << 30) -> None:
     """Set nbgrader to grade in the folder of ``file``, and write its kernel.
 
-    A submission may compute for ``seconds`` in all, and take ``memory`` bytes beyond torch's own.
+    A submission may compute for ``seconds`` in all, a cell for a fifteenth of them, and sleep for a
+    twentieth; it may take ``memory`` bytes beyond torch's own.
     ``wall`` is one of SAYS, or "" for the best that works. Raises InputError for a seed that is no
     whole number.
     """

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 
 from ipykernel.kernelapp import IPKernelApp
 from IPython.core.interactiveshell import InteractiveShell
@@ -17,8 +18,9 @@ from albert_course.assignments.outbox import Outbox
 from albert_course.assignments.wall import limit_memory
 from albert_course.checks.engine.limits import TICK, Alarm, TookTooLong
 
-COMPUTING = 60  # seconds of a cell, whose test may ask several questions
-ASLEEP = 45  # seconds of a cell
+# What a cell may take of the SECONDS of the whole submission; its test may ask several questions.
+COMPUTING = 1 / 15
+ASLEEP = 1 / 20  # not of these seconds, but as long
 STUBBORN = 2  # times that a cell may catch TookTooLong
 MORE = 60  # seconds of computing after which the system ends a cell that Python cannot stop
 LARGEST_FILE = 64 << 20  # bytes
@@ -50,7 +52,7 @@ def main() -> None:
     events = shell.events
     events.register("pre_run_cell", outbox.begin)
     if sys.platform != "win32":
-        events.register("pre_run_cell", begin_cell)
+        events.register("pre_run_cell", partial(begin_cell, seconds * COMPUTING, seconds * ASLEEP))
         events.register("post_run_cell", end_cell)
     kernel.start()
 
@@ -66,14 +68,14 @@ def limit_process(seconds: int, memory: int) -> None:
     limit_memory(memory, hard=True)
 
 
-def begin_cell(*_) -> None:
+def begin_cell(computing: float, asleep: float, *_) -> None:
     """Start the clocks of a cell: one that Python looks at, and one of the system behind it."""
     import resource
 
-    signal.signal(signal.SIGALRM, CellAlarm(COMPUTING, ASLEEP))
+    signal.signal(signal.SIGALRM, CellAlarm(computing, asleep))
     signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    soft = int(time.process_time()) + COMPUTING + MORE
+    soft = int(time.process_time() + computing) + MORE
     resource.setrlimit(resource.RLIMIT_CPU, (min(soft, hard), hard))
 
 

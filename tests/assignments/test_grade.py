@@ -53,7 +53,7 @@ def graded(tmp_path_factory):
     (course / "gradebook.db").touch()  # as who sets the due date first has one
     with open_course(course).gradebook as gradebook:
         gradebook.update_or_create_assignment(NAME, duedate="2030-01-01 00:00 UTC")
-    change(course, "seconds=900", "seconds=900, memory=1 << 30")
+    change(course, "seconds=900", "seconds=150, memory=1 << 30")
     change(course, "# c.LateSubmissionPlugin", "c.LateSubmissionPlugin")
     lines = list(map(str, grade_folder(folder / "in", course)))
     server.shutdown()

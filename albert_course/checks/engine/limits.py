@@ -81,11 +81,13 @@ class Alarm:
     def error(self, computed: float) -> TookTooLong:
         """Return what to raise: which limit was passed, and the likely reason."""
         if computed >= self.allowed.computing:
-            return TookTooLong(f"no answer after computing for {self.allowed.computing} s", LOOP)
+            return TookTooLong(
+                f"no answer after computing for {self.allowed.computing:.3g} s", LOOP
+            )
         if self.allowed.exact:
-            return TookTooLong(f"no answer after sleeping for {self.allowed.asleep} s", SLEEP)
+            return TookTooLong(f"no answer after sleeping for {self.allowed.asleep:.3g} s", SLEEP)
         reason = f"it sleeps, or {BUSY}"
-        return TookTooLong(f"no answer within {self.allowed.asleep} s: {reason}", reason)
+        return TookTooLong(f"no answer within {self.allowed.asleep:.3g} s: {reason}", reason)
 
 
 def alarms_work() -> bool:
