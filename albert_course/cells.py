@@ -83,7 +83,7 @@ def record(name: str) -> dict:
 
 
 def outcomes() -> dict:
-    """Return what the records decide, which is figures/outcomes.json; the claims page shows it."""
+    """Return what our first plan found: figures/outcomes.json, a part of the claims page."""
     return json.loads((course_folder() / "figures" / "outcomes.json").read_text(encoding="utf-8"))
 
 

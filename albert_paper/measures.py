@@ -14,7 +14,6 @@ from albert_paper.text_scores import (
     living_parts,
     scores,
     scores_branch,
-    scores_third_domain,
     third_domain,
 )
 
@@ -27,6 +26,5 @@ __all__ = [
     "school",
     "scores",
     "scores_branch",
-    "scores_third_domain",
     "third_domain",
 ]

@@ -64,7 +64,6 @@ def compare(text: str, claim: dict) -> dict:
     if test == "sign" and not near:
         equal = 1.0  # seeds that tie say nothing about how large a difference is
     outside = min(chance(kept - margin, test), chance(-margin - kept, test))
-    in_favour = kept.abs().le(margin) if near else kept.gt(0)
     mean, half = interval(kept)
     return {
         "mean": mean,  # high - low; with +-, the measured side minus the number
@@ -74,9 +73,7 @@ def compare(text: str, claim: dict) -> dict:
         "p": equal if near else different,
         "p_equal": equal,  # two one-sided tests, that the difference is ``least`` or larger
         "p_outside": outside,  # with +-, that the value is inside
-        "in_favour": int(in_favour.sum()),  # seeds
         "seeds": kept.index.to_list(),
-        "left_out": len(every) - len(kept),  # seeds with a stuck run
         "stuck": {row: int(number) for row, number in bad.sum().items()},
         "void": bool(bad.mean().max() > MOST_STUCK),
     }
@@ -142,13 +139,10 @@ def side(text: str, values: pd.DataFrame) -> pd.Series:
 def stuck(runs: Sequence[dict]) -> pd.DataFrame:
     """Return which runs are stuck.
 
-    Their MLM loss is not below the copy baseline, or half of the model is dead. Records from before
-    28 November 2026 have no health.
+    Their MLM loss is not below the copy baseline, or half of the model is dead.
     """
     bad = table(runs, "held_out_masked_token_loss").ge(table(runs, "copy_baseline"))
-    if any("health" in run for run in runs):
-        bad |= table(runs, "health.alive").eq(False)
-    return bad
+    return bad | table(runs, "health.alive").eq(False)
 
 
 def interval(values: Sequence[float] | pd.Series) -> tuple[float, float]:

@@ -1,31 +1,29 @@
-"""From the plans and the records to ``figures/CLAIMS.md``, its pictures, and outcomes.json.
+"""From the plan and the records to ``figures/CLAIMS.md``, COMPARISONS.md and their pictures.
 
-Each claim is judged by ``outcomes``, and its words are filled in with the numbers of its runs.
-``asked_again`` writes the rows of the plan of 28 November 2026 as they come. Notebooks 09 and 12
-read the page.
+``outcomes.json`` has what our first plan found, and no code writes it. Explained in notebook 12.
 """
 
 from pathlib import Path
 
 from albert_edu.analysis.plots import save
 from albert_edu.errors import FileError, InputError, read_json
-from albert_paper.asked_again import write_asked_again
+from albert_paper.cause import write_cause
 from albert_paper.claim_pictures import figure1_picture, save_picture
 from albert_paper.claims import finished_claims, read_runs, recorded
 from albert_paper.counts import counted_rows
 from albert_paper.layer_steps import FAR, step_sizes
 from albert_paper.outcomes import judge
-from albert_paper.plan import PLAN, UNJUDGED
+from albert_paper.plan import PAGE, PLAN, UNJUDGED
 from albert_paper.provenance import write_json
 from albert_paper.templates import render
-from albert_paper.words import filled, row_of
+from albert_paper.words import filled, paper_of, row_of
 
 AT_REST = 0.01  # degrees
 SIMILARITIES = ("similarity", "similarity_untrained")  # of a pair, in its record
 
 
 def write_report(root: Path) -> Path:
-    """Write the page, its pictures, and outcomes.json.
+    """Write the page, its pictures, and asked_again.json.
 
     ValueError if ``root`` is not the course's folder, which holds figures/results.
     """
@@ -33,31 +31,57 @@ def write_report(root: Path) -> Path:
     if not (figures / "results").is_dir():
         raise InputError(f"{figures / 'results'} is missing: go to the course's folder first")
     runs = read_runs(figures / "results")
-    claims = judge(finished_claims(runs, PLAN))
-    write_json(figures / "outcomes.json", recorded(claims))
-    write_asked_again(figures, runs, claims)
-    rows = counted_rows()
+    before = read_json(figures / "outcomes.json", FileError)
+    rows = rows_of(runs, before)
+    claims = {key: row for key, row in rows.items() if row["word"]}
+    write_json(figures / "asked_again.json", recorded(claims))
     for key, claim in claims.items():
-        if "paper" in claim:
-            alt = save_picture(key, claim, figures)
-            rows[key] = row_of(claim, runs, claims) | {"alt": alt}
+        claim["alt"] = save_picture(key, claim, figures)
+    write_cause(figures, runs["cause"])
     six = runs["figure1_seeds"]
     figure, small_alt = figure1_picture(six)
     save(figure, figures / "figure1_seeds.png", small_alt)
     base = read_json(figures / "results" / "figure1_gpu.json", FileError)
-    page = render(
-        "claims.md",
-        rows=rows,
-        judged=len(claims),
-        small=filled(UNJUDGED["figure1_seeds"]["text"], {"runs": six}, runs, claims),
-        small_alt=small_alt,
-        far=far_angles(six),
-        base=base,
-        base_steps={name: more_when_separate(base, name) for name in SIMILARITIES},
-    )
-    path = figures / "CLAIMS.md"
-    path.write_text(page, encoding="utf-8")
-    return path
+    values = {
+        "counted": counted_rows(),
+        "rows": rows,
+        "waiting": len(rows) - len(claims),
+        "before": before,
+        "asked": sum(bool(row["old"]) for row in rows.values()),
+        "small": filled(UNJUDGED["figure1_seeds"]["text"], {"runs": six}),
+        "small_alt": small_alt,
+        "far": far_angles(six),
+        "base": base,
+        "base_steps": {name: more_when_separate(base, name) for name in SIMILARITIES},
+    }
+    for name in ("claims", "comparisons"):
+        path = figures / f"{name.upper()}.md"
+        path.write_text(render(f"{name}.md", **values), encoding="utf-8")
+    return figures / "CLAIMS.md"
+
+
+def rows_of(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict[str, dict]:
+    """Return the rows of the page, judged as far as they have run: the others have no ``word``.
+
+    ``old`` is what the first plan found, with the ``day`` of its runs; {} where it did not ask.
+    """
+    finished = finished_claims(runs)
+    claims = judge({key: finished[key] for key in PAGE if key in finished}, PAGE)
+    rows = {}
+    for key in PAGE:
+        name, claim_name = key.split(".")
+        section = PLAN[name]
+        planned = section["claims"][claim_name]
+        old = before.get(planned.get("before"), {})
+        common = {"source": section["source"], "setting": section["setting"], "word": ""}
+        row = row_of(claims[key]) if key in claims else common | planned
+        rows[key] = row | {"paper": paper_of(planned), "old": old and old | {"day": day_of(old)}}
+    return rows
+
+
+def day_of(old: dict) -> str:
+    """Return the day of a record's runs, such as 23 November."""
+    return f"{int(old['date'][-2:])} November"  # all of them were made in that month
 
 
 def more_when_separate(pair: dict, similarity: str) -> dict[str, float]:

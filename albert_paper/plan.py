@@ -2,8 +2,7 @@
 
 A section is written down before its runs: rows, seeds, settings, what pilots settle, and for each
 claim the criterion, the control and the smallest difference that matters. Notebook 09 explains why.
-``data/plan.toml`` is the plan; ``data/experiments.toml`` is that of the records so far, and
-``data/unjudged.toml`` has runs that decide no row of the page.
+``data/plan.toml`` is the plan of the page, and ``data/unjudged.toml`` has runs that decide no row.
 """
 
 import shutil
@@ -22,43 +21,9 @@ from albert_paper.training_run import Measure, Run
 from albert_paper.tuning import settle
 
 PILOT_MEASURE = measures.scores  # of every pilot of the plan
-PLAN = read_toml("experiments.toml")
-NEW_PLAN = read_toml("plan.toml")
+PLAN = read_toml("plan.toml")
 UNJUDGED = read_toml("unjudged.toml")  # runs that decide no row of the page
-PAGE = NEW_PLAN.pop("page")["rows"]  # the family of Holm's correction
-
-
-# Arms whose first seed is stuck in their record, so that its health would say nothing about them.
-STUCK_AT_FIRST = ["sharing_laptop: all"]
-
-
-def old_arms() -> dict[str, dict]:
-    """Return every arm of the records so far that needs no card, with the settings of its section.
-
-    Each has one seed, or two where the first was stuck.
-
-    >>> old_arms()["gap: shared"]["learning_rate"]
-    0.004
-    """
-    arms = {}
-    for name, experiment in PLAN.items():
-        if not experiment.get("card"):
-            for row, changes in experiment["rows"].items():
-                arm = f"{name}: {row}"
-                seeds = 2 if arm in STUCK_AT_FIRST else 1
-                arms[arm] = experiment["settings"] | changes | {"n": seeds}
-    return arms
-
-
-UNJUDGED["old_arms"]["rows"] = old_arms()
-
-
-def seeds_of(experiment: dict) -> list[int]:
-    """Return the seeds of an experiment."""
-    if "seeds" in experiment:
-        return experiment["seeds"]
-    first = experiment["first_seed"]
-    return list(range(first, first + experiment["n"]))
+PAGE = PLAN.pop("page")["rows"]  # the family of Holm's correction
 
 
 def runs_of(experiment: dict) -> list[Run]:
@@ -67,9 +32,10 @@ def runs_of(experiment: dict) -> list[Run]:
     A row with an ``n`` of its own has the first n seeds.
     """
     runs = []
-    for number, seed in enumerate(seeds_of(experiment)):
+    for number in range(experiment["n"]):
         for row, changes in experiment["rows"].items():
             if number < changes.get("n", number + 1):
+                seed = experiment["first_seed"] + number
                 runs.append(run_of_row(row, seed, **(experiment["settings"] | changes)))
     return runs
 
@@ -125,7 +91,7 @@ def run_experiment(name: str, figures: Path, runs: Path, device: str = "auto") -
     every finished run and pilot, so a later sitting goes on from it, perhaps on another machine.
     Raises ValueError when there is no such experiment, and when it takes a card that is not there.
     """
-    plans = PLAN | NEW_PLAN | UNJUDGED
+    plans = PLAN | UNJUDGED
     if name not in plans:
         raise InputError(f"there is no experiment {name!r}; there are {', '.join(plans)}.")
     plan = plans[name]
@@ -173,9 +139,7 @@ def for_stages(runs: Sequence[Run], folder: Path, device: torch.device) -> Path 
 
 def file_of(name: str) -> Path:
     """Return the file that an experiment is a section of."""
-    if name in NEW_PLAN:
-        return DATA / "plan.toml"
-    return DATA / ("unjudged.toml" if name in UNJUDGED else "experiments.toml")
+    return DATA / ("plan.toml" if name in PLAN else "unjudged.toml")
 
 
 def take_up(recorded: Sequence[dict], measure: Measure, folder: Path) -> list[Run]:

@@ -96,16 +96,3 @@ def scores_branch(model: AlbertForPretraining, text: PreparedText, run: Run) -> 
     one_for_all = baselines(everything.train, stream.corpus, size).unigram
     third["below_unigram"] = one_for_all - third["masked_token_loss"]
     return {**scores(model, text, run), "third": third}
-
-
-def scores_third_domain(model: AlbertForPretraining, text: PreparedText, run: Run) -> dict:
-    """Return ``scores``, and the MLM loss on a kind of text that no run has read.
-
-    The unigram baseline there depends on which text was read, so the record also says how far the
-    loss lies below this baseline.
-    """
-    stream = third_stream(text, run)
-    loss = evaluate(model, stream, MEASURED)["masked_token_loss"]
-    unigram = baselines(text.train, stream.corpus, model.config.vocab_size).unigram
-    third = {"masked_token_loss": loss, "below_unigram": unigram - loss}
-    return {**scores(model, text, run), "third": third}

@@ -1,6 +1,6 @@
 """The words of a row: what the paper prints and what our runs measured, put into its sentences.
 
-A judged claim of a plan and the records go in; its row comes out, for CLAIMS.md and ASKED_AGAIN.md.
+A judged claim of the plan goes in; its row of CLAIMS.md and its section of COMPARISONS.md come out.
 """
 
 import re
@@ -10,8 +10,7 @@ from albert_paper.columns import shown
 from albert_paper.outcomes import compare, parse
 from albert_paper.published import TABLES
 
-# {a < b: column}, {record/a: column}
-REFERENCE = re.compile(r"\{(?:(\w+)/)?([^{}:]+): ([\w.-]+)\}")
+REFERENCE = re.compile(r"\{([^{}:]+): ([\w.-]+)\}")  # {a < b: column}
 
 
 def printed(reference: list) -> float:
@@ -22,15 +21,14 @@ def printed(reference: list) -> float:
     return TABLES[number][tuple(key) if len(key) > 1 else key[0]][column]
 
 
-def row_of(claim: dict, runs: dict, claims: dict) -> dict:
-    """Return a claim with the words of its row and its section."""
-    asked = parse(claim["criterion"][0])
-    ours = claim.get("ours", f"{{{asked.low} < {asked.high}: {asked.column}}}")
+def row_of(claim: dict) -> dict:
+    """Return a judged claim with the words of its row, and what its comparisons ``found``."""
     kept = claim | {"runs": runs_kept(claim)}
     return claim | {
         "paper": paper_of(claim),
-        "ours": filled(ours, kept, runs, claims, tell_n=True),
-        "note": filled(claim.get("note", ""), kept, runs, claims),
+        "ours": filled(claim["ours"], kept, tell_n=True),
+        "note": filled(claim.get("note", ""), kept),
+        "found": comparisons(claim),
     }
 
 
@@ -39,25 +37,42 @@ def paper_of(claim: dict) -> str:
     return claim.get("paper", "").format(*map(printed, claim.get("printed", ())))
 
 
-def filled(text: str, claim: dict, runs: dict, claims: dict, tell_n: bool = False) -> str:
-    """Put what was measured in the place of {a < b: column}, and the word of {EXPERIMENT.CLAIM}.
+def filled(text: str, claim: dict, tell_n: bool = False) -> str:
+    """Put what was measured in the place of {a < b: column}.
 
     ``tell_n`` puts the number of seeds behind the first number, and behind each one that is of
-    other seeds than the one before it; a number of another record always has it.
+    other seeds than the one before it.
     """
     told = None
 
     def number(match: re.Match) -> str:
         """Return the number that a reference asks for, and behind it its n."""
         nonlocal told
-        record, sides, column = match.groups()
+        sides, column = match.groups()
         difference = " < " in sides
-        criterion = f"{column}: {sides}" if difference else f"{column}: 0 < {sides}"
-        found = compare(criterion, claim | {"runs": runs[record]} if record else claim)
-        tell = record or (tell_n and found["n"] != told)
-        told = told if record else found["n"]
-        behind = f" (n = {found['n']})" if tell else ""
+        found = compare(f"{column}: {sides if difference else f'0 < {sides}'}", claim)
+        behind = f" (n = {found['n']})" if tell_n and found["n"] != told else ""
+        told = found["n"]
         return shown(found, column, difference or " - " in sides) + behind
 
-    text = REFERENCE.sub(number, text)
-    return re.sub(r"\{(\w+\.\w+)\}", lambda match: claims[match[1]]["word"], text)
+    return REFERENCE.sub(number, text)
+
+
+def comparisons(claim: dict) -> dict[str, list[dict]]:
+    """Return what each comparison of a claim found, as words: criterion, control and also.
+
+    A test other than t says nothing about the size of a difference, but mean and interval do.
+    """
+    found: dict[str, list[dict]] = {}
+    for kind in ("criterion", "control", "also"):
+        found[kind] = []
+        for text in claim.get(kind, ()):
+            part = compare(text, claim)
+            asked = parse(text)
+            words = f"{shown(part, asked.column, asked.low != '0')} (n = {part['n']})"
+            arms = {}
+            for row in part["stuck"]:  # the rows that the comparison names
+                alone = compare(f"{asked.column}: 0 < {row}", claim)
+                arms[row] = shown(alone, asked.column, difference=False)
+            found[kind].append({"text": text, "found": words, "arms": arms, "stuck": part["stuck"]})
+    return found

@@ -192,5 +192,5 @@ def test_a_damaged_record_is_named_and_no_page_is_written(tmp_path):
         ("[]", r"holds \[\] and not"),
         ("{}", "lacks the runs of an experiment"),
     ):
-        put("figures/results/gap.json", content)(tmp_path)
-        assert_refused(tmp_path, f"gap.json {message}", lambda: write_report(tmp_path))
+        put("figures/results/hidden.json", content)(tmp_path)
+        assert_refused(tmp_path, f"hidden.json {message}", lambda: write_report(tmp_path))

@@ -1,7 +1,7 @@
-"""Every word and number of the two pages of claims, computed again from records and plans alone, without the library.
+"""Every word and number of the page of claims, computed again from records and the plan alone, without the library.
 
 Run it from the root of the repository: ``python tests/paper/recompute.py``. The rules are those at the top of
-``albert_paper/data/experiments.toml`` and ``plan.toml``. The distribution of t is summed as a finite series, not taken from
+``albert_paper/data/plan.toml``. The distribution of t is summed as a finite series, not taken from
 SciPy, and the ranks' distribution is counted sign by sign.
 """
 
@@ -155,35 +155,51 @@ def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
     return words.pop() if len(words) == 1 else "opposes" if "opposes" in words else "undecided"
 
 
-def outcomes(root: Path, plan: str = "experiments.toml") -> dict[str, dict]:
-    """The word of every claim of a plan whose experiment has all its runs; its p, and a mean, half interval and n for each
-    of its comparisons. Rows of the page that have no runs yet count with p = 1.
+def outcomes(root: Path) -> dict[str, dict]:
+    """The word of every row of the plan whose experiment has all its runs; its p, and a mean, half interval and n for each
+    of its comparisons. Rows that have no runs yet count with p = 1.
     """
-    sections = tomllib.loads((root / "albert_paper/data" / plan).read_text(encoding="utf-8"))
-    page = sections.pop("page", {}).get("rows", [])
-    measured: dict[str, tuple] = {}
-    p = dict.fromkeys(page, 1.0)
-    for name, section in sections.items():
-        path = root / "figures/results" / f"{name}.json"
-        runs = json.loads(path.read_text())["runs"] if path.exists() else []
-        seeds = len(section["seeds"]) if "seeds" in section else section["n"]
-        if len(runs) != sum(min(row.get("n", seeds), seeds) for row in section["rows"].values()):
-            continue
-        for key, claim in section.get("claims", {}).items():
-            if page and f"{name}.{key}" not in page:
-                continue
-            how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
-            found = [measure(criterion, runs, **how) for criterion in claim["criterion"]]
-            measured[f"{name}.{key}"] = (claim, found, runs)
-            p[f"{name}.{key}"] = max(map(p_value, found))
+    sections = tomllib.loads((root / "albert_paper/data/plan.toml").read_text(encoding="utf-8"))
+    page = sections.pop("page")["rows"]
+    asked = {}
+    for key in page:
+        name, claim = key.split(".")
+        section = sections[name]
+        wanted = [min(row.get("n", section["n"]), section["n"]) for row in section["rows"].values()]
+        runs = runs_of(root, name)
+        if len(runs) == sum(wanted):
+            asked[key] = (section["claims"][claim], runs)
+    return decide(asked, page)
+
+
+def first_outcomes(root: Path) -> dict[str, dict]:
+    """The same of the claims of the first plan, of which a file has criteria, controls and m."""
+    claims = json.loads((root / "figures/outcomes.json").read_text(encoding="utf-8"))
+    asked = {key: (claim, runs_of(root, key.split(".")[0])) for key, claim in claims.items()}
+    return decide(asked, list(claims))
+
+
+def runs_of(root: Path, name: str) -> list[dict]:
+    path = root / "figures/results" / f"{name}.json"
+    return json.loads(path.read_text())["runs"] if path.exists() else []
+
+
+def decide(asked: dict[str, tuple[dict, list[dict]]], family: list[str]) -> dict[str, dict]:
+    """The words of claims with their runs; the correction is for the whole family."""
+    p = dict.fromkeys(family, 1.0)
+    measured = {}
+    for key, (claim, runs) in asked.items():
+        how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
+        measured[key] = [measure(criterion, runs, **how) for criterion in claim["criterion"]]
+        p[key] = max(map(p_value, measured[key]))
     said, so_far = {}, 0.0
     for rank, key in enumerate(sorted(p, key=p.__getitem__)):
         so_far = max(so_far, min(1.0, p[key] * (len(p) - rank)))
         if key in measured:
-            parts = [
-                (part["mean"], half_interval(part), len(part["kept"])) for part in measured[key][1]
-            ]
-            said[key] = {"word": word(*measured[key], so_far), "p": so_far, "parts": parts}
+            claim, runs = asked[key]
+            found = measured[key]
+            parts = [(part["mean"], half_interval(part), len(part["kept"])) for part in found]
+            said[key] = {"word": word(claim, found, runs, so_far), "p": so_far, "parts": parts}
     return said
 
 
@@ -216,7 +232,7 @@ if __name__ == "__main__":
     place = Path(*sys.argv[1:])
     for key, said in counted(place).items():
         print(f"{key:36} {said}")
-    for plan in ("experiments.toml", "plan.toml"):
-        for key, found in outcomes(place, plan).items():
+    for decided in (first_outcomes(place), outcomes(place)):
+        for key, found in decided.items():
             mean, half, n = found["parts"][0]
             print(f"{key:36} {found['word']:10} {mean:8.4f} +- {half:.4f} (n = {n})")

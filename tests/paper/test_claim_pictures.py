@@ -7,7 +7,7 @@ import pytest
 from albert_paper.claim_pictures import picture_of
 from albert_paper.columns import label
 from albert_paper.outcomes import parse
-from albert_paper.plan import NEW_PLAN, PAGE
+from albert_paper.plan import PAGE, PLAN
 
 
 def test_a_run_that_was_watched_is_drawn_over_its_steps():
@@ -48,7 +48,7 @@ def test_starts_that_never_learnt_are_counted_in_pairs():
 
 
 def test_each_column_of_the_plan_has_words_on_the_page():
-    asked = [NEW_PLAN[name]["claims"][claim] for name, claim in (key.split(".") for key in PAGE)]
+    asked = [PLAN[name]["claims"][claim] for name, claim in (key.split(".") for key in PAGE)]
     for claim in asked:
         for text in claim["criterion"]:
             assert label(parse(text).column).what, text

@@ -12,19 +12,17 @@ from albert_paper import measures, tuning
 from albert_paper import plan as module
 from albert_paper.outcomes import parse
 from albert_paper.plan import (
-    NEW_PLAN,
     PAGE,
     PLAN,
+    UNJUDGED,
     run_experiment,
     runs_of,
-    seeds_of,
 )
 from albert_paper.provenance import ROOT, here_and_now
-from albert_paper.sweep import recorded_run
 from albert_paper.training_run import Run
 
 RESULTS = ROOT / "figures" / "results"
-RECORDED = [name for name in PLAN if (RESULTS / f"{name}.json").exists()]
+FIRST = json.loads((ROOT / "figures" / "outcomes.json").read_text(encoding="utf-8"))
 ROWS = {
     "shallow": {"H": 32, "L": 1, "E": 32},
     "deep": {"H": 32, "L": 2, "E": 32, "chain": [1]},
@@ -39,85 +37,49 @@ def check_rows_are_there(comparison: str, plan: dict) -> None:
     assert rows and set(rows) <= set(plan["rows"]), comparison
 
 
-@pytest.mark.parametrize("name", PLAN)
-def test_every_claim_says_what_decides_and_names_rows_that_are_there(name):
-    plan = PLAN[name]
-    needed = {"source", "setting", "measure", "seeds", "settings", "rows", "claims"}
-    assert needed <= set(plan) <= needed | {"pilot", "card"} and hasattr(measures, plan["measure"])
-    for claim in plan["claims"].values():
-        assert {"says", "quote", "criterion", "least"} <= set(claim)
-        for text in (*claim["criterion"], *claim.get("control", ())):
-            check_rows_are_there(text, plan)
-
-
-@pytest.mark.parametrize("name", PLAN)
-def test_every_row_can_be_run_and_no_pilot_seed_decides(name):
-    plan = PLAN[name]
-    assert len(runs_of(plan)) == len(plan["rows"]) * len(plan["seeds"])
-    assert not set(plan["seeds"]) & set(plan.get("pilot", {}).get("seeds", ()))
-    assert all(run.model_config(4000) for run in runs_of(plan))
-
-
-@pytest.mark.parametrize("name", RECORDED)
-def test_a_record_holds_the_very_runs_that_are_planned_at_the_best_rates_of_its_pilots(name):
-    plan = PLAN[name]
-    record = json.loads((RESULTS / f"{name}.json").read_text())
-    assert [recorded_run(run) for run in record["runs"]] == runs_of(plan)
-    tried = {}
-    for run in record.get("pilots", []):
-        losses = tried.setdefault(run["row"], {}).setdefault(run["learning_rate"], [])
-        losses.append(run["held_out_masked_token_loss"])
-        assert run["seed"] in plan["pilot"]["seeds"]
-    assert list(tried) == plan.get("pilot", {}).get("rows", [])
-    for row, losses in tried.items():
-        assert sorted(losses) == plan["pilot"]["rates"]
-        best = min(sorted(losses), key=lambda rate: sum(losses[rate]))
-        assert (plan["settings"] | plan["rows"][row])["learning_rate"] == best
-
-
-@pytest.mark.parametrize("name", NEW_PLAN)
-def test_a_section_of_the_new_plan_is_whole_and_its_comparisons_name_rows_that_are_there(name):
-    plan = NEW_PLAN[name]
+@pytest.mark.parametrize("name", [*PLAN, *UNJUDGED])
+def test_a_section_is_whole_and_its_comparisons_name_rows_that_are_there(name):
+    plan = (PLAN | UNJUDGED)[name]
     needed = {"source", "setting", "measure", "first_seed", "n", "settings", "rows", "claims"}
-    assert needed <= set(plan) <= needed | {"tune"} and callable(getattr(measures, plan["measure"]))
+    assert needed <= set(plan) <= needed | {"tune", "card", "text"} and callable(
+        getattr(measures, plan["measure"])
+    )
     if watch := plan["settings"].get("watch"):
         assert callable(getattr(measures, watch))
     for key, claim in plan["claims"].items():
         assert {"says", "quote", "criterion", "least"} <= set(claim)
         assert claim.get("test", "t") in ("t", "rank", "sign")
         assert ("paper" in claim) == (f"{name}.{key}" in PAGE)
-        if "before" in claim:
-            experiment, name_before = claim["before"].split(".")
-            assert name_before in PLAN[experiment]["claims"]
+        assert "before" not in claim or claim["before"] in FIRST
         for text in (*claim["criterion"], *claim.get("control", ()), *claim.get("also", ())):
             check_rows_are_there(text, plan)
 
 
 def test_the_family_of_the_correction_is_the_rows_of_the_page_and_they_are_at_most_twenty():
-    every = {f"{name}.{key}" for name, plan in NEW_PLAN.items() for key in plan["claims"]}
+    every = {f"{name}.{key}" for name, plan in PLAN.items() for key in plan["claims"]}
     assert set(PAGE) <= every
     assert len(PAGE) == len(set(PAGE)) <= 20
 
 
-def test_a_row_of_the_page_so_far_is_asked_again_at_most_once():
+def test_a_row_of_the_first_plan_is_asked_again_at_most_once():
     before = []
-    for plan in NEW_PLAN.values():
+    for plan in PLAN.values():
         before += [claim["before"] for claim in plan["claims"].values() if "before" in claim]
-    rows = set()
-    for name, plan in PLAN.items():
-        rows |= {f"{name}.{key}" for key, claim in plan["claims"].items() if "paper" in claim}
+    rows = {key for key, claim in FIRST.items() if "paper" in claim}
     assert set(before) <= rows
     assert len(before) == len(set(before))
     not_asked = {row.split(".")[0] for row in rows - set(before)}
     assert not not_asked & {"nsp_order", "few_labels"}
 
 
-@pytest.mark.parametrize("name", NEW_PLAN)
-def test_the_seeds_of_the_new_plan_are_new_and_its_pilots_have_their_own(name):
-    plan = NEW_PLAN[name]
-    used = {seed for old in PLAN.values() for seed in old["seeds"]}
-    used |= {seed for old in PLAN.values() for seed in old.get("pilot", {}).get("seeds", ())}
-    seeds = set(seeds_of(plan))
+@pytest.mark.parametrize("name", PLAN)
+def test_the_seeds_of_the_plan_are_new_and_its_pilots_have_their_own(name):
+    plan = PLAN[name]
+    used = set()
+    for record in {key.split(".")[0] for key in FIRST}:
+        made = json.loads((RESULTS / f"{record}.json").read_text())
+        used |= {run["seed"] for run in made["runs"] + made.get("pilots", [])}
+    seeds = {run.seed for run in runs_of(plan)}
     pilots = set(plan.get("tune", {}).get("seeds", ()))
     assert not seeds & used
     assert not pilots & (used | seeds)
@@ -126,9 +88,9 @@ def test_the_seeds_of_the_new_plan_are_new_and_its_pilots_have_their_own(name):
     assert len(runs_of(plan)) == sum(row.get("n", plan["n"]) for row in plan["rows"].values())
 
 
-@pytest.mark.parametrize("name", NEW_PLAN)
-def test_every_row_of_the_new_plan_has_a_rate_from_somewhere(name):
-    plan = NEW_PLAN[name]
+@pytest.mark.parametrize("name", PLAN)
+def test_every_row_of_the_plan_has_a_rate_from_somewhere(name):
+    plan = PLAN[name]
     tune = plan.get("tune")
     for row, changes in plan["rows"].items():
         if tune is None:
@@ -141,7 +103,7 @@ def test_every_row_of_the_new_plan_has_a_rate_from_somewhere(name):
 
 
 def test_the_wide_albert_has_seven_tenths_of_the_parameters_of_the_bert():
-    runs = {run.row: run for run in runs_of(NEW_PLAN["ratio"])}
+    runs = {run.row: run for run in runs_of(PLAN["ratio"])}
     parameters = {}
     for row in ("wide ALBERT", "BERT"):
         parameters[row] = count_parameters(runs[row].model_config(190)).total
@@ -149,7 +111,7 @@ def test_the_wide_albert_has_seven_tenths_of_the_parameters_of_the_bert():
 
 
 def test_the_arms_of_a_depth_have_equally_many_steps():
-    steps = {sum(stage.steps for stage in run.stages()) for run in runs_of(NEW_PLAN["layers"])}
+    steps = {sum(stage.steps for stage in run.stages()) for run in runs_of(PLAN["layers"])}
     assert steps == {3600}
 
 
@@ -178,7 +140,9 @@ def test_an_interrupted_sitting_leaves_a_record_from_which_another_machine_goes_
     tmp_path, monkeypatch
 ):
     monkeypatch.setitem(
-        PLAN, "tiny", {"measure": "scores", "seeds": [20, 21], "rows": ROWS, "settings": SETTINGS}
+        PLAN,
+        "tiny",
+        {"measure": "scores", "first_seed": 20, "n": 2, "rows": ROWS, "settings": SETTINGS},
     )
     asked: list[Run] = []
     monkeypatch.setattr(module, "sweep", interrupted_sweep(asked, at={2, 4}))
@@ -196,7 +160,7 @@ def test_a_section_is_carried_out_with_its_pilots_and_the_record_keeps_all_of_it
     tune = {"rates": [1e-3, 2e-3], "seeds": [401], "rows": ["shallow", "deep"]}
     section = {"measure": "scores", "first_seed": 30, "n": 2, "settings": SETTINGS, "tune": tune}
     section["rows"] = {"shallow": ROWS["shallow"], "deep": ROWS["deep"] | {"n": 1}}
-    monkeypatch.setitem(NEW_PLAN, "tiny", section)
+    monkeypatch.setitem(PLAN, "tiny", section)
     monkeypatch.setattr(tuning, "WIDENED", 1)
     asked: list[Run] = []
     monkeypatch.setattr(module, "sweep", interrupted_sweep(asked, at={5}))

@@ -37,7 +37,7 @@ def test_finished_stages_are_taken_up_by_the_same_code_on_the_same_device_alone(
 
 def test_what_runs_have_left_for_others_goes_when_all_are_done(tmp_path, monkeypatch):
     rows = {name: {"H": 64, "L": 2, "E": 64, "chain": [1]} for name in ("one", "other")}
-    section = {"measure": "scores", "seeds": [20], "settings": SHORT, "rows": rows}
+    section = {"measure": "scores", "first_seed": 20, "n": 1, "settings": SHORT, "rows": rows}
     monkeypatch.setitem(PLAN, "tiny", section)
     monkeypatch.setattr(module, "commit", lambda: "first")
     places = []
