@@ -6,7 +6,7 @@ word again without this file. Explained in notebooks 09 and 12.
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -117,8 +117,31 @@ def signed_rank_chance(values: pd.Series) -> float:
 
 
 def table(runs: Sequence[dict], column: str) -> pd.DataFrame:
-    """Return a column of the runs, a row per seed and a column per row of the experiment."""
-    return pd.json_normalize(runs).pivot(index="seed", columns="row", values=column)
+    """Return a column of the runs, a row per seed and a column per row of the experiment.
+
+    Raises KeyError for a column that no run has.
+    """
+    values = [look_up(run, column) for run in runs]
+    if all(value is np.nan for value in values):
+        raise KeyError(column)
+    seeds = [run["seed"] for run in runs]
+    rows = [run["row"] for run in runs]
+    frame = pd.DataFrame({"seed": seeds, "row": rows, "value": values})
+    return frame.pivot(index="seed", columns="row", values="value")
+
+
+def look_up(run: dict, column: str) -> float:
+    """Return what a run has in a column such as ``head.sop.accuracy``, NaN where it has none.
+
+    >>> look_up({"head": {"sop": {"accuracy": 0.9}}}, "head.sop.accuracy")
+    0.9
+    """
+    found: Any = run
+    for name in column.split("."):
+        if name not in found:
+            return np.nan
+        found = found[name]
+    return found
 
 
 def side(text: str, values: pd.DataFrame) -> pd.Series:

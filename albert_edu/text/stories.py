@@ -8,6 +8,7 @@ them). A script is a topic together with the verb it uses at each stage. Used fr
 
 import math
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,15 +69,19 @@ def stories(
     topic_of = script_ids % len(topics)
     verb_of = np.unravel_index(script_ids // len(topics), verbs_of_stages)  # [stage][script]
 
+    def one_of(words: Sequence[str]) -> str:
+        """Draw a word as ``rng.choice`` would, which makes an array of the words first."""
+        return words[int(rng.integers(len(words)))]
+
     def sentence(topic: str, verb: str) -> str:
         """Draw a sentence; its noun and its verb tell of topic and stage as often as asked."""
         has_topic = rng.random() < topic_strength
-        noun = rng.choice(TOPICS[topic] if has_topic else PLAIN_NOUNS)
+        noun = one_of(TOPICS[topic] if has_topic else PLAIN_NOUNS)
         has_order = rng.random() < order_strength
-        verb = verb if has_order else rng.choice(PLAIN_VERBS)
-        name = rng.choice(NAMES)
-        nouns = " ".join(rng.choice(TOPICS[topic], topic_nouns))
-        end = nouns or rng.choice(PLACES)
+        verb = verb if has_order else one_of(PLAIN_VERBS)
+        name = one_of(NAMES)
+        nouns = " ".join(one_of(TOPICS[topic]) for _ in range(topic_nouns))
+        end = nouns or one_of(PLACES)
         return f"{name} {verb} the {noun} {end}."
 
     def document(index: int) -> dict:

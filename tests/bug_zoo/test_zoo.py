@@ -18,7 +18,7 @@ from tests.bug_zoo.right import RIGHT
 # Of the assignments, and of the exercises inside notebooks.
 CHECKS = [value for value in vars(checks).values() if isinstance(value, Check)]
 OTHER_SEED = 7  # students have None
-EVERY = 5  # of this many mistakes of a check, one is asked with the other seed, too; 1 asks all
+EVERY = 10  # of this many mistakes of a check, one is asked with the other seed, too; 1 asks all
 
 LONG = (
     "accumulation",

@@ -16,5 +16,6 @@ def small_measures(monkeypatch):
     monkeypatch.setattr(text_scores, "SILENCED", 1)
     monkeypatch.setattr(order_cross, "MEASURED", 2)
     monkeypatch.setattr(layer_steps, "FAR", 40)
+    monkeypatch.setattr(layer_steps, "FAR_ROWS", 2)
     monkeypatch.setattr(few_labels, "EXAMPLES", 400)
     monkeypatch.setattr(few_labels, "FINETUNE_SETTINGS", TrainSettings(steps=2, warmup_steps=1))

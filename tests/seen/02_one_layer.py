@@ -1,15 +1,14 @@
-"""What the page says without a cell: two more models without the block, a place alone, the exact GELU."""
+"""What the page says without a cell: one more model without the block, a place alone, the exact GELU."""
 
 from collections import Counter
 from copy import deepcopy
 
-for seed, said in ((1, 2.74), (2, 2.66)):
-    torch.manual_seed(seed)
-    other = AlbertForPretraining(mine.model.config)
-    with silenced(other, "ffn"):
-        pretrain(other, lessons, settings, device="cpu", describe=None)
-        other_loss = masked_loss(other, rows)
-    assert abs(other_loss - said) < 0.15, (seed, other_loss)
+torch.manual_seed(1)
+other = AlbertForPretraining(mine.model.config)
+with silenced(other, "ffn"):
+    pretrain(other, lessons, settings, device="cpu", describe=None)
+    other_loss = masked_loss(other, rows)
+assert abs(other_loss - 2.74) < 0.15, other_loss
 assert abs(without - loss["nothing"]) < 0.15, (without, loss)
 
 corpus = lessons.corpus
