@@ -42,10 +42,16 @@ RunningKernel.await_reply = await_reply
 
 
 def pytest_collection_modifyitems(items):
-    """Let nbval wait for what a cell has printed, where it gives up after five seconds."""
+    """Let nbval wait for what a cell has printed, where it gives up after five seconds.
+
+    Files that take long do not come last: one worker would idle while the other ends them.
+    """
     for item in items:
         if hasattr(item, "output_timeout"):
             item.output_timeout = HOUR
+    items.sort(
+        key=lambda item: (hasattr(item, "cell_num"), "/training/" in item.nodeid), reverse=True
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import symtable
 from pathlib import Path
 
 import torch
@@ -83,3 +84,9 @@ def main(words: list[str]) -> int:
     verb = words[0] if words else ""
     part = "course" if verb in COURSE else "paper" if verb in PAPER else "edu"
     return importlib.import_module(f"albert_{part}.cli").main(words)
+
+
+def names_set(source: str) -> set[str]:
+    """The names that a cell sets at its top level."""
+    symbols = symtable.symtable(source, "cell", "exec").get_symbols()
+    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}

@@ -21,8 +21,9 @@ import albert_course.cells
 import albert_edu.training.finetune
 import albert_edu.training.pretrain
 from albert_course import own_model
+from albert_course.assignments.apart import names_asked_for
 from tests.fake_card import FakeCard, WrongDevice, move, move_model, on_card
-from tests.support import tiny
+from tests.support import names_set, tiny
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 PATHS = [path for folder in ("", "optional") for path in (NOTEBOOKS / folder).glob("*.ipynb")]
@@ -112,11 +113,20 @@ def run_cells(numbered: list[tuple[int, str]], scope: dict | None = None) -> dic
     return wrong
 
 
+def with_what_they_need(code: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The cells from the first that moves a model on, and those before it that set what they use."""
+    first = next(at for at, (_, source) in enumerate(code) if "pretrain(" in source)
+    kept = code[first:]
+    for place, source in reversed(code[:first]):
+        asked = set().union(*(names_asked_for(later) for _, later in kept))
+        if names_of([source]) & asked:
+            kept.insert(0, (place, source))
+    return kept
+
+
 def names_of(sources: list[str]) -> set[str]:
-    """The names that these cells bind."""
-    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
-    stored = [node for node in nodes if isinstance(node, ast.Name)]
-    return {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+    """The names that these cells set at their top level."""
+    return set().union(*map(names_set, sources))
 
 
 @pytest.mark.slow
@@ -130,7 +140,8 @@ def test_every_cell_runs_where_pretrain_has_moved_the_model(path, card, monkeypa
     code = code_cells(path)
     starts = re.compile(r"subprocess|train_and_kill\(")
     apart = names_of([source for _, source in code if starts.search(source)])
-    wrong = run_cells([(place, source) for place, source in code if not starts.search(source)])
+    here = [(place, source) for place, source in code if not starts.search(source)]
+    wrong = run_cells(with_what_they_need(here))
     faults = {place: text for place, text in wrong.items() if text.startswith(FAULTS)}
     assert {at: text for at, text in faults.items() if not apart & {*text.split("'")}} == {}
 

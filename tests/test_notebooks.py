@@ -3,7 +3,6 @@
 import base64
 import io
 import re
-import symtable
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from albert_course.assignments.apart import names_asked_for
 from albert_course.notebooks import normalise
-from tests.support import cells
+from tests.support import cells, names_set
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("", "optional", "assignments/source")
@@ -109,12 +108,6 @@ def test_every_link_within_the_repository_resolves(path):
     for cell in cells(path, "markdown"):
         for target in re.findall(r"\]\(((?!http|#|mailto)[^)#]+)", cell.source):
             assert (path.parent / target).exists(), target
-
-
-def names_set(source: str) -> set[str]:
-    """The names that a cell sets at its top level."""
-    symbols = symtable.symtable(source, "cell", "exec").get_symbols()
-    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
 
 
 def test_no_cell_of_a_lesson_uses_a_name_that_a_cell_below_overwrites(path):
