@@ -81,6 +81,8 @@ def main(name: str = "", *more: str) -> int:
             os.environ.update(PYTHONPATH=str(ROOT / "tests" / "offline"), HF_HUB_OFFLINE="1")
             os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
             os.environ["PYTHONUTF8"] = "1"  # tests read files without naming an encoding
+            # Dozens of processes import the course, and compile it each where this is set.
+            os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
             # Notebook 00 keeps a model here, and yours stays what it is.
             os.environ.setdefault("ALBERT_EDU_CACHE", str(ROOT / "build" / "cache"))
         for step in steps:

@@ -11,12 +11,22 @@ from matplotlib.textpath import text_to_path
 
 from figures.drawings import gallery, palette
 
-ENTRIES = gallery.entries()
-EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+NAMES = sorted(path.stem for path in gallery.FOLDER.glob("*.svg"))
 SVG = "{http://www.w3.org/2000/svg}"
 COLOURS = [palette.WEIGHT, palette.STATE, palette.GRADIENT, palette.TARGET]
 COLOURS += [palette.SEGMENT_A, palette.SEGMENT_B]
 TINTS = {palette.tint(base, k / 100): base for base in COLOURS for k in range(1, 101)}
+
+
+@pytest.fixture(scope="module")
+def entries() -> dict[str, gallery.Entry]:
+    """Every drawing by its name, drawn now."""
+    return {entry.name: entry for entry in gallery.entries()}
+
+
+@pytest.fixture(params=NAMES)
+def entry(request, entries) -> gallery.Entry:
+    return entries[request.param]
 
 
 def is_grey(colour: str) -> bool:
@@ -50,7 +60,6 @@ def frames(entry, stretch: float) -> list[tuple[str, float, float, float, float]
     return measured
 
 
-@EACH
 def test_the_committed_file_is_what_the_script_makes(entry):
     file = gallery.FOLDER / f"{entry.name}.svg"
     assert file.exists() and file.read_text(encoding="utf-8") == entry.source, (
@@ -58,20 +67,19 @@ def test_the_committed_file_is_what_the_script_makes(entry):
     )
 
 
-def test_the_readme_lists_every_drawing_and_no_file_is_left_over():
-    assert (gallery.FOLDER / "README.md").read_text(encoding="utf-8") == gallery.readme(ENTRIES)
-    files = sorted(path.stem for path in gallery.FOLDER.glob("*.svg"))
-    assert files == sorted(entry.name for entry in ENTRIES)  # names are unique, files current
+def test_the_readme_lists_every_drawing_and_no_file_is_left_over(entries):
+    readme = gallery.readme(list(entries.values()))
+    assert (gallery.FOLDER / "README.md").read_text(encoding="utf-8") == readme
+    names = [function.__name__ for module in gallery.modules() for function in module.DRAWINGS]
+    assert NAMES == sorted(names)  # names are unique, files current
 
 
-@EACH
 def test_a_reader_who_cannot_see_gets_a_title_a_caption_and_a_full_description(entry):
     title = re.search("<title>(.*?)</title>", entry.source)[1]
     assert len(title.split()) >= 3 and len(entry.alt.split()) >= 40
     assert entry.caption.endswith(".") and 6 <= len(entry.caption.split()) <= 45
 
 
-@EACH
 def test_the_ground_is_opaque_600_wide_and_no_words_are_smaller_than_14_pixels_scripts_than_12(
     entry,
 ):
@@ -84,14 +92,12 @@ def test_the_ground_is_opaque_600_wide_and_no_words_are_smaller_than_14_pixels_s
         assert all(float(size) >= least for size in sizes if size or kind == "text")
 
 
-@EACH
 def test_a_drawing_has_at_most_three_colours_of_the_course_besides_ink_and_greys(entry):
     found = {colour.lower() for colour in re.findall(r"#[0-9A-Fa-f]{6}", entry.source)}
     kinds = {TINTS.get(colour, "foreign") for colour in found if not is_grey(colour)}
     assert len(kinds) <= 3 and "foreign" not in kinds, kinds
 
 
-@EACH
 def test_no_words_run_off_the_canvas_even_in_the_widest_font(entry):
     height = float(ElementTree.fromstring(entry.source).get("height"))
     for words, left, top, right, bottom in frames(entry, 1.0):
@@ -100,7 +106,6 @@ def test_no_words_run_off_the_canvas_even_in_the_widest_font(entry):
         )
 
 
-@EACH
 def test_no_words_lie_on_other_words(entry):
     for first, second in itertools.combinations(frames(entry, 0.92), 2):
         apart = (
@@ -116,5 +121,5 @@ def test_no_drawing_has_got_lost_from_the_pages():
     course = gallery.FOLDER.parents[1]
     paths = [course / "README.md", *(course / "notebooks").rglob("*.ipynb")]
     pages = "".join(path.read_text(encoding="utf-8") for path in paths)
-    unused = {entry.name for entry in ENTRIES if f"/{entry.name}.svg" not in pages}
+    unused = {name for name in NAMES if f"/{name}.svg" not in pages}
     assert not unused
