@@ -38,10 +38,13 @@ def answer_to(guess: object, truth: float, unit: str = "") -> str:
         return f"no guess yet\n{told}"
     try:
         number = read(guess, unit)
-        right = float(truth)
     except Exception:
         return f"{_shown(guess)} is not one number\n{told}"
     said = f"you said {_in_words(number)}{_with_blank(unit)}"
+    try:
+        right = float(truth)
+    except (TypeError, ValueError, RuntimeError):
+        return f"{said}\n{told}"
     if math.isclose(number, right, rel_tol=RIGHT, abs_tol=1e-9):
         return f"{said}\nright, {told}"
     if is_close(number, right, unit):

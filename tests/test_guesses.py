@@ -134,5 +134,6 @@ def test_no_guess_stops_a_notebook_and_no_number_is_written_with_an_exponent(gue
 
 
 def test_odd_truths_are_shown_too():
-    assert answer_to(3, "three") == "3 is not one number\nit is 'three'"
+    assert answer_to(3, "three") == "you said 3\nit is 'three'"
+    assert answer_to(3, torch.tensor([1, 2])) == "you said 3\nit is tensor([1, 2])"
     assert answer_to(..., torch.tensor([1, 2])) == "no guess yet\nit is tensor([1, 2])"

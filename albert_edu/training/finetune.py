@@ -1,7 +1,7 @@
 """Fine-tune a model with a task head, ask it, and score it (notebook 11)."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -45,24 +45,16 @@ def set_up_task(
     check_whole("sequence_length", S, 8, pretrained.config.max_positions)
     check_tokenizer(pretrained.albert, tokenizer)
     if train.form == "span":
-        asked = encode_spans(_span_examples(train), tokenizer, S)
-        unseen = encode_spans(_span_examples(test), tokenizer, S)
+        asked = encode_spans(cast(list[SpanExample], train.examples), tokenizer, S)
+        unseen = encode_spans(cast(list[SpanExample], test.examples), tokenizer, S)
         unseen = unseen._replace(unanswerable=asked.unanswerable)
         return TaskSetup(AlbertForSpan(pretrained.albert), asked, unseen)
     labels = len(train.class_names) or 1
     return TaskSetup(
         model=AlbertForClassification(pretrained.albert, labels),
-        train=encode_pairs(_examples(train), tokenizer, S),
-        test=encode_pairs(_examples(test), tokenizer, S),
+        train=encode_pairs(cast(list[Example], train.examples), tokenizer, S),
+        test=encode_pairs(cast(list[Example], test.examples), tokenizer, S),
     )
-
-
-def _span_examples(rows: TaskRows) -> list[SpanExample]:
-    return [example for example in rows.examples if isinstance(example, SpanExample)]
-
-
-def _examples(rows: TaskRows) -> list[Example]:
-    return [example for example in rows.examples if isinstance(example, Example)]
 
 
 def finetune(
