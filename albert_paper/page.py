@@ -80,8 +80,8 @@ def rows_of(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict[str, d
 
 
 def day_of(old: dict) -> str:
-    """Return the day of a record's runs, such as 23 November."""
-    return f"{int(old['date'][-2:])} November"  # all of them were made in that month
+    """Return the day of a record's runs, such as 23 Nov."""
+    return f"{int(old['date'][-2:])} Nov"  # all of them were made in that month
 
 
 def more_when_separate(pair: dict, similarity: str) -> dict[str, float]:

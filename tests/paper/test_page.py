@@ -22,8 +22,9 @@ PAGE = (FIGURES / "CLAIMS.md").read_text(encoding="utf-8")
 COMPARISONS = (FIGURES / "COMPARISONS.md").read_text(encoding="utf-8")
 ROWS = {}  # of the table: our runs, the outcome, and that before
 for line in re.findall(r"^\| .*COMPARISONS\.md#.*$", PAGE, re.M):
-    _, _, *cells, link = (cell.strip() for cell in line.strip("|").split("|"))
-    ROWS[link.split("#")[1].rstrip(")")] = cells
+    _, _, ours, link, said = (cell.strip() for cell in line[1:-1].split("|"))
+    outcome, row_key = re.fullmatch(r"\[(.+)\]\(COMPARISONS\.md#(\S+)\)", link).groups()
+    ROWS[row_key] = ours, outcome, said
 SECTIONS = dict(re.findall(r'<a id="(\S+)"></a>\n(.+?)(?=\n<a id=|\Z)', COMPARISONS, re.S))
 FIRST = json.loads((FIGURES / "outcomes.json").read_text(encoding="utf-8"))
 DECIDED = json.loads((FIGURES / "asked_again.json").read_text(encoding="utf-8"))
@@ -128,9 +129,9 @@ def test_the_first_word_stands_beside_with_its_day_and_that_when_run_where_they_
         _, _, said = ROWS[key]
         if before(key):
             first = FIRST[before(key)]
-            assert said.startswith(f"{first['word']} ({first['date'][-2:]} November")
+            assert said.startswith(f"{first['word']} ({first['date'][-2:]} Nov")
             taken_back = TAKEN_BACK.get(before(key))
-            assert said.endswith(f"; when run: {taken_back})" if taken_back else "November)")
+            assert said.endswith(f"; when run: {taken_back})" if taken_back else "Nov)")
             assert (f"it was *{taken_back}*" in SECTIONS[key]) == bool(taken_back)
         else:
             assert said == ""
