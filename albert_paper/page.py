@@ -23,7 +23,7 @@ SIMILARITIES = ("similarity", "similarity_untrained")  # of a pair, in its recor
 
 
 def write_report(root: Path) -> Path:
-    """Write the page, its pictures, and asked_again.json.
+    """Write the page, its pictures, and decided.json.
 
     ValueError if ``root`` is not the course's folder, which holds figures/results.
     """
@@ -34,7 +34,7 @@ def write_report(root: Path) -> Path:
     before = read_json(figures / "outcomes.json", FileError)
     rows = rows_of(runs, before)
     claims = {key: row for key, row in rows.items() if row["word"]}
-    write_json(figures / "asked_again.json", recorded(claims))
+    write_json(figures / "decided.json", recorded(claims))
     for key, claim in claims.items():
         claim["alt"] = save_picture(key, claim, figures)
     write_cause(figures, runs["cause"])

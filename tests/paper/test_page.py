@@ -27,7 +27,7 @@ for line in re.findall(r"^\| .*COMPARISONS\.md#.*$", PAGE, re.M):
     ROWS[row_key] = ours, outcome, said
 SECTIONS = dict(re.findall(r'<a id="(\S+)"></a>\n(.+?)(?=\n<a id=|\Z)', COMPARISONS, re.S))
 FIRST = json.loads((FIGURES / "outcomes.json").read_text(encoding="utf-8"))
-DECIDED = json.loads((FIGURES / "asked_again.json").read_text(encoding="utf-8"))
+DECIDED = json.loads((FIGURES / "decided.json").read_text(encoding="utf-8"))
 TAKEN_BACK = {  # and the word on the page of the runs, at commit 255f061
     "sharing_laptop.smaller": "not judged",
     "sharing_laptop.smoother": "undecided",
@@ -53,7 +53,7 @@ def written(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["CLAIMS.md", "COMPARISONS.md", "CAUSE.md", "asked_again.json"])
+@pytest.mark.parametrize("name", ["CLAIMS.md", "COMPARISONS.md", "CAUSE.md", "decided.json"])
 def test_the_page_is_what_the_records_say(written, name):
     assert (written / "figures" / name).read_text() == (FIGURES / name).read_text()
 
