@@ -1,4 +1,4 @@
-"""The pictures of the page of claims: the single seeds of a claim, and Figure 1 of ten pairs.
+"""The pictures of the page of claims: the single seeds of a claim, and Figure 1 of all pairs.
 
 A judged claim and its runs go in; a figure and its alt text come out. Explained in notebook 09.
 """

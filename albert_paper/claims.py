@@ -11,7 +11,13 @@ from albert_paper.plan import PLAN, runs_of
 
 
 def read_runs(results: Path) -> dict[str, list[dict]]:
-    """Return the runs of every record. FileError for a record of the plan that lacks them."""
+    """Return the runs of every record. FileError for a record of the plan that lacks them.
+
+    Two records are no row, and the page needs them all the same.
+    """
+    for name in ("cause", "figure1_seeds"):
+        if not (results / f"{name}.json").exists():
+            raise FileError(f"{results / name}.json is missing: restore it, or run {name} again.")
     runs = {}
     for path in sorted(results.glob("*.json")):
         record = read_json(path, FileError)
@@ -22,11 +28,18 @@ def read_runs(results: Path) -> dict[str, list[dict]]:
 
 
 def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
-    """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM."""
+    """Return the claims of every experiment whose runs are all there, by EXPERIMENT.CLAIM.
+
+    FileError for a record with a run that is not planned, or with one of them twice.
+    """
     finished = {}
     for name, section in PLAN.items():
         done = runs.get(name, [])
-        if len(done) == len(runs_of(section)):
+        planned = {(run.row, run.seed) for run in runs_of(section)}
+        found = {(run["row"], run["seed"]) for run in done}
+        if found - planned or len(found) < len(done):
+            raise FileError(f"{name}.json has runs that the plan has not, or one of them twice.")
+        if found == planned:
             common = {"source": section["source"], "setting": section["setting"], "runs": done}
             for key, claim in section["claims"].items():
                 finished[f"{name}.{key}"] = common | claim
@@ -35,5 +48,6 @@ def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
 
 def recorded(claims: dict[str, dict]) -> dict[str, dict]:
     """Return what a file of outcomes keeps of judged claims."""
-    kept = ("says", "quote", "source", "criterion", "control", "least", "word", "p_holm", "parts")
+    kept = ("says", "quote", "source", "criterion", "control", "also", "least", "word", "p_holm")
+    kept += ("parts", "found")
     return {key: {k: claim[k] for k in kept if k in claim} for key, claim in claims.items()}

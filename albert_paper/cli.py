@@ -28,7 +28,7 @@ def build_parser() -> argparse.ArgumentParser:
     option("--profile", default="quick", choices=["quick", "laptop", "gpu"], help="minutes, hours")
 
     option = verb("run", run_experiment, "do the runs of an experiment", training).add_argument
-    option("experiment", help="a section of albert_paper/data/plan.toml")
+    option("experiment", help="a section of plan.toml or unjudged.toml in albert_paper/data")
 
     verb("bench", run_bench, "time a training step beside transformers", training)
 

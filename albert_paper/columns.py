@@ -22,7 +22,6 @@ LABELS = {  # by what a column ends in
     "accuracy": Label("accuracy", "%"),
     "mean_angle": Label("mean angle (degrees)", "°"),
     "mean_l2": Label("mean L2 distance"),
-    "later_angle": Label("angle (degrees)", "°"),
     "angle_at.24": Label("angle at application 24 (degrees)", "°"),
     "angle_at.36": Label("angle at application 36 (degrees)", "°"),
     "angle_at.100": Label("angle at application 100 (degrees)", "°"),
@@ -50,4 +49,5 @@ def shown(found: dict, column: str, difference: bool) -> str:
     scale = 100 if unit == "%" else 1
     digits = 1 if unit else 2
     unit = " points" if difference and unit == "%" else unit
-    return f"{found['mean'] * scale:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"
+    mean = round(found["mean"] * scale, digits) + 0.0  # which has no minus where it is 0
+    return f"{mean:.{digits}f} ± {found['half'] * scale:.{digits}f}{unit}"

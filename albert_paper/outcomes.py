@@ -57,6 +57,7 @@ def compare(text: str, claim: dict) -> dict:
     if len(every) < 2:
         raise InputError(f"fewer than two seeds have both sides of {text!r}.")
     rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
+    check_whole_runs([run for run in runs if run["row"] in rows], column)
     bad = stuck(runs).loc[every.index, rows] & (not claim.get("keep_stuck"))
     kept = every[~bad.any(axis=1)]
     different = min(1.0, 2 * min(chance(kept, test), chance(-kept, test)))
@@ -77,6 +78,14 @@ def compare(text: str, claim: dict) -> dict:
         "stuck": {row: int(number) for row, number in bad.sum().items()},
         "void": bool(bad.mean().max() > MOST_STUCK),
     }
+
+
+def check_whole_runs(runs: Sequence[dict], column: str) -> None:
+    """Raise InputError for a run without the column, or without what tells whether it is stuck."""
+    for run in runs:
+        for name in (column, "held_out_masked_token_loss", "copy_baseline", "health.alive"):
+            if np.isnan(look_up(run, name)):
+                raise InputError(f"the run {run['row']!r} of seed {run['seed']} has no {name}.")
 
 
 def chance(values: pd.Series, test: str) -> float:

@@ -73,6 +73,8 @@ def rows_of(runs: dict[str, list[dict]], before: dict[str, dict]) -> dict[str, d
         section = PLAN[name]
         planned = section["claims"][claim_name]
         old = before.get(planned.get("before"), {})
+        if "before" in planned and not old:
+            raise FileError(f"outcomes.json has lost {planned['before']}: restore the file.")
         common = {"source": section["source"], "setting": section["setting"], "word": ""}
         row = row_of(claims[key]) if key in claims else common | planned
         rows[key] = row | {"paper": paper_of(planned), "old": old and old | {"day": day_of(old)}}

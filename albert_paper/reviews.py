@@ -50,7 +50,7 @@ def released_folder() -> Path | None:
 
 
 def reviews(figures: Path, released: str | Path | None = None) -> Path:
-    """Fine-tune each model with each seed; write ``figures/results/reviews.json`` after each run.
+    """Fine-tune each model with each seed; write ``figures/results/reviews.json``.
 
     Raises InputError where no ``released`` model is named and the package is not installed.
     """
@@ -66,9 +66,9 @@ def reviews(figures: Path, released: str | Path | None = None) -> Path:
             model, tokenizer = model_of(name, folder, seed)
             found = fine_tuned(model, tokenizer, learn, test, RATES[name], seed)
             runs.append({"row": name, "seed": seed} | found)
-            baselines = {"majority": runs[-1]["majority"], "words": words_accuracy(learn, test)}
-            record = {"settings": settings, "baselines": baselines, "runs": runs}
-            write_json(path, {"provenance": provenance("reviews", runs)} | record)
+    baselines = {"majority": runs[-1]["majority"], "words": words_accuracy(learn, test)}
+    record = {"settings": settings, "baselines": baselines, "runs": runs}
+    write_json(path, {"provenance": provenance("reviews", runs)} | record)
     return path
 
 

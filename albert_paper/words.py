@@ -74,5 +74,6 @@ def comparisons(claim: dict) -> dict[str, list[dict]]:
             for row in part["stuck"]:  # the rows that the comparison names
                 alone = compare(f"{asked.column}: 0 < {row}", claim)
                 arms[row] = shown(alone, asked.column, difference=False)
-            found[kind].append({"text": text, "found": words, "arms": arms, "stuck": part["stuck"]})
+            numbers = {name: part[name] for name in ("mean", "half", "n", "stuck")}
+            found[kind].append({"text": text, "found": words, "arms": arms} | numbers)
     return found

@@ -26,14 +26,14 @@ URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["pro
 PAGES = {  # no source of an assignment: those have the solutions
     "The road": "notebooks/[0-9]*.ipynb",
     "Optional": "notebooks/optional/*.ipynb",
-    "Look up": "notebooks/[A-Z]*.md figures/[CA]*.md figures/drawings/README.md",
+    "Look up": "notebooks/[A-Z]*.md figures/CL*.md figures/C[AO]*.md figures/drawings/README.md",
     "Assignments": "notebooks/assignments/*.md notebooks/assignments/release/*.ipynb",
     "The library": "albert_edu/README.md site/library/albert_edu*.rst albert_edu/*/*/README.md",
     "This repository": "CONTRIBUTING.md CHANGELOG.md",
 }
 if tags.has("book"):
     PAGES = {name: PAGES[name] for name in ("The road", "Optional")}
-    PAGES["Look up"] = "notebooks/GLOSSARY.md figures/[CA]*.md"
+    PAGES["Look up"] = "notebooks/GLOSSARY.md figures/CL*.md figures/C[AO]*.md"
 
 project = html_title = "ALBERT, built and measured"
 root_doc = "README"

@@ -157,7 +157,7 @@ def word(claim: dict, measured: list[dict], runs: list[dict], p: float) -> str:
 
 def outcomes(root: Path) -> dict[str, dict]:
     """The word of every row of the plan whose experiment has all its runs; its p, and a mean, half interval and n for each
-    of its comparisons. Rows that have no runs yet count with p = 1.
+    of its comparisons: criteria, controls, and those that decide nothing. Rows that have no runs yet count with p = 1.
     """
     sections = tomllib.loads((root / "albert_paper/data/plan.toml").read_text(encoding="utf-8"))
     page = sections.pop("page")["rows"]
@@ -197,9 +197,18 @@ def decide(asked: dict[str, tuple[dict, list[dict]]], family: list[str]) -> dict
         so_far = max(so_far, min(1.0, p[key] * (len(p) - rank)))
         if key in measured:
             claim, runs = asked[key]
-            found = measured[key]
-            parts = [(part["mean"], half_interval(part), len(part["kept"])) for part in found]
-            said[key] = {"word": word(claim, found, runs, so_far), "p": so_far, "parts": parts}
+            how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
+            others = [
+                measure(text, runs, **how)
+                for kind in ("control", "also")
+                for text in claim.get(kind, [])
+            ]
+            numbers = [
+                (found["mean"], half_interval(found), len(found["kept"]))
+                for found in [*measured[key], *others]
+            ]
+            said[key] = {"word": word(claim, measured[key], runs, so_far), "p": so_far}
+            said[key]["numbers"] = numbers
     return said
 
 
@@ -234,5 +243,5 @@ if __name__ == "__main__":
         print(f"{key:36} {said}")
     for decided in (first_outcomes(place), outcomes(place)):
         for key, found in decided.items():
-            mean, half, n = found["parts"][0]
+            mean, half, n = found["numbers"][0]
             print(f"{key:36} {found['word']:10} {mean:8.4f} +- {half:.4f} (n = {n})")

@@ -116,3 +116,14 @@ def test_a_run_whose_half_is_dead_is_stuck_however_low_its_loss():
     runs = [run | {"health": {"alive": run["loss"] < 9}} for run in runs]
     found = compare("loss: a < b", {"runs": runs, "least": 0.02})
     assert (found["n"], found["stuck"]) == (7, {"a": 0, "b": 1})
+
+
+@pytest.mark.parametrize(
+    "name", ["loss", "held_out_masked_token_loss", "copy_baseline", "health.alive"]
+)
+def test_a_run_that_lacks_a_number_is_named_and_not_left_out(name):
+    runs = runs_of(a=[1.0, 2.0, 3.0], b=[2.0, 3.0, 4.0])
+    del runs[4][name.split(".")[0]]
+    with pytest.raises(ValueError, match=f"the run 'b' of seed 21 has no {name}"):
+        compare("loss: a < b", {"runs": runs})
+    assert compare("loss: a < 5", {"runs": runs})["n"] == 3, "the other row has all"

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+from copy import deepcopy
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from albert_paper.plan import (
     runs_of,
 )
 from albert_paper.provenance import ROOT, here_and_now
+from albert_paper.sweep import recorded_run
 from albert_paper.training_run import Run
 
 RESULTS = ROOT / "figures" / "results"
@@ -53,6 +55,28 @@ def test_a_section_is_whole_and_its_comparisons_name_rows_that_are_there(name):
         assert "before" not in claim or claim["before"] in FIRST
         for text in (*claim["criterion"], *claim.get("control", ()), *claim.get("also", ())):
             check_rows_are_there(text, plan)
+
+
+RECORDED = [
+    name
+    for name, section in PLAN.items()
+    if (RESULTS / f"{name}.json").exists()
+    and len(json.loads((RESULTS / f"{name}.json").read_text())["runs"]) == len(runs_of(section))
+]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_record_holds_the_very_runs_that_are_planned_at_the_rates_of_its_pilots(name):
+    plan = deepcopy(PLAN[name])
+    record = json.loads((RESULTS / f"{name}.json").read_text())
+    settled = tuning.settle(plan, module.run_of_row, lambda asked: told(asked, record), record)
+    assert [recorded_run(run) for run in record["runs"]] == runs_of(settled)
+
+
+def told(asked: list[Run], record: dict) -> list[dict]:
+    """The recorded results of pilots. StopIteration for one that was not made."""
+    pilots = [(recorded_run(result), result) for result in record.get("pilots", [])]
+    return [next(result for run, result in pilots if run == one) for one in asked]
 
 
 def test_the_family_of_the_correction_is_the_rows_of_the_page_and_they_are_at_most_twenty():
