@@ -88,7 +88,9 @@ def check_layer_steps(found: dict) -> None:
     assert len(found["untrained"]["l2"]) == 5
 
 
-def test_a_branch_reads_its_own_text_and_is_scored_on_a_third_beside_one_unigram(tmp_path):
+def test_a_branch_reads_its_own_text_and_is_scored_on_a_third_beside_one_unigram(
+    tmp_path, few_documents
+):
     settings = SHORT | {"corpus": "sotu", "vocabulary": "sotu+imdb", "watch_every": 2}
     rows = {
         name: Run(name, **settings, watch="third_domain", then=(("corpus", name), ("steps", 2)))
@@ -119,8 +121,10 @@ def test_a_branch_reads_its_own_text_and_is_scored_on_a_third_beside_one_unigram
     ],
 )
 def test_every_comparison_of_the_plan_reads_a_number_that_its_measure_gives(
-    name, row, tmp_path, monkeypatch
+    name, row, tmp_path, monkeypatch, request
 ):
+    if name == "third":
+        request.getfixturevalue("few_documents")
     monkeypatch.setattr(layer_steps_file, "FAR", 1000)
     plan = PLAN[name]
     settings = plan["settings"] | SHORT | {"watch_every": 2}
