@@ -15,15 +15,15 @@ def read_runs(results: Path) -> dict[str, list[dict]]:
 
     Two records are no row, and the page needs them all the same.
     """
-    for name in ("cause", "figure1_seeds"):
-        if not (results / f"{name}.json").exists():
-            raise FileError(f"{results / name}.json is missing: restore it, or run {name} again.")
     runs = {}
     for path in sorted(results.glob("*.json")):
         record = read_json(path, FileError)
         if path.stem in PLAN and "runs" not in record:
             raise FileError(f"{path} lacks the runs of an experiment: restore it, or run it again.")
         runs[path.stem] = record.get("runs", [])
+    for name in ("cause", "figure1_seeds"):
+        if name not in runs:
+            raise FileError(f"{results / name}.json is missing: restore it, or run {name} again.")
     return runs
 
 

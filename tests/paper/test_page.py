@@ -215,3 +215,11 @@ def test_there_is_one_record_for_a_question():
 def test_a_folder_without_records_is_refused(tmp_path):
     with pytest.raises(ValueError, match="results is missing"):
         write_report(tmp_path)
+
+
+def test_a_record_that_the_page_needs_is_asked_for_by_name(tmp_path):
+    shutil.copytree(FIGURES / "results", tmp_path / "figures" / "results")
+    (tmp_path / "figures" / "results" / "cause.json").unlink()
+    with pytest.raises(ValueError, match=r"cause\.json is missing: restore it, or run cause again"):
+        write_report(tmp_path)
+    assert not (tmp_path / "figures" / "CLAIMS.md").exists()
