@@ -48,6 +48,6 @@ def finished_claims(runs: dict[str, list[dict]]) -> dict[str, dict]:
 
 def recorded(claims: dict[str, dict]) -> dict[str, dict]:
     """Return what a file of outcomes keeps of judged claims."""
-    kept = ("says", "quote", "source", "criterion", "control", "also", "least", "word", "p_holm")
-    kept += ("parts", "found")
+    asked = ("says", "quote", "source", "criterion", "control", "also", "least")
+    kept = (*asked, "word", "p_holm", "parts", "found")
     return {key: {k: claim[k] for k in kept if k in claim} for key, claim in claims.items()}

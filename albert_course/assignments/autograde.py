@@ -53,8 +53,8 @@ configure(c, __file__, seed={seed}, seconds=900, wall="")
 def configure(config: Config, file: str, seed: int, seconds=900, wall="", memory=2 << 30) -> None:
     """Set nbgrader to grade in the folder of ``file``, and write its kernel.
 
-    A submission may compute for ``seconds`` in all, a cell for a fifteenth of them, and sleep for a
-    twentieth; it may take ``memory`` bytes beyond torch's own.
+    A submission may compute for ``seconds`` in all, and take ``memory`` bytes beyond torch's own. A
+    cell may compute for a fifteenth of the seconds, and sleep for a twentieth.
     ``wall`` is one of SAYS, or "" for the best that works. Raises InputError for a seed that is no
     whole number.
     """

@@ -18,9 +18,10 @@ from albert_course.assignments.outbox import Outbox
 from albert_course.assignments.wall import limit_memory
 from albert_course.checks.engine.limits import TICK, Alarm, TookTooLong
 
-# What a cell may take of the SECONDS of the whole submission; its test may ask several questions.
+# How long a cell may compute and sleep, as shares of the seconds of the whole submission. Its test
+# may ask several questions.
 COMPUTING = 1 / 15
-ASLEEP = 1 / 20  # not of these seconds, but as long
+ASLEEP = 1 / 20
 STUBBORN = 2  # times that a cell may catch TookTooLong
 MORE = 60  # seconds of computing after which the system ends a cell that Python cannot stop
 LARGEST_FILE = 64 << 20  # bytes

@@ -1,8 +1,7 @@
 """Every word and number of the page of claims, computed again from records and the plan alone, without the library.
 
-Run it from the root of the repository: ``python tests/paper/recompute.py``. The rules are those at the top of
-``albert_paper/data/plan.toml``. The distribution of t is summed as a finite series, not taken from
-SciPy, and the ranks' distribution is counted sign by sign.
+Run it in the course's folder. The rules are those at the top of ``albert_paper/data/plan.toml``. The distribution of t is
+summed as a finite series, not taken from SciPy, and the ranks' distribution is counted sign by sign.
 """
 
 import json
@@ -189,27 +188,31 @@ def decide(asked: dict[str, tuple[dict, list[dict]]], family: list[str]) -> dict
     p = dict.fromkeys(family, 1.0)
     measured = {}
     for key, (claim, runs) in asked.items():
-        how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
-        measured[key] = [measure(criterion, runs, **how) for criterion in claim["criterion"]]
+        measured[key] = measured_of("criterion", claim, runs)
         p[key] = max(map(p_value, measured[key]))
     said, so_far = {}, 0.0
     for rank, key in enumerate(sorted(p, key=p.__getitem__)):
         so_far = max(so_far, min(1.0, p[key] * (len(p) - rank)))
         if key in measured:
             claim, runs = asked[key]
-            how = {"test": claim.get("test", "t"), "keep_stuck": claim.get("keep_stuck", False)}
-            others = [
-                measure(text, runs, **how)
-                for kind in ("control", "also")
-                for text in claim.get(kind, [])
-            ]
+            others = measured_of("control", claim, runs) + measured_of("also", claim, runs)
             numbers = [
                 (found["mean"], half_interval(found), len(found["kept"]))
-                for found in [*measured[key], *others]
+                for found in measured[key] + others
             ]
-            said[key] = {"word": word(claim, measured[key], runs, so_far), "p": so_far}
-            said[key]["numbers"] = numbers
+            said[key] = {
+                "word": word(claim, measured[key], runs, so_far),
+                "p": so_far,
+                "numbers": numbers,
+            }
     return said
+
+
+def measured_of(kind: str, claim: dict, runs: list[dict]) -> list[dict]:
+    """The comparisons of a claim that are criteria, controls, or decide nothing."""
+    test = claim.get("test", "t")
+    keep_stuck = claim.get("keep_stuck", False)
+    return [measure(text, runs, test, keep_stuck) for text in claim.get(kind, [])]
 
 
 def parameters(H: int, E: int, L: int, share: str) -> int:

@@ -42,6 +42,19 @@ def test_what_the_notes_count_is_so():
     assert own == {"L=1": 6, "L=3": 5, "L=12": 3, "L=24": 2, "L=48": 1}
 
 
+def test_what_notebooks_06_and_08_say_of_records_is_so():
+    decided = json.loads((FIGURES / "decided.json").read_text(encoding="utf-8"))
+    row = decided["order.sop_knows_topic"]
+    _, probe = row["parts"]
+    assert row["criterion"][1] == "probe_mean.nsp-topic.accuracy: none < SOP"
+    assert probe["mean"] + probe["half"] < 0, "the probe finds less in the SOP models"
+    runs = json.loads((FIGURES / "results" / "nsp_order.json").read_text())["runs"]
+    hidden = [run for run in runs if run["row"] == "NSP, hidden topics, strong order"]
+    assert [run["head"]["sop"]["accuracy"] > 0.6 for run in hidden].count(True) == 5
+    assert len(hidden) == 10
+    assert "Training adds 2.0 ± 0.8°" in (FIGURES / "COMPARISONS.md").read_text(encoding="utf-8")
+
+
 def test_what_the_page_says_of_figure_1_is_so():
     base = json.loads((FIGURES / "results" / "figure1_gpu.json").read_text())
     now, before = (more_when_separate(base, name) for name in SIMILARITIES)
