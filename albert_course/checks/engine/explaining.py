@@ -28,17 +28,22 @@ def is_nothing(value) -> bool:
 
 
 class Result(NamedTuple):
-    """What an answer gives for one question, beside what is right."""
+    """A question, what is right, and what an answer gives."""
 
-    value: object
+    case: Case
     right: object
-    held: bool  # whether it earns its point; an answer that does nothing earns none
-    atol: float
+    value: object
+    touched: bool = False  # whether the answer has changed the inputs
+    held: bool = False  # whether it earns its point; an answer that does nothing earns none
 
     @property
     def is_wrong(self) -> bool:
         """Whether the value itself is wrong."""
-        return not self.held and not same(self.value, self.right, self.atol)
+        return not self.held and not self.is_like(self.right)
+
+    def is_like(self, value: object) -> bool:
+        """Whether the answer gives this."""
+        return same(self.value, value, self.case.atol)
 
 
 def name_mistakes(
@@ -54,13 +59,16 @@ def name_mistakes(
     result is.
 
     >>> known = {"halving": [0.5, 1.0], "adding": [2.0, 3.0]}
+    >>> case = Case("halves", ())
     >>> def named(first, second):
-    ...     results = [Result(first, 1.0, False, 0), Result(second, 2.0, False, 0)]
+    ...     results = [Result(case, 1.0, first), Result(case, 2.0, second)]
     ...     return name_mistakes(known, lambda name, k: known[name][k], results)
     >>> named(2.0, 3.0), named(2.0, 4.0)
     (['adding', 'adding'], ['', ''])
     """
     wrong = [k for k, result in enumerate(results) if result.is_wrong]
+    if not wrong:
+        return [""] * len(results)
     as_expected = [k for k in range(len(results)) if k not in wrong]
     order = wrong + as_expected  # a wrong result rules most mistakes out
     explained = {}  # for each mistake that is not ruled out, the wrong results that it gives
@@ -69,7 +77,7 @@ def name_mistakes(
         if same_at is not None:
             explained[name] = same_at.intersection(wrong)
     likely = {k: _likeliest(k, results, wrong, explained) for k in wrong}
-    if not wrong or not likely[wrong[0]]:
+    if not likely[wrong[0]]:
         return [""] * len(results)
     return [likely.get(k, "") for k in range(len(results))]
 
@@ -85,9 +93,9 @@ def _where_equal(
     for k in order:
         result = results[k]
         value = gives(k)
-        if same(result.value, value, result.atol):
+        if result.is_like(value):
             equal.add(k)
-        elif not same(value, result.right, result.atol):
+        elif not same(value, result.right, result.case.atol):
             return None
     return equal
 
@@ -110,15 +118,16 @@ def _says_little(value) -> bool:
         return isinstance(value, str | Raised | None)
 
 
-def explain(
-    case: Case, reference: Callable, got, right, mistake: str, touched: bool, none_is_right: bool
-) -> Property:
-    """The property that fails, with the texts that say why."""
+def explain(result: Result, reference: Callable, mistake: str, none_is_right: bool) -> Property:
+    """The property that holds, or that fails with the texts that say why."""
+    case, right, got, touched, held = result
+    if held:
+        return Property(case.name, True, case.weight)
     reason = "" if mistake else reason_of(got, right, reference, none_is_right)
     unusable = isinstance(got, Raised) and isinstance(got.error, Unusable)
     if touched and not mistake and (unusable or not reason):
         reason = TOUCHED
-    told = mistake or reason or same(got, right, case.atol)
+    told = mistake or reason or result.is_like(right)
     expected = brief(right)
     came = "" if unusable else brief(got)
     if expected == came or (unusable and isinstance(right, bool)):
