@@ -5,8 +5,12 @@ are read on white and on black. All styles stand in the tags, because an output 
 """
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from albert_course.checks.engine.properties import Property
+
+if TYPE_CHECKING:
+    from albert_course.checks.engine.report import Report
 
 RED = "#b42335"
 GREEN = "#1a7f37"
@@ -15,27 +19,16 @@ WHOLE_WORDS = "white-space:normal;word-break:normal;overflow-wrap:normal"
 CODE = f"font-family:monospace;font-size:0.92em;overflow-x:auto;{WHOLE_WORDS}"
 
 
-def page_of(
-    called: str,
-    summary: str,
-    passed: bool,
-    properties: list[Property],
-    groups: list[list[Property]],
-) -> str:
-    """Return the HTML of a report: its first line, then the reasons, then what holds.
-
-    A group holds the properties that fail for one reason.
-    """
-    parts = [f"<div><b>{escape(called)}</b>{escape(summary)}</div>"]
-    reasons = [_reason(group) for group in groups]
+def page_of(report: "Report") -> str:
+    """Return the HTML of a report: its first line, then the reasons, then what holds."""
+    parts = [f"<div><b>{escape(report.called)}</b>{escape(report.summary)}</div>"]
+    reasons = [_reason(group) for group in report.groups]
     parts += reasons[:1]
     more = "1 more reason" if len(reasons) == 2 else f"{len(reasons) - 1} more reasons"
     parts += _folded(more, reasons[1:])
-    holds = [one for one in properties if one.passed]
-    unasked = [one for one in properties if not one.asked]
-    parts += _folded(f"not asked: {len(unasked)}", map(_name, unasked))
-    parts += _folded(f"right: {len(holds)}", map(_name, holds))
-    colour = GREEN if passed else RED
+    parts += _folded(f"not asked: {len(report.unasked)}", map(_name, report.unasked))
+    parts += _folded(f"right: {len(report.held)}", map(_name, report.held))
+    colour = GREEN if report.passed else RED
     style = f"max-width:50em;line-height:1.5;border-left:4px solid {colour};padding:0 0 0 0.8em"
     return f'<div style="{style};{WHOLE_WORDS}">{"".join(parts)}</div>'
 

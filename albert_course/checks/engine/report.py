@@ -55,6 +55,16 @@ class Report:
     answer: str = ""  # what the student calls it
 
     @property
+    def held(self) -> list[Property]:
+        """The properties that hold."""
+        return [one for one in self.properties if one.passed]
+
+    @property
+    def unasked(self) -> list[Property]:
+        """The properties that were not asked for."""
+        return [one for one in self.properties if not one.asked]
+
+    @property
     def passed(self) -> bool:
         """Whether all properties hold, and there is one."""
         return bool(self.properties) and all(one.passed for one in self.properties)
@@ -63,7 +73,7 @@ class Report:
     def score(self) -> float:
         """The weights of the properties that hold, as a share of all."""
         total = math.fsum(one.weight for one in self.properties)
-        held = math.fsum(one.weight for one in self.properties if one.passed)
+        held = math.fsum(one.weight for one in self.held)
         return held / total if total else 0.0
 
     @property
@@ -93,7 +103,7 @@ class Report:
         if not self.begun:
             return f": not answered yet, properties to check: {len(self.properties)}"
         place = f", {self.place}" if self.place and not self.passed else ""
-        ok = sum(one.passed for one in self.properties)
+        ok = len(self.held)
         hold = "holds" if ok == 1 else "hold"
         number = f"{ok} of {len(self.properties)} properties {hold}"
         return f"{place}: {number} (score {self.score:.2f})"
@@ -111,10 +121,8 @@ class Report:
         lines = [self.called + self.summary]
         if not self.begun:
             return lines[0]
-        ok = [one for one in self.properties if one.passed]
-        unasked = [one for one in self.properties if not one.asked]
-        ends = [f"  ----  not asked: {_joined(unasked)}"] if unasked else []
-        ends += [f"  ok    {_joined(ok)}"] if ok else []
+        ends = [f"  ----  not asked: {_joined(self.unasked)}"] if self.unasked else []
+        ends += [f"  ok    {_joined(self.held)}"] if self.held else []
         for k, group in enumerate(self.groups):
             later = self.groups[k + 1 :]
             left = LINES - len(lines) - len(ends)
@@ -133,13 +141,7 @@ class Report:
         """What a notebook shows."""
         if not self.begun:
             return f"<pre>{escape(str(self))}</pre>"
-        return page_of(
-            called=self.called,
-            summary=self.summary,
-            passed=self.passed,
-            properties=self.properties,
-            groups=self.groups,
-        )
+        return page_of(self)
 
 
 def _block(group: list[Property]) -> list[str]:
