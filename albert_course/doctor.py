@@ -30,11 +30,7 @@ class Trouble(CourseError):
 
 def check_packages() -> str:
     """Each package that the library needs is there, in a version of its range."""
-    wanted = requirements("")
-    unmet = [told for told in map(what_is_here, wanted) if told]
-    if unmet:
-        raise Trouble(f"{'; '.join(unmet)}. Run: {install_command()}")
-    return f"{len(wanted)} of {len(wanted)}"
+    return met(map(what_is_here, requirements("")), f"Run: {install_command()}")
 
 
 def check_notebooks() -> str:
@@ -45,21 +41,26 @@ def check_notebooks() -> str:
     """
     if not in_course_folder():
         return "not looked for, because no notebooks are here"
-    wanted = requirements("paper")
-    unmet = [told for told in map(what_is_here, wanted) if told]
     front_end = requirements("lab")
-    if find_spec("jupyterlab"):
-        unmet += [told for told in map(what_is_here, front_end) if told]
-    else:
+    has_lab = find_spec("jupyterlab") is not None
+    if not has_lab:
         front_end = [one for one in front_end if one.name not in ("jupyterlab", "ipywidgets")]
-        unmet += [
-            f"{one.name}{one.specifier} is needed, none is here"
-            for one in front_end
-            if not version_of(one.name)
-        ]
-    if unmet:
-        raise Trouble(f"{'; '.join(unmet)}. Run make lab, or: {install_command('[lab,paper]')}")
-    return f"{len(wanted) + len(front_end)} of {len(wanted) + len(front_end)} packages"
+    found = [what_is_here(one) for one in requirements("paper")]
+    found += [what_is_here(one, any_version=not has_lab) for one in front_end]
+    return f"{met(found, install_all())} packages"
+
+
+def met(found: Iterable[str], cure: str) -> str:
+    """Return how many packages are as they should be; Trouble with what is wrong with some."""
+    found = list(found)
+    if any(found):
+        raise Trouble(f"{'; '.join(filter(None, found))}. {cure}")
+    return f"{len(found)} of {len(found)}"
+
+
+def install_all() -> str:
+    """Return what to do where a package of the notebooks is missing."""
+    return f"Run make lab, or: {install_command('[lab,paper]')}"
 
 
 def requirements(extra: str) -> "list[Requirement]":
@@ -84,10 +85,10 @@ def _project() -> dict | None:
     return project if project.get("name") == "albert-edu" else None
 
 
-def what_is_here(wanted: "Requirement") -> str:
-    """Say what is wrong with the installed version of a package; nothing where it is in range."""
+def what_is_here(wanted: "Requirement", any_version: bool = False) -> str:
+    """Say what is wrong with a package here: it is missing, or not in its range; else nothing."""
     found = version_of(wanted.name)
-    if found and wanted.specifier.contains(found, prereleases=True):
+    if found and (any_version or wanted.specifier.contains(found, prereleases=True)):
         return ""
     return f"{wanted.name}{wanted.specifier} is needed, {found or 'none'} is here"
 
@@ -147,9 +148,7 @@ def _package_of_a_kernel() -> Path | None:
 def check_kernel() -> str:
     """The kernel python3 runs the Python that has the course; returns JupyterLab's version, too."""
     if not find_spec("jupyter_client"):
-        raise Trouble(
-            f"No Jupyter, which notebooks need. Run make lab, or: {install_command('[lab,paper]')}"
-        )
+        raise Trouble(f"No Jupyter, which notebooks need. {install_all()}")
     from jupyter_client.kernelspec import KernelSpecManager
 
     cure = f"Run: {sys.executable} -m ipykernel install --sys-prefix."
@@ -224,7 +223,7 @@ def in_words(error: Exception) -> str:
     missing = isinstance(error, ModuleNotFoundError | importlib.metadata.PackageNotFoundError)
     name = getattr(error, "name", None) or "."
     if missing and "." not in name:  # a part of a package may be missing for another reason
-        return f"{name} is not installed. Run make lab, or: {install_command('[lab,paper]')}"
+        return f"{name} is not installed. {install_all()}"
     return f"{type(error).__name__}: {error}"
 
 
