@@ -1,7 +1,7 @@
 """What makes a check and asks an answer.
 
 Read in this order. making (the parts of an exercise become a check and its card), card (what is
-right, and how it is asked), check (what a student holds). A call: judging (asks, and reports),
+right, and how it is asked), check (what a student holds). A call: judging (asks, and judges),
 running and limits (one answer to one question), asking (helpers of cards), comparing (is it the
 same?), edits (mistakes as wrong answers), explaining and differing (why it is wrong). What is
 shown: properties, report, page.

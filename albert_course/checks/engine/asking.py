@@ -6,7 +6,7 @@ from operator import attrgetter, itemgetter
 
 import torch
 
-from albert_course.checks.engine.comparing import same
+from albert_course.checks.engine.comparing import as_tensor, same
 from albert_edu.errors import CourseError
 
 
@@ -40,7 +40,7 @@ def part_of(which: int | slice | str, ask: Callable = call) -> Callable:
 def tensor(value, *shape: int) -> torch.Tensor:
     """``value`` as a detached tensor on the CPU; Unusable if it is none, or not of this shape."""
     try:
-        numbers = torch.as_tensor(value).detach().cpu().to_dense()
+        numbers = as_tensor(value)
     except Exception:
         cure = "; is the return missing?" if value is None else ""
         raise Unusable(f"you return {type(value).__name__}, not a tensor{cure}") from None

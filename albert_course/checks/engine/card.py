@@ -53,8 +53,6 @@ class Draw:
 class Card:
     """What a check asks, and what it knows."""
 
-    title: str  # "gelu"
-    place: str  # "exercise 2.7 of assignment 02"
     reference: Callable
     cases: Callable[[Draw], Cases]
     mistakes: Mapping[str, Callable | str]  # by name: a wrong answer, or edits of the reference

@@ -37,4 +37,6 @@ class Check:
         from albert_course.checks.engine.card import card_of
         from albert_course.checks.engine.judging import judge
 
-        return judge(card_of(self), student_object, seed or 0, name)
+        called = name or getattr(student_object, "__name__", self.title)
+        properties = judge(card_of(self), student_object, seed or 0)
+        return Report(self.title, properties, self.place, called)

@@ -1,4 +1,4 @@
-"""Puts the questions of a card to an answer, and writes the report."""
+"""Puts the questions of a card to an answer, and says which properties hold."""
 
 import copy
 import functools
@@ -12,7 +12,6 @@ from albert_course.checks.engine.comparing import same
 from albert_course.checks.engine.edits import wrong_answer
 from albert_course.checks.engine.explaining import Result, explain, is_nothing, name_mistakes
 from albert_course.checks.engine.properties import Property
-from albert_course.checks.engine.report import Report
 from albert_course.checks.engine.running import ask, changed, stops
 
 CHANGED = "the caller's data are changed: work on a copy"
@@ -32,8 +31,8 @@ class Question(NamedTuple):
     right: object
 
 
-def judge(card: Card, answer: Callable, seed: int, name: str) -> Report:
-    """Return the report on an answer; ``name`` is what it is called, where the answer wraps it."""
+def judge(card: Card, answer: Callable, seed: int) -> list[Property]:
+    """Return the properties that an answer must have, and which of them it has."""
     questions = questions_of(card, seed)
     results = results_of(questions, answer, seed)
     mistakes = mistakes_in(card, seed, results)
@@ -48,8 +47,7 @@ def judge(card: Card, answer: Callable, seed: int, name: str) -> Report:
     ]
     if card.pure:
         properties.append(purity(results))
-    called = name or getattr(answer, "__name__", card.title)
-    return Report(card.title, properties, card.place, called)
+    return properties
 
 
 @functools.lru_cache(128)

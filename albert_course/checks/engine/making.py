@@ -54,13 +54,5 @@ def make_check(
         mistakes = read_mistakes(FOLDER / f"{chapter}.txt").get(title, {})
     at = f"exercise {int(chapter)}.{rank} of {kind} {chapter}"
     check = Check(title=title, place=at, task=reference.__doc__ or "")
-    made = Card(
-        title=title,
-        place=at,
-        reference=reference,
-        cases=cases,
-        mistakes=mistakes,
-        pure=pure,
-    )
-    set_card(check, made)
+    set_card(check, Card(reference, cases, mistakes, pure))
     return check

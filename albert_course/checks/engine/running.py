@@ -28,9 +28,7 @@ def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited:
         return Raised(error)
     except (Exception, SystemExit) as error:
         is_out = isinstance(error, Exception) and lacks_memory(error)
-        return Raised(
-            MemoryError(str(error)) if is_out else error
-        )  # numpy and torch have their own
+        return Raised(MemoryError(str(error)) if is_out else error)  # torch and numpy have theirs
     finally:
         np.random.set_state(state[0])
         random.setstate(state[1])
