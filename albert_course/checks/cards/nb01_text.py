@@ -153,24 +153,13 @@ def _sequence_layout_cases(draw: Draw) -> Cases:
     free = draw.integer(3, 7)
     full = len(a) + len(b) + 3
     inputs = (a, b, full + free)
-    yield Case(
+    rows = (
         "lays out [CLS] A [SEP] B [SEP], then padding",
-        inputs=inputs,
-        weight=2.0,
-        ask=part_of(0),
-    )
-    yield Case(
         "gives A segment 0 and B segment 1",
-        inputs=inputs,
-        weight=2.0,
-        ask=part_of(1),
-    )
-    yield Case(
         "masks padding and nothing else",
-        inputs=inputs,
-        weight=2.0,
-        ask=part_of(2),
     )
+    for row, name in enumerate(rows):
+        yield Case(name, inputs=inputs, weight=2.0, ask=part_of(row))
     yield Case("needs no padding when the pair fills the row", (a, b, full))
     yield Case("lays out an empty B", (a, [], len(a) + 3 + free))
     yield Case("refuses a pair that does not fit", (a, b, full - 1))

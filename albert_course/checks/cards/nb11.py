@@ -9,9 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from albert_course.checks.engine.asking import (
-    gradients,
-)
+from albert_course.checks.engine.asking import gradients
 from albert_course.checks.engine.card import Case, Cases, Draw
 from albert_course.checks.engine.making import make_check
 from albert_edu.batch import IGNORE

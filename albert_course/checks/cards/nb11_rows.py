@@ -139,24 +139,9 @@ def _pair_layout_cases(draw: Draw) -> Cases:
 
     lengths = [(few + 2, few)], long, single
     short, cut, alone = ([(text(n), text(m)) for n, m in pairs] for pairs in lengths)
-    yield Case(
-        "lays out a pair that fits",
-        inputs=(short, S),
-        weight=2.0,
-        ask=part_of(0),
-    )
-    yield Case(
-        "says which segment a token is of",
-        inputs=(short, S),
-        weight=2.0,
-        ask=part_of(1),
-    )
-    yield Case(
-        "masks the padding",
-        inputs=(short, S),
-        weight=2.0,
-        ask=part_of(2),
-    )
+    rows = "lays out a pair that fits", "says which segment a token is of", "masks the padding"
+    for row, name in enumerate(rows):
+        yield Case(name, inputs=(short, S), weight=2.0, ask=part_of(row))
     yield Case(
         "cuts the end of the longer text",
         inputs=(cut, S),
