@@ -64,20 +64,12 @@ def read(guess: object, unit: str = "") -> float:
     """
     if isinstance(guess, str):
         return _read_text(guess, unit)
-    if hasattr(guess, "numel") or hasattr(guess, "size"):  # a tensor or an array
-        return _only_number(guess, unit)
+    if hasattr(guess, "reshape"):  # a tensor or an array, of which two numbers are one too many
+        return read(guess.reshape(-1)[:2].tolist(), unit)
     if isinstance(guess, list | tuple):
         return read(guess[0], unit) if len(guess) == 1 else _not_one()
     number = float(guess)  # type: ignore[arg-type] # what cannot be a float is an error
     return _not_one() if math.isnan(number) else number
-
-
-def _only_number(array, unit: str) -> float:
-    """The number of a tensor or an array that holds one; any other is an error."""
-    size = array.numel() if hasattr(array, "numel") else int(array.size)
-    if size != 1:
-        return _not_one()
-    return read(array.reshape(-1).tolist()[0], unit)
 
 
 def _not_one() -> float:
