@@ -24,7 +24,6 @@ from albert_course.assignments.submissions import (
     check_file,
     find_strays,
     find_submissions,
-    is_unicode,
 )
 from albert_course.checks.engine.limits import BUSY
 
@@ -37,7 +36,7 @@ class Graded(NamedTuple):
     assignment: str
     student: str
     problem: str
-    note: str  # what was mended
+    note: str = ""  # what was mended
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
@@ -72,7 +71,7 @@ def grade_folder(
     """
     students, paths = find_submissions(folder, sources, assignments, course)
     for path in find_strays(folder):
-        yield Graded(readable(path.name), "nobody", "it must lie in a student's folder", "")
+        yield Graded(readable(path.name), "nobody", "it must lie in a student's folder")
     api = open_course(course)
     print(api.config.AlbertCourse.says, file=sys.stderr)
     try:
@@ -94,12 +93,10 @@ def find_jobs(course: Path, students: list[Path], source: Path, due: float | Non
     for student in students:
         record = records.get(student.name, Record())
         submitted = student / source.name
-        kept = kept_copy(course, student.name, source)
-        if not late_again(submitted, record, due):
-            jobs.append(Job(course, student, submitted, source, record))
-            continue
-        jobs.append(Job(course, student, kept, source, record))
-        if hash_of(submitted, source) != record.answers_hash:
+        is_late = late_again(submitted, record, due)
+        counts = kept_copy(course, student.name, source) if is_late else submitted
+        jobs.append(Job(course, student, counts, source, record))
+        if is_late and hash_of(submitted, source) != record.answers_hash:
             late = late or open_late(course, source)
             other = read_records(late).get(source.stem, {}).get(student.name, Record())
             jobs.append(Job(late, student, submitted, source, other))
@@ -143,10 +140,9 @@ def grade_all(jobs: list[Job], again: bool) -> Iterator[Graded]:
 def grade_one(job: Job, again: bool) -> Graded | None:
     """Grade one submission, and record it; return None if there is nothing new."""
     student, assignment = job.student.name, job.source.stem
-    if not is_unicode(student):  # neither the gradebook nor a terminal could hold such a name
-        return Graded(
-            assignment, readable(student), "rename the folder: its name is not in UTF-8", ""
-        )
+    name = readable(student)
+    if name != student:  # neither the gradebook nor a terminal could hold it
+        return Graded(assignment, name, "rename the folder: its name is not in UTF-8")
     record = Record(note=LATE_NOTE if job.course.name == LATE else "")
     try:
         submitted = find_file(job)
@@ -170,7 +166,10 @@ def grade_one(job: Job, again: bool) -> Graded | None:
 
 
 def readable(name: str) -> str:
-    """Return a file's name with a question mark for each byte that is no text."""
+    """Return a file's name with a question mark for each byte that is no text.
+
+    An archive may leave the bytes of another encoding.
+    """
     return name.encode(errors="replace").decode()
 
 

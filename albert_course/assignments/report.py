@@ -7,6 +7,7 @@ from statistics import mean
 
 import nbformat
 from nbgrader.api import Gradebook, SubmittedAssignment
+from nbgrader.utils import is_grade, is_locked
 
 from albert_course.assignments.course import LATE
 from albert_course.assignments.grade import LATE_NOTE, one_line
@@ -112,13 +113,9 @@ def name_missing(students: list[str]) -> str:
     return f"{MISSING}, {len(students)}: {names}"
 
 
-def _mark(cell: nbformat.NotebookNode) -> dict:
-    return cell.metadata.get("nbgrader", {})
-
-
 def find_mistakes(notebook: nbformat.NotebookNode) -> list[str]:
     """Return what the reports of a graded notebook's hidden tests say is wrong."""
-    tests = [cell for cell in notebook.cells if _mark(cell).get("locked")]
+    tests = [cell for cell in notebook.cells if is_locked(cell)]
     outputs = [output for cell in tests for output in cell.get("outputs", [])]
     return [one for output in outputs for one in output.get("metadata", {}).get("mistakes", [])]
 
@@ -128,9 +125,9 @@ def find_suspicious_lines(notebook: nbformat.NotebookNode, given: nbformat.Noteb
 
     A name that our text, hints or answer use is no reason to look.
     """
-    ours = "\n".join(cell.source for cell in given.cells if not _mark(cell).get("grade"))
+    ours = "\n".join(cell.source for cell in given.cells if not is_grade(cell))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    own = "\n".join(cell.source for cell in code if not _mark(cell).get("locked"))
+    own = "\n".join(cell.source for cell in code if not is_locked(cell))
 
     def odd(line):
         """Whether a line has a suspicious word that the assignment itself has not."""

@@ -52,11 +52,6 @@ def is_student(path: Path, course: Path) -> bool:
     return not any((path / name).exists() for name in of_a_course)
 
 
-def is_unicode(name: str) -> bool:
-    """Return whether a file's name is text: an archive may leave the bytes of another encoding."""
-    return "Cs" not in map(unicodedata.category, name)
-
-
 def handed_in(student: Path, source: Path) -> bool:
     """Return whether a student handed in this notebook, or what may be meant as such."""
     near = [path for path in files_near(student, source) if number_of(path, source)]
