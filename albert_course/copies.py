@@ -23,14 +23,15 @@ def start(number: str, assignment: bool = False) -> tuple[Path, bool]:
     that is still as it was written follows the course; a changed one is never touched. Raises
     ValueError for a number that no notebook has, or no assignment.
     """
-    work, lesson = course_folder() / "work", find([number])[0]
+    work = course_folder() / "work"
+    asked = find([number])[0]
     copies = {source: work / source.name for source in find([])}
     wanted = copies
     if assignment:
-        release = course_folder() / "notebooks" / "assignments" / "release" / lesson.name
-        if not release.exists():
-            raise InputError(f"{lesson.stem} has no assignment; notebooks 01 to 12 have one each.")
-        wanted = {release: work / "me" / lesson.name}
+        asked = course_folder() / "notebooks" / "assignments" / "release" / asked.name
+        if not asked.exists():
+            raise InputError(f"{asked.stem} has no assignment; notebooks 01 to 12 have one each.")
+        wanted = {asked: work / "me" / asked.name}
         copies = {source: copy for source, copy in copies.items() if copy.exists()}
     written, kept = read_written(work), set()
     for source, copy in wanted.items():
@@ -43,8 +44,7 @@ def start(number: str, assignment: bool = False) -> tuple[Path, bool]:
         write_text(copy, text)
         written[name] = unchanged
         write_text(work / WRITTEN, json.dumps(written, indent=1) + "\n")
-    path = work / "me" / lesson.name if assignment else work / lesson.name
-    return path, path in kept
+    return wanted[asked], wanted[asked] in kept
 
 
 def with_links(source: Path, copy: Path, copies: dict[Path, Path]) -> str:

@@ -157,8 +157,7 @@ def check_kernel() -> str:
     program = Path(KernelSpecManager().get_kernel_spec("python3").argv[0])
     if program.is_absolute() and program.parent != Path(sys.executable).parent:
         raise Trouble(f"The kernel python3 runs {program}, and the course is not there. {cure}")
-    lab = importlib.metadata.version("jupyterlab") if find_spec("jupyterlab") else "is not here"
-    return f"python3; JupyterLab {lab}"
+    return f"python3; JupyterLab {version_of('jupyterlab') or 'is not here'}"
 
 
 def check_model() -> str:
