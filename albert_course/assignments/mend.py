@@ -47,6 +47,7 @@ class Submission:
         self.cells = cells
         self.handed_out = handed_out
         self.wanted = {cell["name"]: cell for cell in handed_out if cell["mark"]}
+        self.stubs = {name: cell for name, cell in self.wanted.items() if cell["mark"]["solution"]}
         self.notes: list[str] = []
 
     def mend(self) -> None:
@@ -87,9 +88,7 @@ class Submission:
         They would take the name from the answer, or define the function again behind it.
         """
         dropped = []
-        for name, stub in self.wanted.items():
-            if not stub["mark"]["solution"]:
-                continue
+        for name, stub in self.stubs.items():
             answered = any(is_answer(cell, stub) for cell in self.cells if cell["name"] == name)
             if answered and self._drop_stubs(stub):
                 dropped.append(name)
@@ -114,14 +113,13 @@ class Submission:
         for cell in self.cells:
             if cell["name"] not in self.wanted:
                 cell["name"] = None
-        for name, stub in self.wanted.items():
+        for name in self.wanted:
             copies = [cell for cell in self.cells if cell["name"] == name]
             if len(copies) < 2:
                 continue
-            kept = copies[-1]
-            if stub["mark"]["solution"]:
-                answers = [cell for cell in copies if is_answer(cell, stub)]
-                kept = answers[-1] if answers else kept
+            stub = self.stubs.get(name)
+            answers = [cell for cell in copies if stub and is_answer(cell, stub)]
+            kept = (answers or copies)[-1]
             for cell in copies:
                 if cell is not kept:
                     cell["name"] = None
@@ -140,9 +138,9 @@ class Submission:
     def _find_answers(self) -> list[str]:
         """See to it that each answer is there; return the names of those put back as stubs."""
         elsewhere, gone = [], []
-        for name, stub in self.wanted.items():
+        for name, stub in self.stubs.items():
             there = self._named().get(name)
-            if not stub["mark"]["solution"] or is_answer(there, stub):
+            if is_answer(there, stub):
                 continue
             other = self._answer_elsewhere(there, stub)
             if other:
@@ -194,14 +192,13 @@ class Submission:
 
     def _drop_what_is_on_the_wrong_side(self) -> None:
         """Drop a locked cell that has changed sides with an answer; it is put back afterwards."""
+        answers = {name for name, stub in self.stubs.items() if not stub["mark"]["grade"]}
         names = list(self.wanted)
-        marks = {name: cell["mark"] for name, cell in self.wanted.items()}
-        answers = {name for name in names if marks[name]["solution"] and not marks[name]["grade"]}
         order = list(self._named())
         for name, cell in self._named().items():
             before = answers.intersection(order[: order.index(name)])
             due = answers.intersection(names[: names.index(name)])
-            if marks[name]["locked"] and before != due:
+            if self.wanted[name]["mark"]["locked"] and before != due:
                 self.cells.remove(cell)
 
     def _put_back_what_is_given(self) -> None:
