@@ -10,7 +10,6 @@ import builtins
 import contextlib
 import io
 import symtable
-from collections.abc import Callable
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -83,9 +82,8 @@ def add_magics(shell: InteractiveShell) -> None:
         # Like every cell it gets a file name under which a traceback finds its lines.
         return tests.run(cell, shell.compile.cache(cell, shell.execution_count))
 
-    magics: dict[str, Callable] = {"given": given, "test": test}
-    for name, magic in magics.items():
-        shell.magics_manager.register_function(magic, magic_kind="cell", magic_name=name)
+    for magic in (given, test):  # %%given and %%test
+        shell.magics_manager.register_function(magic, magic_kind="cell")
 
 
 def magic_line(mark: dict) -> str:
