@@ -40,6 +40,16 @@ def test_what_the_notes_count_is_so():
     for row, changes in PLAN["layers"]["rows"].items():
         own[row] = [*changes["chain"], changes["L"]].count(changes["L"])
     assert own == {"L=1": 6, "L=3": 5, "L=12": 3, "L=24": 2, "L=48": 1}
+    real = json.loads((FIGURES / "results" / "real_order.json").read_text())["runs"]
+    right = [run["head"]["sop"]["accuracy"] for run in real]
+    assert len(right) == 6 and 0.5 < min(right) and max(right) < 0.6
+    ratio = json.loads((FIGURES / "results" / "ratio.json").read_text())
+    rates = {row: tuned["learning_rate"] for row, tuned in ratio["rates"].items()}
+    assert rates["BERT"] != rates["wide ALBERT"]
+    seconds = {}
+    for run in ratio["runs"]:
+        seconds.setdefault(run["row"], []).append(run["cpu_seconds"])
+    assert np.mean(seconds["BERT, equal time"]) < np.mean(seconds["wide ALBERT"])
 
 
 def test_what_notebooks_06_and_08_say_of_records_is_so():
