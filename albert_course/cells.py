@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from albert_course.folder import course_folder
 from albert_course.guesses import answer_to
+from albert_edu.config import check_one_of
 from albert_edu.errors import InputError
 from albert_edu.text.hub_tokenizer import Tokenizer
 
@@ -30,8 +31,9 @@ def begin(seed: int = 0, device: str = "cpu") -> None:
 
     These are the CPU, the seed, one thread, three printed digits, and the style of the figures. On
     a GPU, as in Colab, ``begin(device="cuda")`` is faster, and its last digits differ from ours.
-    Raises ValueError where there is none.
+    Raises ValueError where there is none, and for another name.
     """
+    check_one_of("device", str(device).partition(":")[0], ("cpu", "cuda"))
     os.environ["TQDM_DISABLE"] = "1"
     if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # for processes that a notebook starts, too

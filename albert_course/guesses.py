@@ -45,6 +45,8 @@ def answer_to(guess: object, truth: float, unit: str = "") -> str:
         right = float(truth)
     except (TypeError, ValueError, RuntimeError):
         return f"{said}\n{told}"
+    if math.isnan(right):
+        return f"{said}\n{told}"
     if math.isclose(number, right, rel_tol=RIGHT, abs_tol=1e-9):
         return f"{said}\nright, {told}"
     if is_close(number, right, unit):

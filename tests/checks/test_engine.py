@@ -1,10 +1,12 @@
 """A check survives what an answer does: errors, memory, meddling, odd objects."""
 
+import random
+
 import torch
 from torch import nn
 
 from albert_course import checks
-from albert_course.checks import check_gelu
+from albert_course.checks import check_encoder_size, check_gelu, check_loss_in_order
 from albert_course.checks.engine.card import card_of
 
 gelu = card_of(check_gelu).reference
@@ -76,3 +78,27 @@ def test_lazy_layers_and_a_stacked_pair_are_right_answers():
     assert checks.check_classification_head(lazy).passed
     pair = card_of(checks.check_interval).reference
     assert checks.check_interval(lambda values: torch.tensor(pair(values))).passed
+
+
+def test_what_is_no_function_and_where_an_error_came_from_are_told():
+    none = str(check_encoder_size(None))
+    assert "this is None, and not a function: give the check its name" in none
+    assert "is the return missing" not in none
+    assert "this is of type int, and not a function" in str(check_encoder_size(3))
+
+    def encoder_size(plan, H):
+        return random.sample(plan, 10**6)  # in a module of Python's own
+
+    assert "in encoder_size, line" in str(check_encoder_size(encoder_size))
+    assert "is the return missing" in str(check_gelu(lambda x: None))
+
+
+def test_a_plan_that_is_left_changed_is_known_also_if_it_is_a_list():
+    def loss_in_order(model, batch, order):
+        encoder = model.albert.encoder
+        encoder.plan = [encoder.plan[i] for i in order]
+        return model(batch).masked_token_loss.item()
+
+    report = str(check_loss_in_order(loss_in_order))
+    assert "leaving the plan changed: put the old one back" in report
+    assert "(albert): Albert(" not in report, "a module is told in one line"

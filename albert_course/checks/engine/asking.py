@@ -99,7 +99,8 @@ def gradients(answer: Callable, *inputs) -> list[torch.Tensor]:
     leaves = [x.requires_grad_() for x in inputs if torch.is_tensor(x) and x.is_floating_point()]
     leaves += getattr(answer, "parameters", list)()
     value = answer(*(x.clone() if torch.is_tensor(x) else x for x in inputs))
-    need(torch.is_tensor(value), f"you return {type(value).__name__}, which has no gradient")
+    cure = "; is the return missing?" if value is None else ""
+    need(torch.is_tensor(value), f"you return {type(value).__name__}, which has no gradient{cure}")
     need(value.requires_grad, "the result carries no gradient: .item(), .detach() or .data")
     return [*torch.autograd.grad(value.pow(3).sum(), leaves, materialize_grads=True)]
 

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -208,7 +209,17 @@ def _why(error: BaseException, reference: Callable) -> str:
         return NOT_BEGUN
     if type(error) is MemoryError:
         return "a tensor far larger than it need be?"
-    return _where(error) or _asked_for(reference, error)
+    return _where(error) or _not_callable(error) or _asked_for(reference, error)
+
+
+def _not_callable(error: BaseException) -> str:
+    """That an answer is no function, where it is none."""
+    kind, _, rest = str(error).lstrip("'").partition("' object is not ")
+    if rest != "callable":
+        return ""
+    if kind == "NoneType":
+        return "this is None, and not a function: give the check its name, without calling it"
+    return f"this is of type {kind}, and not a function: give the check its name, not a result"
 
 
 def _asked_for(reference: Callable, error: BaseException) -> str:
@@ -220,9 +231,10 @@ def _asked_for(reference: Callable, error: BaseException) -> str:
 
 
 def _where(error: BaseException) -> str:
-    """The last line of the answer's own code on the way to the error, never ours."""
+    """The last line of the answer's own code on the way to the error, never ours or Python's."""
     root = Path(__file__).resolve().parents[3]
-    ours = (str(root / "albert_edu"), str(root / "albert_course"), "<frozen")
+    python = sysconfig.get_paths()["stdlib"]
+    ours = (str(root / "albert_edu"), str(root / "albert_course"), python, "<frozen")
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         installed = "site-packages" in frame.filename or frame.filename.endswith(".pyx")
         if not installed and not frame.filename.startswith(ours):

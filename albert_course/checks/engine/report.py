@@ -186,4 +186,7 @@ def _brief(value: object) -> str:
         return ends[0] + ", ".join(map(_brief, value[:60])) + ends[1]
     if type(value) is dict:
         return "{" + ", ".join(f"{key!r}: {_brief(one)}" for key, one in value.items()) + "}"
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    first, *more = repr(value).splitlines()
+    return f"{first}...)" if more else first  # a module has a line for each of its parts
