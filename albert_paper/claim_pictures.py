@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 
 from albert_edu.analysis.plots import SEPARATE, SHARED, figure1, save, style
 from albert_paper.columns import label
-from albert_paper.outcomes import Comparison, parse, side, table
+from albert_paper.criterion import Comparison, parse, side
+from albert_paper.outcomes import table
 
 MEASURES = {"l2": "l2_std", "angle_degrees": "angle_std"}  # of Figure 1, and their spread
 

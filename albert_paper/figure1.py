@@ -27,6 +27,8 @@ def compare(models: Sequence[str | Path], text: str, out: Path) -> str:
     """
     shared, separate = (curves_of(model, text) for model in models)
     names = [Path(str(model)).name for model in models]
+    if names[0] == names[1]:
+        names = [str(model) for model in models]
     title = (
         f"A layer turns a token by {usual_turn(shared):.0f} degrees in {names[0]}, "
         f"by {usual_turn(separate):.0f} in {names[1]} (medians)"

@@ -6,52 +6,33 @@ word again without this file. Explained in notebooks 09 and 12.
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from albert_edu.config import check_one_of
 from albert_edu.errors import InputError
+from albert_paper.criterion import parse, side
 
-PARTS = re.compile(r"(\S+): (.+?) [<=] (.+?)(?: \+- (\S+))?")
+TESTS = ("t", "rank", "sign")
 LEVEL = 0.05
 MOST_STUCK = 0.25
-
-
-class Comparison(NamedTuple):
-    """A comparison taken apart: ``column: low < high``, or ``column: low = high +- within``."""
-
-    column: str
-    low: str
-    high: str
-    within: float | None
-
-
-def parse(text: str) -> Comparison:
-    """Return the parts of a comparison. Raises InputError for a text that is none.
-
-    >>> parse("mean_angle: all < none")
-    Comparison(column='mean_angle', low='all', high='none', within=None)
-    """
-    match = PARTS.fullmatch(text)
-    if not match:
-        raise InputError(f"{text!r} is no comparison: expected COLUMN: ROW < ROW.")
-    column, low, high, within = match.groups()
-    return Comparison(column, low, high, float(within) if within else None)
 
 
 def compare(text: str, claim: dict) -> dict:
     """Compare two sides, such as ``column: a < b``, over the seeds of a claim without a stuck run.
 
     Of the claim count its ``runs``, ``least``, the smallest difference that matters, ``test``, and
-    ``keep_stuck``, which leaves no run out.
+    ``keep_stuck``, which leaves no run out. Raises InputError for what does not fit the runs.
     """
     runs, test = claim["runs"], claim.get("test", "t")
+    check_one_of("test", test, TESTS)
     column, low, high, within = parse(text)
     values = table(runs, column)
     near = within is not None
-    margin = within or claim.get("least", 0.0)
+    margin = claim.get("least", 0.0) if within is None else within
     difference = side(high, values) - side(low, values)
     every = (-difference if near else difference).dropna()
     if len(every) < 2:
@@ -81,11 +62,16 @@ def compare(text: str, claim: dict) -> dict:
 
 
 def check_whole_runs(runs: Sequence[dict], column: str) -> None:
-    """Raise InputError for a run without the column, or without what tells whether it is stuck."""
+    """Raise InputError for a run without the column, or without what tells whether it is stuck.
+
+    What is infinite is missing, too: no mean can be made of it.
+    """
     for run in runs:
         for name in (column, "held_out_masked_token_loss", "copy_baseline", "health.alive"):
-            if np.isnan(look_up(run, name)):
-                raise InputError(f"the run {run['row']!r} of seed {run['seed']} has no {name}.")
+            value = look_up(run, name)
+            if not np.isfinite(value):
+                has = "no" if np.isnan(value) else f"{value} as its"
+                raise InputError(f"the run {run['row']!r} of seed {run['seed']} has {has} {name}.")
 
 
 def chance(values: pd.Series, test: str) -> float:
@@ -128,11 +114,11 @@ def signed_rank_chance(values: pd.Series) -> float:
 def table(runs: Sequence[dict], column: str) -> pd.DataFrame:
     """Return a column of the runs, a row per seed and a column per row of the experiment.
 
-    Raises KeyError for a column that no run has.
+    Raises InputError for a column that no run has.
     """
     values = [look_up(run, column) for run in runs]
     if all(value is np.nan for value in values):
-        raise KeyError(column)
+        raise InputError(f"no run has {column!r}.")
     seeds = [run["seed"] for run in runs]
     rows = [run["row"] for run in runs]
     frame = pd.DataFrame({"seed": seeds, "row": rows, "value": values})
@@ -151,21 +137,6 @@ def look_up(run: dict, column: str) -> float:
             return np.nan
         found = found[name]
     return found
-
-
-def side(text: str, values: pd.DataFrame) -> pd.Series:
-    """Return a row, a number, or a sum of them such as ``a - b + 0.02``, for every seed.
-
-    >>> values = pd.DataFrame({"a": [3.0, 4.0], "b": [1.0, 1.0]}, index=[20, 21])
-    >>> side("a - b + 0.5", values).to_list()
-    [2.5, 3.5]
-    """
-    total = pd.Series(0.0, values.index)
-    parts = re.split(r" ([+-]) ", f"0 + {text}")
-    for sign, part in zip(parts[1::2], parts[2::2], strict=True):
-        value = values[part] if part in values else float(part)
-        total = total + value if sign == "+" else total - value
-    return total
 
 
 def stuck(runs: Sequence[dict]) -> pd.DataFrame:
@@ -207,6 +178,8 @@ def judge(claims: dict[str, dict], family: Sequence[str] = ()) -> dict[str, dict
     """
     found = {}
     for key, claim in claims.items():
+        if not claim["criterion"] or isinstance(claim["criterion"], str):
+            raise InputError(f"the criterion of {key} must be a list of comparisons.")
         found[key] = [compare(text, claim) for text in claim["criterion"]]
     worst = dict.fromkeys(family, 1.0)
     worst |= {key: max(part["p"] for part in parts) for key, parts in found.items()}

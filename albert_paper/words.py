@@ -7,7 +7,8 @@ import re
 
 from albert_paper.claim_pictures import runs_kept
 from albert_paper.columns import shown
-from albert_paper.outcomes import compare, parse
+from albert_paper.criterion import parse
+from albert_paper.outcomes import compare
 from albert_paper.published import TABLES
 
 REFERENCE = re.compile(r"\{([^{}:]+): ([\w.-]+)\}")  # {a < b: column}

@@ -6,7 +6,7 @@ import pytest
 
 from albert_paper.claim_pictures import picture_of
 from albert_paper.columns import label
-from albert_paper.outcomes import parse
+from albert_paper.criterion import parse
 from albert_paper.plan import PAGE, PLAN
 
 

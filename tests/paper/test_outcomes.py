@@ -1,9 +1,12 @@
 """From runs to one word: pairs of seeds, stuck runs, controls, what matters, Holm."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from albert_edu.errors import InputError
 from albert_paper.outcomes import compare, judge
 
 
@@ -98,10 +101,35 @@ def test_more_claims_on_the_page_make_each_harder():
     assert {one["word"] for one in judged.values()} == {"undecided"}
 
 
-@pytest.mark.parametrize(("criterion", "said"), [("loss: a < bb", "'bb'"), ("los: a < b", "'los'")])
-def test_a_misspelt_row_or_column_is_named(criterion, said):
-    with pytest.raises((KeyError, ValueError), match=said):
-        compare(criterion, {"runs": runs_of(a=[1.0, 2.0], b=[2.0, 3.0])})
+@pytest.mark.parametrize(
+    ("criterion", "said"),
+    [
+        ("loss: a < bb", "'bb' is no row and no number; the rows are a, b"),
+        ("los: a < b", "no run has 'los'"),
+        ("loss: a = b", "is no comparison: expected COLUMN: ROW < ROW, or"),
+        ("loss: a < b +- 5", "is no comparison"),
+        ("loss: a < b < c", "is no comparison"),
+        ("loss: a < nan", "'nan' is no row and no number"),
+        ("loss: a = b +- 0", "'0' in 'loss: a = b .- 0' must be a number above 0"),
+        ("loss: a = b +- -1", "must be a number above 0"),
+        ("loss: a = b +- inf", "must be a number above 0"),
+        ("loss: a = b +- much", "must be a number above 0"),
+    ],
+)
+def test_a_comparison_that_says_nothing_is_refused(criterion, said):
+    with pytest.raises(InputError, match=said):
+        compare(criterion, {"runs": runs_of(a=[1.0, 2.0], b=[2.0, 3.0]), "least": 0.1})
+
+
+def test_another_test_no_criterion_and_what_is_infinite_are_refused():
+    runs = runs_of(a=[1.0, 2.0, 1.5], b=[2.0, 3.0, math.inf])
+    with pytest.raises(InputError, match="test must be one of t, rank, sign, got 'wilcoxon'"):
+        compare("loss: a < b", {"runs": runs, "test": "wilcoxon"})
+    with pytest.raises(InputError, match="the run 'b' of seed 22 has inf as its loss"):
+        compare("loss: a < b", {"runs": runs})
+    for criterion in ([], "loss: a < b"):
+        with pytest.raises(InputError, match="the criterion of k must be a list"):
+            judge({"k": {"runs": runs, "criterion": criterion}})
 
 
 def test_sides_that_share_no_seeds_are_told():

@@ -11,7 +11,7 @@ import torch
 from albert_edu.analysis.counting import count_parameters
 from albert_paper import measures, tuning
 from albert_paper import plan as module
-from albert_paper.outcomes import parse
+from albert_paper.criterion import parse
 from albert_paper.plan import (
     PAGE,
     PLAN,

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from albert_paper.outcomes import judge, parse
+from albert_paper.criterion import parse
+from albert_paper.outcomes import judge
 from albert_paper.page import rows_of
 from albert_paper.plan import PAGE, PLAN, runs_of
 from albert_paper.provenance import ROOT
