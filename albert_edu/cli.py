@@ -96,6 +96,7 @@ def run_pretrain(options: argparse.Namespace) -> int:
         seed=options.seed,
         **device_settings(device),
     )
+    config = AlbertConfig.named(options.preset, max_positions=options.sequence_length)
     is_main = workers.is_main_worker()
     checkpoint.check_free(options.out)
     if is_main:
@@ -107,8 +108,7 @@ def run_pretrain(options: argparse.Namespace) -> int:
         print(f"training: {text.train}\nheld out: {text.held_out}")
         print(f"{stream.sampler.coverage:.1%} of the training text fits into pairs.", flush=True)
     torch.manual_seed(options.seed)
-    sizes = {"vocab_size": len(text.tokenizer), "max_positions": options.sequence_length}
-    model = AlbertForPretraining(AlbertConfig.named(options.preset, **sizes))
+    model = AlbertForPretraining(config.replace(vocab_size=len(text.tokenizer)))
     if is_main:
         try_writing(options.out, 4 * _bytes_of(model))  # weights, and a checkpoint with two moments
     history = pretrain(model, stream, settings, options.out / "checkpoints", device, held_out)

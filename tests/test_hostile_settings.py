@@ -16,9 +16,11 @@ import albert_edu
 from albert_edu.analysis.counting import flops_per_token
 from albert_edu.config import AlbertConfig
 from albert_edu.model.albert import AlbertForPretraining
+from albert_edu.text.batches import PretrainingStream
 from albert_edu.text.sentences import split_sentences
 from albert_edu.text.stories import stories
 from albert_edu.training.metrics import label_scores
+from albert_edu.training.settings import TrainSettings, learning_rate
 
 SHAPE = dict(embedding_size=8, hidden_size=16, num_layers=2, num_heads=2, max_positions=32)
 LIBRARY = Path(albert_edu.__file__).parent
@@ -127,6 +129,48 @@ def test_ids_that_the_tables_do_not_have_are_refused_with_their_sizes(ids):
         ValueError, match=r"ids must be \[B,S\], of tokens below 190, of segments below 2 \(.*index"
     ):
         model(torch.tensor(ids))
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"token_ids": torch.zeros(2, 4)}, r"token_ids must be whole numbers, .* torch\.float32"),
+        ({"segment_ids": torch.zeros(2, 4)}, "segment_ids must be whole numbers"),
+        ({"segment_ids": torch.zeros(1, 4).long()}, r"segment_ids must be \[2, 4\] .* \[1, 4\]"),
+        ({"attention_mask": torch.ones(2, 1).long()}, r"mask must be \[2, 4\] .* \[2, 1\]"),
+        ({"attention_mask": torch.zeros(2, 4)}, r"1 on tokens and 0 on padding, .* torch\.float32"),
+    ],
+)
+def test_parts_of_a_batch_that_do_not_fit_are_told_apart(parts, said):
+    model = unchecked("model/albert").Albert(AlbertConfig(vocab_size=190, **SHAPE))
+    with pytest.raises(ValueError, match=said):
+        model(**{"token_ids": torch.ones(2, 4).long()} | parts)
+
+
+@pytest.mark.parametrize("batches", [0, -3, 1.5, True])
+@pytest.mark.parametrize(
+    ("module", "measure"), [("training/evaluate", "evaluate"), ("analysis/health", "health")]
+)
+def test_nothing_is_measured_on_no_batch(story_text, module, measure, batches):
+    model = AlbertForPretraining(AlbertConfig(vocab_size=len(story_text.tokenizer), **SHAPE))
+    stream = PretrainingStream(story_text.train, story_text.tokenizer, "sop", 2, 32)
+    with pytest.raises(ValueError, match=rf"batches must be a whole .* got {batches}"):
+        getattr(unchecked(module), measure)(model, stream, batches)
+
+
+def test_numbers_that_no_run_has_are_refused():
+    with pytest.raises(ValueError, match="num_layers must be a whole number from 1"):
+        unchecked("model/sharing").layer_plan(0, "all")
+    with pytest.raises(ValueError, match="step must be a whole number from 0 to 9, got 10"):
+        learning_rate(10, TrainSettings(10))
+    counting = unchecked("analysis/counting")
+    config = AlbertConfig.named("albert-base-v2")
+    with pytest.raises(ValueError, match="batch_size must be a whole number"):
+        counting.training_memory(config, -1, 512, 77)
+    with pytest.raises(ValueError, match="max_predictions must be a whole number from 0 to 512"):
+        counting.training_memory(config, 1, 512, 513)
+    with pytest.raises(ValueError, match="masked_rate must be a number from 0 to 1, got nan"):
+        counting.flops_per_token(config, 512, nan)
 
 
 def test_a_head_of_ones_own_is_told_what_it_must_give():

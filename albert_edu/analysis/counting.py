@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from albert_edu.config import AlbertConfig, check_whole
+from albert_edu.config import AlbertConfig, check_between, check_whole
 from albert_edu.model.albert import AlbertForPretraining
 
 FLOAT32 = 4  # bytes of a number
@@ -77,6 +77,7 @@ def flops_per_token(
     2HE + 2EV. Training costs three times the forward pass. Used in notebooks 10 and 12.
     """
     check_whole("sequence_length", sequence_length, 0, 1_000_000)  # 0: without attention
+    check_between("masked_rate", masked_rate, 0.0, 1.0)
     E = config.embedding_size
     H = config.hidden_size
     F = config.ffn_size
@@ -111,6 +112,9 @@ def training_memory(
     A layer stores 8H + 2F floats per token, which is 16H when F = 4H. Fused attention never stores
     the A S attention weights per token, which attention written out does. Notebooks 04, 10 and 12.
     """
+    check_whole("batch_size", batch_size, 0, 1_000_000_000)
+    check_whole("sequence_length", sequence_length, 0, 1_000_000)
+    check_whole("max_predictions", max_predictions, 0, sequence_length)
     parameters = count_parameters(config).with_heads
     tokens = batch_size * sequence_length
     per_token = config.num_layers * (8 * config.hidden_size + 2 * config.ffn_size)

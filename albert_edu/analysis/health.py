@@ -1,10 +1,11 @@
 """Is every part of a model at work? Its loss with each block silenced, and the units that open.
 
-A loss can look plausible although a half of the model is dead: nothing else in a run tells. A dead
-feed-forward block has no gradient, so that training cannot bring it back. Read in notebook 07.
+A loss can look plausible although a half of the model is dead: nothing else in a run tells. A
+feed-forward block whose units never open has no gradient. Read in notebook 07.
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal, NamedTuple
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from albert_edu.batch import Inputs, PretrainingBatch, has_label
+from albert_edu.config import check_whole
 from albert_edu.model.albert import AlbertForPretraining, check_tokenizer, evaluation_mode
 from albert_edu.text.batches import PretrainingStream
 
@@ -43,9 +45,9 @@ class Health(NamedTuple):
     def dead(self) -> list[str]:
         """The halves of the model that do nothing: "attention", "feed-forward", both, or none."""
         halves = []
-        if self.without_attention - self.loss < LEAST_COST:
+        if not self.without_attention - self.loss >= LEAST_COST:  # so NaN proves no life
             halves.append("attention")
-        if self.without_ffn - self.loss < LEAST_COST:
+        if not self.without_ffn - self.loss >= LEAST_COST:
             halves.append("feed-forward")
         return halves
 
@@ -61,7 +63,7 @@ class Health(NamedTuple):
         return not self.dead and not self.closed
 
     def verdict(self) -> str:
-        """Return one line: alive, or which half is dead, and the numbers that say so.
+        """Return one line: alive, diverged, or which half is dead, and the numbers that say so.
 
         >>> Health(4.0, 4.9, 5.6, [4.9], [5.6], [0.98], None, None, None).verdict()
         'alive: MLM loss 4.00, 4.90 without feed-forward, 5.60 without attention; 98% of units open'
@@ -70,7 +72,9 @@ class Health(NamedTuple):
         >>> Health(4.2, 6.0, 6.3, [4.7], [4.4], [0.31], None, None, None).verdict().split(":")[0]
         'both halves work, but most units never open in application 1'
         """
-        if self.dead:
+        if not math.isfinite(self.loss):
+            state = "diverged"
+        elif self.dead:
             state = f"dead {' and '.join(self.dead)}"
         elif self.closed:
             places = ", ".join(map(str, self.closed))
@@ -88,8 +92,9 @@ def health(model: AlbertForPretraining, stream: PretrainingStream, batches: int 
     """Measure the first ``batches`` batches of a stream with every block silenced in turn.
 
     A model of L applications reads the batches 2L + 3 times. Raises InputError where the stream's
-    tokenizer is not the model's.
+    tokenizer is not the model's, and for a number of batches that is not a whole one from 1 on.
     """
+    check_whole("batches", batches, 1, 10**9)
     check_tokenizer(model.albert, stream.tokenizer)
     return health_on(model, [stream.batch(step) for step in range(batches)])
 

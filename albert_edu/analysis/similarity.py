@@ -11,7 +11,9 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from albert_edu.model.albert import AlbertForPretraining, evaluation_mode
+from albert_edu.config import check_whole
+from albert_edu.errors import InputError
+from albert_edu.model.albert import AlbertForPretraining, as_mask, evaluation_mode
 
 
 class LayerSimilarity(NamedTuple):
@@ -48,12 +50,15 @@ def layer_similarity(
     With h_l the output of application l (after its second norm) and h_0 the projected embedding,
     L2 is |h_l - h_{l-1}|, and the angle is that between h_{l-1} and h_l, both per token and then
     averaged over all tokens but padding and [CLS]. ``beyond`` applies the last layer that many
-    times more. Built in notebook 08.
+    times more. Raises InputError for fewer than two tokens to measure. Built in notebook 08.
     """
+    check_whole("beyond", beyond, 0, 1_000_000)
     device = next(model.parameters()).device
-    mask = attention_mask.to(device).bool()
+    mask = as_mask(attention_mask, token_ids).to(device)
     measured = mask.cpu().clone()
     measured[:, 0] = False  # [CLS]
+    if measured.sum() < 2:
+        raise InputError("there must be two tokens to measure, beside padding and [CLS].")
     steps = []
     with evaluation_mode(model):
         before = model.albert.embed(token_ids.to(device), segment_ids.to(device))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from albert_edu.batch import IGNORE, PretrainingBatch
@@ -95,7 +95,7 @@ class Albert(nn.Module):
     ) -> EncoderOutput:
         if segment_ids is None:
             segment_ids = torch.zeros_like(token_ids)
-        mask = None if attention_mask is None else attention_mask.bool()
+        mask = None if attention_mask is None else as_mask(attention_mask, token_ids)
         hidden = self.embed(token_ids, segment_ids)  # B S H
         if return_hidden_states:
             states = (hidden, *self.encoder.steps(hidden, mask))
@@ -112,6 +112,8 @@ class Albert(nn.Module):
         """Return what the first layer reads. Raises InputError for ids that have no vectors."""
         config = self.config
         S = token_ids.shape[-1]
+        for name, ids in {"token_ids": token_ids, "segment_ids": segment_ids}.items():
+            check_ids(name, ids, token_ids.shape)
         if not token_ids.numel():
             raise InputError(f"there is no token in ids of shape {tuple(token_ids.shape)}.")
         if S > config.max_positions:
@@ -126,6 +128,33 @@ class Albert(nn.Module):
                 f"ids must be [B,S], of tokens below {config.vocab_size}, of segments below "
                 f"{config.num_segments} ({error})."
             ) from error
+
+
+def check_ids(name: str, ids: Tensor, shape: torch.Size) -> None:
+    """Raise InputError unless ids are whole numbers of this shape."""
+    if ids.dtype not in (torch.int32, torch.int64):
+        raise InputError(f"{name} must be whole numbers, torch.int64, got {ids.dtype}.")
+    if ids.shape != shape:
+        raise InputError(f"{name} must be {list(shape)} like token_ids, got {list(ids.shape)}.")
+
+
+def as_mask(attention_mask: Tensor, token_ids: Int[Tensor, "B S"]) -> Bool[Tensor, "B S"]:
+    """Return a mask of ones and zeros as truth values: True on tokens, False on padding.
+
+    Raises InputError for another shape than that of the ids. And for floats: a mask of 0 on tokens
+    and -inf on padding, which is added to attention scores, would mean the opposite here.
+    """
+    if attention_mask.is_floating_point():
+        raise InputError(
+            f"attention_mask must be 1 on tokens and 0 on padding, in whole numbers or truth "
+            f"values, got {attention_mask.dtype}."
+        )
+    if attention_mask.shape != token_ids.shape:
+        raise InputError(
+            f"attention_mask must be {list(token_ids.shape)} like token_ids, "
+            f"got {list(attention_mask.shape)}."
+        )
+    return attention_mask.bool()
 
 
 class AlbertForPretraining(nn.Module):

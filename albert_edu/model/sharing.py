@@ -22,10 +22,11 @@ def layer_plan(num_layers: int, share: Sharing, num_groups: int = 1) -> tuple[La
 
     Application i belongs to group i * G // L. The arithmetic is of integers, because
     the floats of the authors' code, int(i / L * G), and of transformers,
-    int(i / (L / G)), are off by one for some depths. Raises InputError for more groups
-    than layers. Lan et al. 2019, sections 3.1 and 4.5; built in notebook 04.
+    int(i / (L / G)), are off by one for some depths. Raises InputError for no layer,
+    and for more groups than layers. Lan et al. 2019, sections 3.1 and 4.5; built in notebook 04.
     """
     check_one_of("share", share, get_args(Sharing))
+    check_whole("num_layers", num_layers, 1, 1_000_000)
     check_whole("num_groups", num_groups, 1, num_layers)
     slots = []
     for i in range(num_layers):

@@ -4,6 +4,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from albert_edu.batch import IGNORE
+from albert_edu.config import check_whole
+from albert_edu.errors import InputError
 from albert_edu.text.tokenizer import MASK
 
 MASK_RATE = 0.15
@@ -131,8 +133,13 @@ def mlm_targets(
     """Return the masked positions, in order, and the original tokens there, each [B,K].
 
     K is ``max_targets``. Where a row has fewer masked tokens, positions are 0 and labels IGNORE.
+    Raises InputError for a row with more, and for a K that is longer than a row.
     """
+    check_whole("max_targets", max_targets, 1, token_ids.shape[1])
+    most = masked.sum(1).max(initial=0)
+    if most > max_targets:
+        raise InputError(f"a row has {most} masked tokens, and max_targets is {max_targets}.")
     positions = np.argsort(~masked, axis=1, kind="stable")[:, :max_targets]
     used = np.take_along_axis(masked, positions, axis=1)
-    labels = np.where(used, np.take_along_axis(token_ids, positions, axis=1), IGNORE)
+    labels = np.where(used, np.take_along_axis(token_ids, positions, axis=1).astype(int), IGNORE)
     return np.where(used, positions, 0), labels

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from albert_edu.errors import InputError, errors_about, parse_json
 from albert_edu.text.sentences import CorpusError
@@ -23,6 +24,8 @@ def file_rows(file: Path, advice: str) -> Iterator[dict]:
     Raises CorpusError, with the ``advice``, for a file that is not there or cannot be read.
     """
     check_file(file)
+    if file.suffix.lower() not in READERS:
+        raise CorpusError(f"{file} is none of {', '.join(READERS)}, by the end of its name.")
     with errors_about(file, CorpusError, advice):
         yield from READERS[file.suffix.lower()](file)
 
@@ -93,7 +96,8 @@ def _fields(row: object, place: str) -> dict:
 
 def _csv(file: Path) -> Iterator[dict]:
     csv.field_size_limit(LARGEST_CELL)
-    rows = csv.reader(text_lines(file), strict=True)
+    lines = csv.reader(text_lines(file), strict=True, skipinitialspace=True)
+    rows = _filled(lines)
     header = [name.strip() for name in next(rows, [])]
     check_once(header)
     if len(header) == 1:
@@ -106,12 +110,25 @@ def _csv(file: Path) -> Iterator[dict]:
     for cells in rows:
         if len(cells) > len(header):
             raise InputError(
-                f"line {rows.line_num} has {len(cells)} cells, and the header names {len(header)}: "
-                f"a cell with a comma needs quotes"
+                f"line {lines.line_num} has {len(cells)} cells, and the header names "
+                f"{len(header)}: a cell with a comma needs quotes"
             )
         missing = [""] * (len(header) - len(cells))
-        if cells:  # an empty line is no row
-            yield dict(zip(header, cells + missing, strict=True))
+        yield dict(zip(header, cells + missing, strict=True))
+
+
+def _filled(lines: Any) -> Iterator[list[str]]:
+    """Yield what a reader finds but for empty lines; raise InputError where a row begins badly."""
+    while True:
+        begins = lines.line_num + 1
+        try:
+            cells = next(lines, None)
+        except csv.Error as error:
+            raise InputError(f"the row that begins in line {begins}: {error}") from error
+        if cells is None:
+            return
+        if cells:
+            yield cells
 
 
 def _parquet(file: Path) -> Iterator[dict]:

@@ -42,7 +42,7 @@ def stories(
     that a verb belongs to the stage. At 0 the signal is gone, and the task that needs it cannot be
     learnt. ``topic_nouns`` puts so many further nouns of the topic at the end of each sentence, in
     the place of where or when. The topic then shows in most words, as in real text. (With one noun
-    a sentence, NSP is easier to solve from the verbs than from the topic.) Every sentence has the
+    a sentence, some NSP models solve their task by the verbs.) Every sentence has the
     same number of words, so lengths give nothing away. Hold out with ``hold_out(corpus)`` (new
     stories of known scripts) or ``hold_out(corpus, by="script")`` (scripts never seen). Raises
     ValueError for a number out of its range.

@@ -55,7 +55,8 @@ class TokenizedCorpus:
     def encode(cls, documents: Iterable[Mapping], tokenizer: AlbertTokenizer) -> "TokenizedCorpus":
         """Tokenise the ``sentences`` of each document; those that normalise to nothing are dropped.
 
-        Raises CorpusError for a vocabulary of more than 65,536 tokens.
+        Raises CorpusError for a vocabulary of more than 65,536 tokens, and for a text in the place
+        of a list of sentences.
         """
         content = io.BytesIO()
         sentence_offsets, document_offsets, topics = _encode_into(content, documents, tokenizer)
@@ -106,17 +107,21 @@ class TokenizedCorpus:
     @cached_property
     def unknown_share(self) -> float:
         """Share of the tokens that are the unknown token."""
-        return float(self.counts(UNK + 1)[UNK] / len(self.tokens))
+        return float(self.counts(1 << 16)[UNK] / len(self.tokens))
 
     def counts(self, vocab_size: int) -> Int[np.ndarray, "V"]:
         """Return how often each token of the vocabulary occurs.
 
         The tokens are counted in parts, because NumPy makes a copy with eight bytes for each.
+        Raises CorpusError where there are tokens beyond the vocabulary.
         """
         parts = np.array_split(self.tokens, len(self.tokens) // PART_TOKENS + 1)
         total = np.zeros(1 << 16, np.int64)
         for part in parts:
             total += np.bincount(part, minlength=1 << 16)
+        beyond = total[vocab_size:].sum()
+        if beyond:
+            raise CorpusError(f"{beyond:,} tokens of the corpus are beyond {vocab_size} pieces.")
         return total[:vocab_size]
 
     @cached_property
@@ -146,6 +151,8 @@ def _encode_into(
     counts = array("q", [0])  # sentences of each document
     topics = []
     for document in progress_bar("tokenising", documents):
+        if isinstance(document["sentences"], str):
+            raise CorpusError(f"the sentences of {document['sentences']!r:.50} are one text.")
         encoded = list(filter(None, map(tokenizer.encode, document["sentences"])))
         file.write(np.array([*chain.from_iterable(encoded)], np.uint16).tobytes())
         lengths.extend(map(len, encoded))

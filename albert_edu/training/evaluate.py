@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from albert_edu.batch import IGNORE, PretrainingBatch, count_labels
+from albert_edu.config import check_whole
 from albert_edu.model.albert import (
     AlbertForPretraining,
     PretrainingOutput,
@@ -39,11 +40,13 @@ class Baselines(NamedTuple):
         not below the unigram baseline: MLM loss 6.31 against 6.34
         below the unigram baseline, but not below the copy baseline: MLM loss 5.73 against 5.78
         below the copy baseline: MLM loss 5.40 against 5.78
+        >>> baselines.verdict(math.nan)
+        'not below the unigram baseline: MLM loss nan against 6.34'
         """
-        if masked_token_loss >= self.unigram - MARGIN:
+        if not masked_token_loss < self.unigram - MARGIN:  # NaN is not below anything
             words = "not below the unigram baseline"
             baseline = self.unigram
-        elif masked_token_loss >= self.copy - MARGIN:
+        elif not masked_token_loss < self.copy - MARGIN:
             words = "below the unigram baseline, but not below the copy baseline"
             baseline = self.copy
         else:
@@ -129,8 +132,10 @@ def evaluate(
     ``masked_token_loss`` and ``_accuracy`` are those of all masked positions, ``mask_token_loss``
     and ``_accuracy`` of those that show [MASK], so that nothing can be copied;
     ``sentence_order_loss`` and ``_accuracy`` are there where the stream has pairs to tell. Losses
-    are in nats, accuracies from 0 to 1. Raises InputError as ``check_tokenizer`` does.
+    are in nats, accuracies from 0 to 1. Raises InputError as ``check_tokenizer`` does, and for a
+    number of batches that is not a whole one from 1 on.
     """
+    check_whole("batches", batches, 1, 10**9)
     check_tokenizer(model.albert, stream.tokenizer)
     device = next(model.parameters()).device
     everywhere = torch.zeros(2, 3, dtype=torch.float64, device=device)

@@ -98,13 +98,14 @@ def learning_rate(step: int, settings: TrainSettings) -> float:
     """Return the learning rate of a step, which counts from 0.
 
     It rises linearly over the warm-up and then falls linearly towards 0, which it
-    would reach one step after the last.
+    would reach one step after the last. Raises InputError for a step that the run does not have.
 
     >>> settings = TrainSettings(steps=10, learning_rate=1.0, warmup_steps=2)
     >>> [round(learning_rate(step, settings), 3) for step in (0, 1, 2, 9)]
     [0.5, 1.0, 1.0, 0.125]
     """
     steps = settings.steps
+    check_whole("step", step, 0, steps - 1)
     warmup_steps = settings.warmup_steps
     rise = (step + 1) / max(warmup_steps, 1)
     fall = (steps - step) / max(steps - warmup_steps, 1)

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -157,3 +158,12 @@ def test_a_unit_that_opens_in_padding_alone_is_closed():
     others = torch.where(batch.attention_mask.bool(), batch.token_ids, 9)
     other = dataclasses.replace(batch, token_ids=others)
     assert units_that_open(model, [batch]) == units_that_open(model, [other])
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_is_no_sign_of_life(loss):
+    found = Health(loss, loss, loss, [], [], [1.0], None, None, None)
+    assert not found.alive
+    assert found.verdict().startswith("diverged: MLM loss")
+    other = Health(4.0, math.nan, 6.0, [], [], [1.0], None, None, None)
+    assert other.dead == ["feed-forward"]

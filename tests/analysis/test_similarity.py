@@ -10,6 +10,7 @@ import torch
 
 from albert_edu.analysis.similarity import _step, layer_similarity
 from albert_edu.batch import PretrainingBatch
+from albert_edu.errors import InputError
 from albert_edu.model.albert import AlbertForPretraining
 from tests.model.batches import V, masked_batch
 from tests.support import randomised, same_bits, tiny, weights
@@ -96,3 +97,13 @@ def test_a_thousandth_of_a_degree_is_told_from_none():
     turn = torch.tensor(1e-3).deg2rad()
     after = before + turn * before.flip(1)
     assert _step(before, after)[2] == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_what_cannot_be_measured_is_refused(model, batch):
+    ids, segments, mask = batch.unmasked()
+    with pytest.raises(InputError, match="there must be two tokens to measure"):
+        layer_similarity(model, ids[:1, :2], segments[:1, :2], mask[:1, :2])
+    with pytest.raises(InputError, match="two tokens"):
+        layer_similarity(model, ids, segments, torch.zeros_like(mask))
+    with pytest.raises(InputError, match=r"beyond must be a whole number from 0 .* got -1"):
+        layer_similarity(model, ids, segments, mask, beyond=-1)

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from albert_edu.batch import IGNORE
+from albert_edu.errors import InputError
 from albert_edu.text.masking import (
     MASK_RATE,
     MAX_NGRAM,
     choose_masked,
     max_predictions,
+    mlm_targets,
     ngram_probabilities,
     replace_masked,
 )
@@ -141,3 +144,15 @@ def test_masked_tokens_become_mask_random_or_stay_in_80_10_10():
 
 def test_masked_positions_are_the_rounded_share_and_at_least_one():
     assert [max_predictions(length) for length in (1, 8, 64, 128, 512)] == [1, 1, 10, 19, 77]
+
+
+def test_targets_keep_every_masked_token_or_are_refused():
+    ids = np.array([[5, 6, 7], [8, 9, 10]], np.int8)
+    masked = np.array([[True, False, True], [False, False, False]])
+    positions, labels = mlm_targets(ids, masked, 2)
+    assert positions.tolist() == [[0, 2], [0, 0]]
+    assert labels.tolist() == [[5, 7], [IGNORE, IGNORE]]
+    with pytest.raises(InputError, match="a row has 2 masked tokens, and max_targets is 1"):
+        mlm_targets(ids, masked, 1)
+    with pytest.raises(InputError, match="max_targets must be a whole number from 1 to 3, got 4"):
+        mlm_targets(ids, masked, 4)

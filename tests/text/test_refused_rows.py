@@ -25,6 +25,11 @@ from tests.text.test_task_rows import written
         ),
         ("a.csv", "text,label\na,1\nc\n", r"1 of 2 rows .*: row 2: .* one of 1 in \{'label': ''\}"),
         ("a.csv", "text;label\na;1\n", "divided by semicolons: save it with commas"),
+        (
+            "a.csv",
+            'text,label\na,1\n"b,2\nc,3\n',
+            "the row that begins in line 3: unexpected end of data",
+        ),
         ("a.csv", "text\tlabel\na\t1\n", "divided by tabs: save it with commas"),
         (
             "a.csv",

@@ -76,6 +76,9 @@ def test_a_csv_may_have_quotes_long_cells_short_rows_and_any_line_ends(tmp_path)
     table = ' text , label\r\n"a, ""b""\r\nc",1\r\n\r\nd\r\n'
     expected = [{"text": 'a, "b"\r\nc', "label": "1"}, {"text": "d", "label": ""}]
     assert rows_of(tmp_path, "a.csv", table) == expected
+    assert rows_of(tmp_path, "c.csv", "\n\ntext,label\na,1\n") == [{"text": "a", "label": "1"}]
+    blanks = [{"text": "a, b", "label": "1"}]
+    assert rows_of(tmp_path, "d.csv", 'label, text\n1, "a, b"\n') == blanks
     assert rows_of(tmp_path, "b.csv", f"text\n{'x' * 200_000}\n") == [{"text": "x" * 200_000}]
 
 

@@ -144,3 +144,11 @@ def test_a_damaged_folder_is_named_and_what_to_do(tokenizer, tmp_path, message):
     DAMAGES[message](tmp_path)
     with pytest.raises(CorpusError, match=message):
         TokenizedCorpus.load(tmp_path)
+
+
+def test_a_text_in_the_place_of_sentences_and_a_vocabulary_that_is_too_small_are_refused(tokenizer):
+    with pytest.raises(CorpusError, match=r"the sentences of 'The barn\.' are one text"):
+        TokenizedCorpus.encode([{"sentences": "The barn."}], tokenizer)
+    corpus = TokenizedCorpus.encode([{"sentences": ["The barn."]}], tokenizer)
+    with pytest.raises(CorpusError, match="tokens of the corpus are beyond 5 pieces"):
+        corpus.counts(5)
