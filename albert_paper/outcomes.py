@@ -14,7 +14,7 @@ from scipy import stats
 
 from albert_edu.config import check_one_of
 from albert_edu.errors import InputError
-from albert_paper.criterion import parse, side
+from albert_paper.criterion import Comparison, parse, side
 
 TESTS = ("t", "rank", "sign")
 LEVEL = 0.05
@@ -27,19 +27,15 @@ def compare(text: str, claim: dict) -> dict:
     Of the claim count its ``runs``, ``least``, the smallest difference that matters, ``test``, and
     ``keep_stuck``, which leaves no run out. Raises InputError for what does not fit the runs.
     """
-    runs, test = claim["runs"], claim.get("test", "t")
+    test = claim.get("test", "t")
     check_one_of("test", test, TESTS)
-    column, low, high, within = parse(text)
-    values = table(runs, column)
-    near = within is not None
-    margin = claim.get("least", 0.0) if within is None else within
-    difference = side(high, values) - side(low, values)
-    every = (-difference if near else difference).dropna()
+    asked = parse(text)
+    near = asked.within is not None
+    margin = claim.get("least", 0.0) if asked.within is None else asked.within
+    every = differences(asked, claim["runs"])
     if len(every) < 2:
         raise InputError(f"fewer than two seeds have both sides of {text!r}.")
-    rows = [part for part in re.split(r" [+-] ", f"{low} - {high}") if part in values]
-    check_whole_runs([run for run in runs if run["row"] in rows], column)
-    bad = stuck(runs).loc[every.index, rows] & (not claim.get("keep_stuck"))
+    bad = stuck_among(asked, claim).loc[every.index]
     kept = every[~bad.any(axis=1)]
     different = min(1.0, 2 * min(chance(kept, test), chance(-kept, test)))
     equal = max(chance(margin - kept, test), chance(kept + margin, test))
@@ -59,6 +55,25 @@ def compare(text: str, claim: dict) -> dict:
         "stuck": {row: int(number) for row, number in bad.sum().items()},
         "void": bool(bad.mean().max() > MOST_STUCK),
     }
+
+
+def differences(asked: Comparison, runs: Sequence[dict]) -> pd.Series:
+    """Return high - low for each seed with both; with +-, the measured side minus the number."""
+    values = table(runs, asked.column)
+    difference = side(asked.high, values) - side(asked.low, values)
+    return (difference if asked.within is None else -difference).dropna()
+
+
+def stuck_among(asked: Comparison, claim: dict) -> pd.DataFrame:
+    """Return for each seed which runs of the rows that are compared count as stuck.
+
+    Raises InputError for a run that does not say so, or that lacks what is compared.
+    """
+    runs = claim["runs"]
+    named = re.split(r" [+-] ", f"{asked.low} - {asked.high}")
+    check_whole_runs([run for run in runs if run["row"] in named], asked.column)
+    bad = stuck(runs) & (not claim.get("keep_stuck"))
+    return bad[[row for row in named if row in bad]]
 
 
 def check_whole_runs(runs: Sequence[dict], column: str) -> None:

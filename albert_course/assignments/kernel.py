@@ -20,10 +20,10 @@ from albert_course.checks.engine.limits import TICK, Alarm, TookTooLong
 
 # How long a cell may compute and sleep, as shares of the seconds of the whole submission. Its test
 # may ask several questions.
-COMPUTING = 1 / 15
-ASLEEP = 1 / 20
+COMPUTING_SHARE = 1 / 15
+ASLEEP_SHARE = 1 / 20
 STUBBORN = 2  # times that a cell may catch TookTooLong
-MORE = 60  # seconds of computing after which the system ends a cell that Python cannot stop
+GRACE_SECONDS = 60  # of computing, after which the system ends a cell that Python cannot stop
 LARGEST_FILE = 64 << 20  # bytes
 
 
@@ -53,7 +53,9 @@ def main() -> None:
     events = shell.events
     events.register("pre_run_cell", outbox.begin)
     if sys.platform != "win32":
-        events.register("pre_run_cell", partial(begin_cell, seconds * COMPUTING, seconds * ASLEEP))
+        events.register(
+            "pre_run_cell", partial(begin_cell, seconds * COMPUTING_SHARE, seconds * ASLEEP_SHARE)
+        )
         events.register("post_run_cell", end_cell)
     kernel.start()
 
@@ -76,7 +78,7 @@ def begin_cell(computing: float, asleep: float, *_) -> None:
     signal.signal(signal.SIGALRM, CellAlarm(computing, asleep))
     signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    soft = int(time.process_time() + computing) + MORE
+    soft = int(time.process_time() + computing) + GRACE_SECONDS
     resource.setrlimit(resource.RLIMIT_CPU, (min(soft, hard), hard))
 
 
