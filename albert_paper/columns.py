@@ -42,9 +42,9 @@ def label(column: str) -> Label:
 
 
 def shown(found: dict, column: str, difference: bool) -> str:
-    """Return a mean with its 95% interval and unit; seconds are rounded and have no interval."""
+    """Return a mean with its 95% interval and unit; seconds are whole."""
     if column.endswith("seconds"):
-        return f"{found['mean']:.0f}"
+        return f"{found['mean']:.0f} ± {found['half']:.0f}"
     unit = label(column).unit
     scale = 100 if unit == "%" else 1
     digits = 1 if unit else 2

@@ -226,3 +226,12 @@ def test_a_line_that_tries_to_fetch_an_answer_is_named(line):
 def test_no_line_of_a_right_answer_is_named(path):
     answered = submission(other_style(path), assignment=path.stem)
     assert find_suspicious_lines(answered, nbformat.read(path, 4)) == []
+
+
+@each
+def test_a_model_answer_is_no_longer_than_what_is_read(path):
+    notebook = nbformat.read(path, as_version=4)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    (limit,) = re.findall(r"Words beyond (\d+) are not read", text)
+    (answer,) = re.findall(r"\*\*An answer worth 4\.\*\*(.*)", text)
+    assert len(answer.replace("(1 point)", "").split()) <= int(limit)

@@ -42,14 +42,18 @@ def test_what_the_notes_count_is_so():
     assert own == {"L=1": 6, "L=3": 5, "L=12": 3, "L=24": 2, "L=48": 1}
     real = json.loads((FIGURES / "results" / "real_order.json").read_text())["runs"]
     right = [run["head"]["sop"]["accuracy"] for run in real]
-    assert len(right) == 6 and 0.5 < min(right) and max(right) < 0.6
+    assert len(right) == 6 and min(right) > 0.5
+    assert round(max(right), 2) == 0.57
     ratio = json.loads((FIGURES / "results" / "ratio.json").read_text())
     rates = {row: tuned["learning_rate"] for row, tuned in ratio["rates"].items()}
-    assert rates["BERT"] != rates["wide ALBERT"]
+    assert rates == {"BERT": 0.004, "wide ALBERT": 0.002, "BERT, equal time": 0.002}
+    pilots = dict(ratio["rates"]["wide ALBERT"]["scores"])
+    assert min(pilots[0.001], pilots[0.004]) > pilots[0.002] + 0.15, "it rises steeply"
     seconds = {}
     for run in ratio["runs"]:
         seconds.setdefault(run["row"], []).append(run["cpu_seconds"])
     assert np.mean(seconds["BERT, equal time"]) < np.mean(seconds["wide ALBERT"])
+    assert round(np.mean(seconds["wide ALBERT"]) / np.mean(seconds["BERT"]), 1) == 1.3
 
 
 def test_what_notebooks_06_and_08_say_of_records_is_so():
