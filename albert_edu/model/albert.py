@@ -194,8 +194,8 @@ class AlbertForPretraining(nn.Module):
 
 def loss_sum(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
     """Return the cross-entropy in nats, summed over the labels that are not IGNORE."""
-    scores = logits.flatten(0, -2).float()  # N C
-    return F.cross_entropy(scores, labels.flatten(), ignore_index=IGNORE, reduction="sum")
+    logits = logits.flatten(0, -2).float()  # N C
+    return F.cross_entropy(logits, labels.flatten(), ignore_index=IGNORE, reduction="sum")
 
 
 def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:

@@ -8,9 +8,9 @@ from albert_edu.model.layers import gelu
 
 
 class MaskedTokenHead(nn.Module):
-    """From H back to E, GELU, norm, then a score for each of the V tokens.
+    """From H back to E, GELU, norm, then a logit for each of the V tokens.
 
-    The scores are products with the embedding table, plus a bias. The table is tied:
+    The logits are products with the embedding table, plus a bias. The table is tied:
     it is the Parameter of the embeddings itself, so that the decoder costs V numbers
     (the bias) and not V*E. Section 3.1; notebook 05.
     """
@@ -30,7 +30,7 @@ class MaskedTokenHead(nn.Module):
 
 
 class SentenceOrderHead(nn.Linear):
-    """Two scores from the pooled vector of [CLS], [B,H] to [B,2] (nb 06).
+    """Two logits from the pooled vector of [CLS], [B,H] to [B,2] (nb 06).
 
     Label 0 is in order, 1 is swapped (SOP) or from another document (NSP).
     """

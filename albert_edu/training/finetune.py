@@ -145,17 +145,17 @@ def span_answers(model: TaskModel, spans: SpanData) -> list[str]:
     training questions all had answers.
     """
     texts = [""] * len(spans.examples)
-    scores = [-math.inf] * len(spans.examples)
+    best_scores = [-math.inf] * len(spans.examples)
     before = spans.data.segment_ids.argmax(1).tolist()  # tokens in front of the context
     predictions = predict(model, spans.data).tolist()
     for window, (first, last, score, no_answer) in enumerate(predictions):
         question = int(spans.question_of[window])
         has_answer = no_answer <= 0 or not spans.unanswerable
-        if has_answer and score > scores[question]:
+        if has_answer and score > best_scores[question]:
             characters = spans.characters[window]
             start, _ = characters[int(first) - before[window]]
             _, end = characters[int(last) - before[window]]
-            scores[question] = score
+            best_scores[question] = score
             texts[question] = spans.examples[question].context[start:end]
     return texts
 
