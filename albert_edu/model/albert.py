@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from albert_edu.batch import IGNORE, PretrainingBatch
+from albert_edu.batch import IGNORE, PretrainingBatch, count_labels
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import InputError
 from albert_edu.model.embeddings import FactorizedEmbedding
@@ -200,8 +200,7 @@ def loss_sum(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[
 
 def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
     """Return ``loss_sum`` per label that is not IGNORE, or 0 without any."""
-    count = (labels != IGNORE).sum()
-    return loss_sum(logits, labels) / count.clamp(min=1)
+    return loss_sum(logits, labels) / count_labels(labels).clamp(min=1)
 
 
 def check_tokenizer(albert: Albert, tokenizer: Tokenizer) -> None:
