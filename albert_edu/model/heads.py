@@ -4,7 +4,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig
-from albert_edu.model.layers import gelu
+from albert_edu.model.layers import make_gelu
 
 
 class MaskedTokenHead(nn.Module):
@@ -19,7 +19,7 @@ class MaskedTokenHead(nn.Module):
         super().__init__()
         E = config.embedding_size
         self.dense = nn.Linear(config.hidden_size, E)
-        self.activation = gelu(config)
+        self.activation = make_gelu(config)
         self.norm = nn.LayerNorm(E, eps=config.layer_norm_eps)
         self.decoder = nn.Linear(E, config.vocab_size)
         self.decoder.weight = word_embedding.weight
