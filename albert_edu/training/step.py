@@ -71,12 +71,12 @@ def _autocast(settings: TrainSettings, batch: PretrainingBatch) -> torch.autocas
     return torch.autocast(device, torch.bfloat16, enabled=enabled, cache_enabled=False)
 
 
-def drop_gradients(frozen: Iterable[nn.Module]) -> None:
-    """Let the gradient of parts that no loss reaches be None instead of zeros.
+def clear_gradients(without_loss: Iterable[nn.Module]) -> None:
+    """Let the gradient of parts that no loss reaches be None, so that the optimizer skips them.
 
-    LAMB would turn their weight decay alone into a full step.
+    With a gradient of zeros, LAMB would turn their weight decay alone into a full step.
     """
-    for module in frozen:
+    for module in without_loss:
         module.zero_grad(set_to_none=True)
 
 
