@@ -202,7 +202,7 @@ def _sums_since_the_last_record(
 
 def _wrapped(model: AlbertForPretraining, settings: TrainSettings, workers: Workers) -> nn.Module:
     """Return the model as the loop calls it: it may recompute, be compiled, and share gradients."""
-    model.albert.encoder.recompute = settings.gradient_checkpointing
+    model.albert.encoder.gradient_checkpointing = settings.gradient_checkpointing
     if settings.compile:
         return workers.wrap(compiled(model))
     return workers.wrap(model)
