@@ -90,6 +90,7 @@ def finetune(
     model.train()
     with torch.random.fork_rng(cuda), progress_bar(describe, total=settings.steps) as bar:
         for step in range(settings.steps):
+            # The factor lets no two (seed, step) share a state, up to 1,000,003 steps.
             torch.manual_seed(settings.seed * 1_000_003 + step)
             set_learning_rate(optimizer, step, settings)
             if in_order:
