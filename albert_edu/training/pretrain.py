@@ -75,9 +75,8 @@ def pretrain(
         start = state.get("step", 0)
         wrapped = _wrapped(model, settings, workers)
         without_loss = _parts_without_a_loss(model, stream)
-        model.albert.tokenizer_fingerprint = (
-            stream.tokenizer.fingerprint
-        )  # it learns these ids from now
+        # From now on the model learns the ids of this tokenizer.
+        model.albert.tokenizer_fingerprint = stream.tokenizer.fingerprint
         with _progress(describe, start, settings, workers) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = set_learning_rate(optimizer, step, settings)
