@@ -1,4 +1,7 @@
-"""Name of a corpus in; tokenizer and tokenised train and held-out parts out, kept between runs."""
+"""Name of a corpus in; tokenizer and tokenised train and held-out parts out, kept between runs.
+
+Notebook 01 shows the held-out part and the vocabulary that is learnt without it.
+"""
 
 import hashlib
 import os
