@@ -83,7 +83,7 @@ def finetune(
             "fine-tuning is the work of one process: start it without torchrun, or unset "
             "WORLD_SIZE."
         )
-    rows = train.data if isinstance(train, SpanData) else train
+    data = train.data if isinstance(train, SpanData) else train
     optimizer = make_optimizer(model, settings)
     device = next(model.parameters()).device
     cuda = [device] if device.type == "cuda" else []
@@ -94,10 +94,10 @@ def finetune(
             torch.manual_seed(settings.seed * 1_000_003 + step)
             set_learning_rate(optimizer, step, settings)
             if in_order:
-                chosen = (torch.arange(batch_size) + step * batch_size) % len(rows)
+                chosen = (torch.arange(batch_size) + step * batch_size) % len(data)
             else:
-                chosen = batch_rows(len(rows), batch_size, settings.seed, step)
-            loss = model.loss(rows.rows(chosen).to(device))
+                chosen = batch_rows(len(data), batch_size, settings.seed, step)
+            loss = model.loss(data.rows(chosen).to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             clip_gradient(model, settings, step)
