@@ -84,8 +84,8 @@ class AlbertConfig:
     ffn_size: int = 0  # F, inner width of the feed-forward block; 0 stands for 4H
     max_positions: int = 512  # longest sequence S
     num_segments: int = 2  # sentence A and sentence B
-    # What the layers have in common (Table 4): "all" is both blocks, "none" neither; "ffn" is one
-    # feed-forward block for all, and attention of their own; "attention" is the reverse.
+    # Which block the layers share (Table 4): "attention", "ffn" (the feed-forward block), "all" for
+    # both, or "none". Each layer has its own of a block that is not shared.
     share: Sharing = "all"
     num_groups: int = 1  # G groups of consecutive layers share within (section 4.5); 1 for "none"
     hidden_dropout: int | float = 0.0  # v1 trained with 0.1 up to xlarge, v2 with 0

@@ -23,12 +23,13 @@ from albert_edu.training.settings import TrainSettings
 from albert_paper.text_scores import scores
 from albert_paper.training_run import Run
 
+# Each class: the sentences of a story, the steps of a term, the learning rate.
 CLASSES = (
     (1, 100, 1e-3),
     (2, 1000, 2e-3),
     (3, 1200, 1e-3),
     (4, 1000, 2e-3),
-)  # sentences, steps, rate
+)
 TERMS = 2  # of a class, at most
 PASSED = 0.9  # of the answers are right
 SHIPPED = ("eight heads", 31)  # row and seed of the pupil of notebook 11, the best in the exam

@@ -118,13 +118,13 @@ def training_memory(
     parameters = count_parameters(config).with_heads
     tokens = batch_size * sequence_length
     per_token = config.num_layers * (8 * config.hidden_size + 2 * config.ffn_size)
-    scores = batch_size * max_predictions * config.vocab_size
+    logits = batch_size * max_predictions * config.vocab_size
     return TrainingMemory(
         weights=FLOAT32 * parameters,
         gradients=FLOAT32 * parameters,
         optimizer=2 * FLOAT32 * parameters,
         activations=FLOAT32 * tokens * per_token,
-        logits=2 * FLOAT32 * scores,
+        logits=2 * FLOAT32 * logits,
     )
 
 

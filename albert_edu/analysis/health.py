@@ -7,7 +7,7 @@ feed-forward block whose units never open has no gradient. Read in notebook 07.
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Literal, NamedTuple
 
 import torch
@@ -134,20 +134,19 @@ def silenced(
         parts = [block.get_submodule("activation") for block in encoder.ffn]
     else:
         parts = [block.get_submodule("value") for block in encoder.attention]
-    calls = itertools.count()  # a forward pass calls this half once per application, in order
+    # A forward pass calls this half once per application, in order.
+    applications = itertools.cycle(range(len(encoder.plan)))
 
     def silence(module: nn.Module, inputs: tuple, output: Tensor) -> Tensor:
         """Replace what a part gives by zeros, where its application is meant."""
-        here = next(calls) % len(encoder.plan)
+        here = next(applications)
         meant = application is None or application == here
         return torch.zeros_like(output) if meant else output
 
-    hooks = [part.register_forward_hook(silence) for part in parts]
-    try:
+    with ExitStack() as hooks:
+        for part in parts:
+            hooks.enter_context(part.register_forward_hook(silence))
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def masked_loss(model: AlbertForPretraining, text: list[PretrainingBatch]) -> float:
@@ -179,26 +178,23 @@ def units_that_open(
     """Return for each application which share of the F units opens at one token or more."""
     encoder = model.albert.encoder
     opened: list[Tensor | None] = [None] * len(encoder.plan)  # F, True where a unit has opened
-    calls = itertools.count()
+    applications = itertools.cycle(range(len(encoder.plan)))  # as in ``silenced``
     tokens = torch.ones(0)  # which of a batch's places hold a token: B S
 
     def look(module: nn.Module, inputs: tuple) -> None:
         """Note which units receive a positive number at some token."""
-        here = next(calls) % len(encoder.plan)
+        here = next(applications)
         now = (inputs[0][tokens] > 0).any(dim=0)
         before = opened[here]
         opened[here] = now if before is None else before | now
 
-    parts = [block.get_submodule("activation") for block in encoder.ffn]
-    hooks = [part.register_forward_pre_hook(look) for part in parts]
-    try:
-        with evaluation_mode(model):
-            for batch in text:
-                tokens = batch.attention_mask.bool()
-                model.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with ExitStack() as hooks, evaluation_mode(model):
+        for block in encoder.ffn:
+            activation = block.get_submodule("activation")
+            hooks.enter_context(activation.register_forward_pre_hook(look))
+        for batch in text:
+            tokens = batch.attention_mask.bool()
+            model.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
     return [units.float().mean().item() for units in opened if units is not None]
 
 

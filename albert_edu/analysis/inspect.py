@@ -53,8 +53,8 @@ def fill(
     with evaluation_mode(model):
         hidden = model.albert(token_ids).last_hidden  # 1 S H
         at_gaps = hidden[token_ids == tokenizer.mask_id]  # K H
-        scores = model.masked_token_head(at_gaps)[:, : len(tokenizer)]  # spare rows are no tokens
-        best = scores.softmax(-1).topk(top)
+        logits = model.masked_token_head(at_gaps)[:, : len(tokenizer)]  # spare rows are no tokens
+        best = logits.softmax(-1).topk(top)
     guesses = []
     for ids, probabilities in zip(best.indices.tolist(), best.values.tolist(), strict=True):
         tokens = tokenizer.pieces(ids)

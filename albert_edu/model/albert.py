@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from albert_edu.batch import IGNORE, PretrainingBatch
+from albert_edu.batch import IGNORE, PretrainingBatch, count_labels
 from albert_edu.config import AlbertConfig
 from albert_edu.errors import InputError
 from albert_edu.model.embeddings import FactorizedEmbedding
@@ -194,14 +194,13 @@ class AlbertForPretraining(nn.Module):
 
 def loss_sum(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
     """Return the cross-entropy in nats, summed over the labels that are not IGNORE."""
-    scores = logits.flatten(0, -2).float()  # N C
-    return F.cross_entropy(scores, labels.flatten(), ignore_index=IGNORE, reduction="sum")
+    logits = logits.flatten(0, -2).float()  # N C
+    return F.cross_entropy(logits, labels.flatten(), ignore_index=IGNORE, reduction="sum")
 
 
 def mean_loss(logits: Float[Tensor, "*N C"], labels: Int[Tensor, "*N"]) -> Float[Tensor, ""]:
     """Return ``loss_sum`` per label that is not IGNORE, or 0 without any."""
-    count = (labels != IGNORE).sum()
-    return loss_sum(logits, labels) / count.clamp(min=1)
+    return loss_sum(logits, labels) / count_labels(labels).clamp(min=1)
 
 
 def check_tokenizer(albert: Albert, tokenizer: Tokenizer) -> None:

@@ -25,7 +25,9 @@ class SharedEncoder(nn.Module):
         ffn_blocks = 1 + max(slot.ffn for slot in self.plan)
         self.attention = nn.ModuleList(SelfAttention(config) for _ in range(attention_blocks))
         self.ffn = nn.ModuleList(FeedForward(config) for _ in range(ffn_blocks))
-        self.recompute = False  # in the backward pass, with the same dropout, instead of storing
+        # If True, the backward pass computes each application again, with the same dropout, because
+        # only its input was stored. Notebook 10.
+        self.gradient_checkpointing = False
 
     def layer(
         self, x: Float[Tensor, "B S H"], slot: LayerSlot, attention_mask: Bool[Tensor, "B S"] | None
@@ -47,7 +49,7 @@ class SharedEncoder(nn.Module):
         """
         more = [self.plan[-1]] * beyond
         for slot in (*self.plan, *more):
-            if self.recompute:  # gradient checkpointing, notebook 10
+            if self.gradient_checkpointing:
                 x = checkpoint(self.layer, x, slot, attention_mask, use_reentrant=False)
             else:
                 x = self.layer(x, slot, attention_mask)

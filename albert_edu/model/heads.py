@@ -4,13 +4,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from albert_edu.config import AlbertConfig
-from albert_edu.model.layers import gelu
+from albert_edu.model.layers import make_gelu
 
 
 class MaskedTokenHead(nn.Module):
-    """From H back to E, GELU, norm, then a score for each of the V tokens.
+    """From H back to E, GELU, norm, then a logit for each of the V tokens.
 
-    The scores are products with the embedding table, plus a bias. The table is tied:
+    The logits are products with the embedding table, plus a bias. The table is tied:
     it is the Parameter of the embeddings itself, so that the decoder costs V numbers
     (the bias) and not V*E. Section 3.1; notebook 05.
     """
@@ -19,7 +19,7 @@ class MaskedTokenHead(nn.Module):
         super().__init__()
         E = config.embedding_size
         self.dense = nn.Linear(config.hidden_size, E)
-        self.activation = gelu(config)
+        self.activation = make_gelu(config)
         self.norm = nn.LayerNorm(E, eps=config.layer_norm_eps)
         self.decoder = nn.Linear(E, config.vocab_size)
         self.decoder.weight = word_embedding.weight
@@ -30,7 +30,7 @@ class MaskedTokenHead(nn.Module):
 
 
 class SentenceOrderHead(nn.Linear):
-    """Two scores from the pooled vector of [CLS], [B,H] to [B,2] (nb 06).
+    """Two logits from the pooled vector of [CLS], [B,H] to [B,2] (nb 06).
 
     Label 0 is in order, 1 is swapped (SOP) or from another document (NSP).
     """

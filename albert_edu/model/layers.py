@@ -102,7 +102,7 @@ class FeedForward(nn.Module):
         super().__init__()
         H = config.hidden_size
         self.up = nn.Linear(H, config.ffn_size)
-        self.activation = gelu(config)
+        self.activation = make_gelu(config)
         self.down = nn.Linear(config.ffn_size, H)
         self.dropout = nn.Dropout(config.hidden_dropout)
         self.norm = nn.LayerNorm(H, eps=config.layer_norm_eps)
@@ -113,7 +113,7 @@ class FeedForward(nn.Module):
         return self.norm(x + change)
 
 
-def gelu(config: AlbertConfig) -> nn.GELU:
+def make_gelu(config: AlbertConfig) -> nn.GELU:
     """Return the tanh form of the authors' code, or the exact erf form.
 
     They differ by at most about 5e-4.

@@ -6,7 +6,7 @@ from albert_edu.config import Sharing, check_one_of, check_whole
 
 
 class LayerSlot(NamedTuple):
-    """The attention block and the feed-forward block that one layer application uses."""
+    """Which blocks one layer application uses: their indices in the encoder, from 0."""
 
     attention: int
     ffn: int

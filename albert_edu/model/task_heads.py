@@ -16,10 +16,10 @@ LONGEST_ANSWER = 30  # tokens, as in the authors' code
 
 
 class AlbertForClassification(nn.Module):
-    """The pooled vector of [CLS], dropout, and ``num_labels`` scores. Built in assignment 11.
+    """The pooled vector of [CLS], dropout, and ``num_labels`` logits. Built in assignment 11.
 
     With one label it is the head for choices: an example, such as one of RACE with its passage and
-    C = 4 answers, is C sequences, and the loss is that of a softmax over their scores.
+    C = 4 answers, is C sequences, and the loss is that of a softmax over their logits.
     """
 
     def __init__(self, albert: Albert, num_labels: int, dropout: float = 0.1):
@@ -34,8 +34,8 @@ class AlbertForClassification(nn.Module):
         segment_ids = batch.segment_ids.flatten(0, -2)
         attention_mask = batch.attention_mask.flatten(0, -2)
         pooled = self.albert(token_ids, segment_ids, attention_mask).pooled  # B H, or B*C H
-        scores = self.head(self.dropout(pooled))
-        return scores.view(len(batch), -1)  # B C
+        logits = self.head(self.dropout(pooled))
+        return logits.view(len(batch), -1)  # B C
 
     def loss(self, batch: TaskData) -> Float[Tensor, ""]:
         """Return the mean cross-entropy of the classes, or choices, in nats."""
@@ -47,11 +47,11 @@ class AlbertForClassification(nn.Module):
 
 
 class AlbertForSpan(nn.Module):
-    """Scores of each token as the first and as the last of an answer, and one for "no answer".
+    """Logits of each token as the first and as the last of an answer, and one for "no answer".
 
-    Only tokens of the context can answer. The score for "no answer" comes from the pooled vector of
+    Only tokens of the context can answer. The logit of "no answer" comes from the pooled vector of
     [CLS] and is trained jointly, at half weight; only SQuAD 2.0 needs it. The authors' head is
-    larger: its scores of the last token also see the first, found by a beam search. Notebook 11.
+    larger: its logits of the last token also see the first, found by a beam search. Notebook 11.
     """
 
     def __init__(self, albert: Albert, dropout: float = 0.1):
@@ -66,9 +66,9 @@ class AlbertForSpan(nn.Module):
         self, batch: TaskData
     ) -> tuple[Float[Tensor, "B S"], Float[Tensor, "B S"], Float[Tensor, "B"]]:
         encoded = self.albert(batch.token_ids, batch.segment_ids, batch.attention_mask)
-        scores = self.head["span"](self.dropout(encoded.last_hidden))  # B S 2
+        logits = self.head["span"](self.dropout(encoded.last_hidden))  # B S 2
         outside = ~context_tokens(batch.segment_ids)  # B S
-        start, end = scores.masked_fill(outside[:, :, None], float("-inf")).unbind(-1)
+        start, end = logits.masked_fill(outside[:, :, None], float("-inf")).unbind(-1)
         none = self.head["none"](self.dropout(encoded.pooled))  # B 1
         return start, end, none[:, 0]
 
@@ -85,10 +85,10 @@ class AlbertForSpan(nn.Module):
         """Return the best first and last position, first <= last, and two scores.
 
         They are the log-probability that this span is the answer, by which the best window over a
-        context is chosen, and the score for "no answer", which is likelier if it is above 0.
+        context is chosen, and the logit of "no answer", which is likelier if it is above 0.
         """
         # bfloat16 knows no odd numbers above 256, and positions stand beside the scores.
-        start, end, none = (scores.float() for scores in self(batch))
+        start, end, none = (logits.float() for logits in self(batch))
         span = start.log_softmax(-1)[:, :, None] + end.log_softmax(-1)[:, None, :]  # B S S
         S = span.shape[-1]
         ordered = torch.ones(S, S, dtype=torch.bool, device=span.device).triu()

@@ -1,4 +1,7 @@
-"""Name of a corpus in; tokenizer and tokenised train and held-out parts out, kept between runs."""
+"""Name of a corpus in; tokenizer and tokenised train and held-out parts out, kept between runs.
+
+Notebook 01 shows the held-out part and the vocabulary that is learnt without it.
+"""
 
 import hashlib
 import os
@@ -24,9 +27,8 @@ from albert_edu.text.tokenized import TokenizedCorpus
 from albert_edu.text.tokenizer import AlbertTokenizer, TokenizerError
 from albert_edu.text.unknown import WARN_ABOVE, check_known
 
-CACHE_VERSION = (
-    "held0.1-seed0-10"  # change it with the way text is prepared: old caches are ignored
-)
+# Change it with the way text is prepared: old caches are ignored.
+CACHE_VERSION = "held0.1-seed0-10"
 SHIPPED = Path(__file__).parents[1] / "pretrained" / "vocabularies"
 LEARNT_BYTES = 16 << 20  # of longer text, the tokenizer learns from a sample of this size
 STORY_TOKENS = 190  # the stories have some 140 words

@@ -83,20 +83,21 @@ def finetune(
             "fine-tuning is the work of one process: start it without torchrun, or unset "
             "WORLD_SIZE."
         )
-    rows = train.data if isinstance(train, SpanData) else train
+    data = train.data if isinstance(train, SpanData) else train
     optimizer = make_optimizer(model, settings)
     device = next(model.parameters()).device
     cuda = [device] if device.type == "cuda" else []
     model.train()
     with torch.random.fork_rng(cuda), progress_bar(describe, total=settings.steps) as bar:
         for step in range(settings.steps):
+            # The factor lets no two (seed, step) share a state, up to 1,000,003 steps.
             torch.manual_seed(settings.seed * 1_000_003 + step)
             set_learning_rate(optimizer, step, settings)
             if in_order:
-                chosen = (torch.arange(batch_size) + step * batch_size) % len(rows)
+                chosen = (torch.arange(batch_size) + step * batch_size) % len(data)
             else:
-                chosen = batch_rows(len(rows), batch_size, settings.seed, step)
-            loss = model.loss(rows.rows(chosen).to(device))
+                chosen = batch_rows(len(data), batch_size, settings.seed, step)
+            loss = model.loss(data.rows(chosen).to(device))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             clip_gradient(model, settings, step)
@@ -145,17 +146,17 @@ def span_answers(model: TaskModel, spans: SpanData) -> list[str]:
     training questions all had answers.
     """
     texts = [""] * len(spans.examples)
-    scores = [-math.inf] * len(spans.examples)
+    best_scores = [-math.inf] * len(spans.examples)
     before = spans.data.segment_ids.argmax(1).tolist()  # tokens in front of the context
     predictions = predict(model, spans.data).tolist()
     for window, (first, last, score, no_answer) in enumerate(predictions):
         question = int(spans.question_of[window])
         has_answer = no_answer <= 0 or not spans.unanswerable
-        if has_answer and score > scores[question]:
+        if has_answer and score > best_scores[question]:
             characters = spans.characters[window]
             start, _ = characters[int(first) - before[window]]
             _, end = characters[int(last) - before[window]]
-            scores[question] = score
+            best_scores[question] = score
             texts[question] = spans.examples[question].context[start:end]
     return texts
 

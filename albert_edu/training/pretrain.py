@@ -31,8 +31,8 @@ from albert_edu.training.settings import (
     set_learning_rate,
 )
 from albert_edu.training.step import (
+    clear_gradients,
     clip_gradient,
-    drop_gradients,
     forward_backward,
     stop_if_not_finite,
 )
@@ -74,15 +74,14 @@ def pretrain(
         began = time.perf_counter() - state.get("seconds", 0.0)
         start = state.get("step", 0)
         wrapped = _wrapped(model, settings, workers)
-        frozen = _parts_without_a_loss(model, stream)
-        model.albert.tokenizer_fingerprint = (
-            stream.tokenizer.fingerprint
-        )  # it learns these ids from now
+        without_loss = _parts_without_a_loss(model, stream)
+        # From now on the model learns the ids of this tokenizer.
+        model.albert.tokenizer_fingerprint = stream.tokenizer.fingerprint
         with _progress(describe, start, settings, workers) as progress:
             for step, batch in _batches(stream, range(start, settings.steps), device):
                 rate = set_learning_rate(optimizer, step, settings)
                 sums += forward_backward(wrapped, batch, settings, step, workers)
-                drop_gradients(frozen)
+                clear_gradients(without_loss)
                 norm = clip_gradient(model, settings, step)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
@@ -202,7 +201,7 @@ def _sums_since_the_last_record(
 
 def _wrapped(model: AlbertForPretraining, settings: TrainSettings, workers: Workers) -> nn.Module:
     """Return the model as the loop calls it: it may recompute, be compiled, and share gradients."""
-    model.albert.encoder.recompute = settings.gradient_checkpointing
+    model.albert.encoder.gradient_checkpointing = settings.gradient_checkpointing
     if settings.compile:
         return workers.wrap(compiled(model))
     return workers.wrap(model)

@@ -71,7 +71,8 @@ class Workers(NamedTuple):
     def micro_batches(self, accumulate: int) -> list[slice]:
         """Return this worker's rows of each batch, in ``accumulate`` parts.
 
-        The parts of all workers together are the batch.
+        The parts of all workers together are the batch. A part takes rows at equal distances, so
+        that for any numbers of rows, workers and parts the sizes differ by one row at most.
         """
         stride = self.world_size * accumulate
         return [slice(i, None, stride) for i in range(self.rank, stride, self.world_size)]

@@ -131,7 +131,7 @@ from albert_paper.bench import random_batch
 torch.compile = functools.partial(torch.compile, backend="eager", fullgraph=True)
 model = AlbertForPretraining(AlbertConfig.named("albert-tiny"))
 compiled(model)(random_batch("albert-tiny", 2)).loss.backward()
-model.albert.encoder.recompute = True
+model.albert.encoder.gradient_checkpointing = True
 compiled(model)(random_batch("albert-tiny", 2)).loss.backward()
 """
 

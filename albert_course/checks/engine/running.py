@@ -27,8 +27,10 @@ def ask(question: Callable, answer: Callable, inputs: tuple, seed: int, limited:
     except TookTooLong as error:
         return Raised(error)
     except (Exception, SystemExit) as error:
-        is_out = isinstance(error, Exception) and lacks_memory(error)
-        return Raised(MemoryError(str(error)) if is_out else error)  # torch and numpy have theirs
+        # Torch and numpy have errors of their own for a lack of memory: all become MemoryError.
+        if isinstance(error, Exception) and lacks_memory(error):
+            return Raised(MemoryError(str(error)))
+        return Raised(error)
     finally:
         np.random.set_state(state[0])
         random.setstate(state[1])
